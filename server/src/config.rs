@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::rewind::Favour;
 
 pub use self::error::ConfigError;
@@ -60,6 +60,10 @@ pub struct Config {
     pub rewind_ms: Option<u16>,
     /// Player whom rewinding favours; by default the game's choice.
     pub favour: Option<Favour>,
+    /// Seconds for which a seat is kept whose player's connection is lost, 0 to 3600.
+    pub resume_seconds: u32,
+    /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
+    pub drain_seconds: u32,
     /// Directory of the certificate and of everything else that must survive.
     pub data_dir: PathBuf,
     /// Format of the log.
@@ -95,6 +99,8 @@ impl Default for Config {
             client_bytes: CLIENT_BYTES_DEFAULT,
             rewind_ms: None,
             favour: None,
+            resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,
+            drain_seconds: 0,
             data_dir: PathBuf::from("phaselock-data"),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use phaselock::games::Games;
-use phaselock::server::RoomConfig;
+use phaselock::server::{Command as Order, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
 use phaselock_quic::query;
@@ -47,7 +48,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     runtime.block_on(async {
         // First, so that no signal finds the default behaviour.
-        let stopped = stop_signal()?;
+        let mut signals = StopSignals::new()?;
         let server = Server::bind(config.listen, &identity)?;
         let seed = config.seed.unwrap_or_else(Clock::seed);
         tracing::info!(
@@ -73,7 +74,20 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             favour: config.favour,
             start: LocalTime(0),
             unix_micros: 0,
+            resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
             rounds: Some(config.rounds),
+        };
+        let handle = server.handle();
+        let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
+        let stopped = async move {
+            signals.next().await;
+            if drain > Micros::ZERO {
+                let text = "the server is shutting down after this round; join again later";
+                let goodbye = Disconnect::new(Code::Draining, text);
+                let _ = handle.command(Order::Drain { goodbye, within: drain }).await;
+                signals.next().await;
+            }
+            Disconnect::new(Code::Shutdown, "the server is shutting down")
         };
         server.run(&games, room, stopped).await;
         tracing::info!("stopped");
@@ -81,30 +95,46 @@ fn serve(games: &Games, config: Config) -> Result<()> {
     })
 }
 
-/// Resolves when the server is told to stop, with the reason for the players.
-fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
-    #[cfg(unix)]
-    {
+/// The signals that tell the server to stop.
+#[cfg(unix)]
+struct StopSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl StopSignals {
+    fn new() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?;
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot wait for Ctrl-C")?;
-        Ok(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            "the server is shutting down".to_owned()
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?,
+            interrupt: signal(SignalKind::interrupt()).context("cannot wait for Ctrl-C")?,
         })
     }
-    #[cfg(not(unix))]
-    {
-        Ok(async {
-            // Without a handler the server runs on, but stops without a goodbye.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            "the server is shutting down".to_owned()
-        })
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// The signals that tell the server to stop.
+#[cfg(not(unix))]
+struct StopSignals;
+
+#[cfg(not(unix))]
+impl StopSignals {
+    fn new() -> Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        // Without a handler there is no orderly stop, but the server can run all the same.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

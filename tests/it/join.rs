@@ -1,9 +1,11 @@
 //! Coming, being refused, going.
 
+use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
-use phaselock::server::{AnyRoom, ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Event, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_games::skirmish::{Skirmish, scores};
 use phaselock_testing::{Sim, body, hello, room_config};
 use phaselock_tests::toy::Bells;
@@ -16,14 +18,14 @@ fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect()
 }
 
-/// The reason with which the room refuses a hello, and whether to try again.
-fn refusal(room: &mut Room<Skirmish>, client: u64, hello: Hello) -> (String, bool) {
+/// The goodbye with which the room refuses a hello.
+fn refusal(room: &mut Room<Skirmish>, client: u64, hello: Hello) -> Disconnect {
     let outputs = answers(room, client, &body(&ClientMessage::Hello(hello)));
     match &outputs[..] {
         [
-            Output::Control { message: ServerMessage::Closed { reason, retry }, .. },
-            Output::Close { .. },
-        ] => (reason.clone(), *retry),
+            Output::Control { message: ServerMessage::Disconnect(told), .. },
+            Output::Close { goodbye, .. },
+        ] if told == goodbye => told.clone(),
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -43,7 +45,7 @@ fn a_player_joins_sees_everybody_and_leaves() {
         assert_eq!(core.roster().values().filter(|seat| seat.bot).count(), 3);
     }
     let gone = sim.clients[second].core().player();
-    sim.room.handle_lost(ClientId(second as u64), "it left");
+    sim.room.handle_left(ClientId(second as u64), "it left");
     sim.run(0.5);
     let core = sim.clients[first].core();
     assert!(!core.roster().contains_key(&gone));
@@ -55,16 +57,16 @@ fn a_player_joins_sees_everybody_and_leaves() {
 fn a_mismatched_build_is_told_so_whatever_else_it_says() {
     let mut room = Room::new(room_config(1, 0));
     let other = Hello { wire: 7, version: "9.9".into(), ..hello::<Skirmish>("Ada", LocalTime(0)) };
-    let (reason, retry) = refusal(&mut room, 0, other.clone());
-    assert!(reason.contains("9.9") && reason.contains("0.1.0"), "{reason}");
-    assert!(!retry);
+    let goodbye = refusal(&mut room, 0, other.clone());
+    assert!(goodbye.text.contains("9.9") && goodbye.text.contains("0.1.0"), "{goodbye}");
+    assert_eq!((goodbye.code, goodbye.retry_after), (Code::OtherWire, None));
     // A hello of the future may have more in it.
     let mut longer = body(&ClientMessage::Hello(other));
     longer.extend([1, 2, 3]);
     assert!(matches!(
         &answers(&mut room, 1, &longer)[0],
-        Output::Control { message: ServerMessage::Closed { reason, .. }, .. }
-            if reason.contains("9.9")
+        Output::Control { message: ServerMessage::Disconnect(goodbye), .. }
+            if goodbye.text.contains("9.9")
     ));
 }
 
@@ -73,15 +75,13 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
     let mut room = Room::new(room_config(1, 0));
     let mut rules = hello::<Skirmish>("Ada", LocalTime(0));
     rules.games[0].1 ^= 1;
-    assert!(refusal(&mut room, 0, rules).0.contains("rules of skirmish differ"));
-    let (reason, retry) = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
-    assert_eq!(
-        (reason.as_str(), retry),
-        (
-            "this server plays skirmish, which your client does not have; use a client that has it",
-            false
-        )
-    );
+    let goodbye = refusal(&mut room, 0, rules);
+    assert!(goodbye.text.contains("rules of skirmish differ"), "{goodbye}");
+    assert_eq!(goodbye.code, Code::OtherGame);
+    let text =
+        "this server plays skirmish, which your client does not have; use a client that has it";
+    let goodbye = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
+    assert_eq!(goodbye, Disconnect::new(Code::OtherGame, text));
 }
 
 #[test]
@@ -93,12 +93,10 @@ fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
     sim.run(0.5);
     let second = sim.join_bot(CABLE);
     sim.run(0.5);
-    let (reason, retry) = sim.clients[second].closed.clone().expect("it is refused");
-    assert_eq!(
-        (reason.as_str(), retry),
-        ("the server is full (1 of 1 seats taken); try again later", true)
-    );
-    sim.room.handle_lost(ClientId(0), "it left");
+    let goodbye = sim.clients[second].closed.clone().expect("it is refused");
+    let text = "the server is full (1 of 1 seats taken); try again later";
+    assert_eq!(goodbye, Disconnect::new(Code::Full, text));
+    sim.room.handle_left(ClientId(0), "it left");
     let third = sim.join_bot(CABLE);
     sim.run(0.5);
     assert_eq!(scores(&sim.clients[third].core().newest()).count(), 3);
@@ -143,17 +141,18 @@ fn a_stopping_server_tells_everybody_why() {
         sim.join_bot(CABLE);
     }
     sim.run(1.0);
-    sim.room.shutdown("the server is shutting down");
+    let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
+    sim.room.shutdown(&goodbye);
     sim.drain();
     sim.run(0.1);
     for client in &sim.clients {
-        assert_eq!(client.closed, Some(("the server is shutting down".into(), true)));
+        assert_eq!(client.closed.as_ref(), Some(&goodbye));
     }
     assert_eq!(sim.room.status().players, 0);
 }
 
 #[test]
-fn a_silent_client_loses_its_seat() {
+fn silent_client_is_given_up_and_then_loses_its_seat() {
     let mut sim = Sim::<Skirmish>::new(1, 0);
     let client = sim.join_bot(CABLE);
     sim.run(1.0);
@@ -161,7 +160,12 @@ fn a_silent_client_loses_its_seat() {
     sim.run(14.0);
     assert_eq!(sim.room.status().players, 1);
     sim.run(2.0);
-    assert_eq!(sim.room.status().players, 0);
+    assert_eq!((sim.room.status().players, sim.room.seats_taken()), (0, 1));
+    let goodbye = sim.room.poll_event();
+    assert!(matches!(goodbye, Some(Event::Joined { .. })), "{goodbye:?}");
+    assert_eq!(sim.room.poll_event(), Some(Event::Away { player: PlayerId(0) }));
+    sim.run(30.0);
+    assert_eq!(sim.room.seats_taken(), 0);
     assert_eq!(scores(&sim.room.world().entities).count(), 0);
     let owned = sim.room.world().entities.iter().filter(|slot| slot.owner.is_some());
     assert_eq!(owned.count(), 0);

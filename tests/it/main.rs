@@ -6,6 +6,7 @@ mod asteroids;
 mod cards;
 mod clock;
 mod conditioner;
+mod control;
 mod depth;
 mod documents;
 mod fuzz;

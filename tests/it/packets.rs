@@ -5,6 +5,7 @@ use crate::games::air::{Air, Body, Paddle, Puck, Push};
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::identity::ResumeToken;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::snapshot::State;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
@@ -33,6 +34,8 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
             seed: 1,
             rates: Rates::DEFAULT,
             player: ME,
+            token: ResumeToken(0),
+            resumed: false,
             tick: Tick(90),
             offset: Offset(0),
             epoch: 0,

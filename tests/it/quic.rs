@@ -96,7 +96,7 @@ impl Player {
 
     fn last_reason(&self) -> Option<&str> {
         self.states.iter().rev().find_map(|state| match state {
-            State::Waiting { reason, .. } | State::Ended { reason } => Some(reason.as_str()),
+            State::Waiting { reason, .. } | State::Ended { reason } => Some(&*reason.text),
             _ => None,
         })
     }

@@ -11,6 +11,7 @@ use phaselock::client::{
 };
 use phaselock::game::Game;
 use phaselock::games::Games;
+use phaselock::identity::Credentials;
 use phaselock::ids::PlayerId;
 use phaselock::link::{Link, LinkConfig};
 use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
@@ -100,7 +101,7 @@ impl Hall {
             let now = LocalTime(0);
             let mut session = Session::new(SessionConfig::new(games.clone(), "Ada"), now);
             session.record();
-            session.handle_connected(now);
+            session.handle_connected(now, Credentials::default());
             Player {
                 session,
                 games,
@@ -259,7 +260,8 @@ fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
     let State::Ended { reason: closed } = hall.players[1].session.state() else {
         panic!("it is not put out");
     };
-    assert!(closed.contains(Air::NAME) && closed.contains("does not have"), "{closed}");
+    let text = &closed.text;
+    assert!(text.contains(Air::NAME) && text.contains("does not have"), "{text}");
     assert_eq!((hall.players[0].names(), room.status().players), (1, 1));
     assert!(room.world().entities.owned_by(PlayerId(1)).next().is_none());
 }
@@ -330,6 +332,7 @@ async fn a_server_takes_its_players_from_game_to_game() {
                 }
                 Notice::State(State::Connecting { .. } | State::Connected) => {}
                 Notice::State(state) => panic!("the session was lost: {state:?}"),
+                other => panic!("nobody says a thing: {other:?}"),
             }
         }
         if let Some(controller) = &mut controller {

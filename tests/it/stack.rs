@@ -12,6 +12,7 @@ use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats}
 use phaselock::link::PROFILES;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, ServerTime};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_games::all as all_games;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::client::{Driver, Options, Pins};
@@ -68,7 +69,7 @@ impl World {
         let identity = Identity::ephemeral().expect("an identity");
         let server = Server::with_controller(socket, &identity, controller).expect("a server");
         let (stop, stopped) = oneshot::channel::<String>();
-        let shutdown = async { stopped.await.unwrap_or_default() };
+        let shutdown = async { Disconnect::new(Code::Shutdown, stopped.await.unwrap_or_default()) };
         // Its clock starts when it is first polled; no time passes until then.
         let start = Instant::now();
         let server = tokio::spawn(async move {
@@ -175,6 +176,7 @@ impl Player {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
+                other => panic!("nobody says a thing: {other:?}"),
             }
         }
         let now = clock.now();

@@ -66,10 +66,13 @@ pub async fn run(
                 }
                 Notice::State(State::Connected) => report.connected = true,
                 Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
-                    report.handle_end(reason);
+                    report.handle_end(reason.text);
                     add(&mut report, &driver.session, stay.take(), now);
                 }
-                Notice::State(State::Connecting { .. }) => {}
+                Notice::State(State::Connecting { .. })
+                | Notice::Chat { .. }
+                | Notice::Refused { .. }
+                | Notice::Event(_) => {}
             }
         }
         if let Some(stay) = stay.as_mut().filter(|stay| now >= stay.next_tick) {

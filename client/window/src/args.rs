@@ -14,7 +14,7 @@ use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
-use phaselock::wire::control::clean_name;
+use phaselock::wire::text::clean_name;
 use phaselock_lab::Contender;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;

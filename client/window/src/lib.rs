@@ -22,6 +22,7 @@ mod args;
 mod background;
 pub mod brush;
 pub mod camera;
+mod chat;
 pub mod controls;
 mod developer;
 mod display;

@@ -9,7 +9,7 @@ use egui_macroquad::egui::{
 };
 use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
-use phaselock::wire::control::clean_name;
+use phaselock::wire::text::clean_name;
 use phaselock_quic::address::Address;
 
 use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};

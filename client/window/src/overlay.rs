@@ -87,7 +87,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
             waiting(painter, status, [&what, &how], palette::WARN);
         }
         State::Ended { reason } => {
-            waiting(painter, status, ["The session has ended", reason], palette::BAD);
+            waiting(painter, status, ["The session has ended", &reason.text], palette::BAD);
         }
     }
     if let Some(fingerprint) = status.pinned {

@@ -17,6 +17,7 @@ pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>);
+    fn handle_event(&mut self, event: &[u8]);
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
@@ -74,7 +75,14 @@ impl<V: GameView> AnyPlay for Play<V> {
         });
     }
 
+    fn handle_event(&mut self, event: &[u8]) {
+        self.view.handle_event(event);
+    }
+
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
+        while let Some(request) = self.view.poll_request() {
+            session.request_bytes(request);
+        }
         let Some(picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
         let Some(client) = session.client_of::<V::Game>() else { return };

@@ -34,6 +34,15 @@ pub trait GameView: Default + 'static {
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
+    /// An event of the game came: [`read_message`](phaselock::game::read_message) reads it.
+    fn handle_event(&mut self, _event: &[u8]) {}
+
+    /// The next request to the game, as [`write_message`](phaselock::game::write_message) made it.
+    /// Asked for each frame until there is none.
+    fn poll_request(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
     /// picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;

@@ -11,14 +11,17 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::control::Refusal;
 use phaselock_lab::record::{MotionFiles, RecordError};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
+use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
 use super::args::Setup;
+use super::chat::Chat;
 use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
@@ -41,6 +44,7 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
+    chat: Chat,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -85,8 +89,10 @@ impl Visit {
 
     pub(crate) fn join(address: Address, config: VisitConfig<'_>) -> Result<Self, String> {
         let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+        let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
         let title = address.to_string();
-        Self::start(title, Options::new(address, pins), None, config)
+        let options = Options { keys, ..Options::new(address, pins) };
+        Self::start(title, options, None, config)
     }
 
     fn start(
@@ -112,6 +118,7 @@ impl Visit {
             lost: None,
             pinned: None,
             paused: false,
+            chat: Chat::default(),
             details: false,
             link: setup.link_words(),
             filter: setup.filter,
@@ -143,12 +150,21 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(self.at_place(&reason))
+                    next = Next::Ended(self.at_place(&reason.text))
                 }
-                Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason),
+                Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
-                Notice::Game { server, game } => self.begin(server, game, now),
+                Notice::Game { server, game, .. } => self.begin(server, game, now),
+                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Refused { refusal, .. } => {
+                    self.chat.add(None, refused(refusal).into(), now);
+                }
+                Notice::Event(event) => {
+                    if let Some((_, play)) = &mut self.play {
+                        play.handle_event(&event);
+                    }
+                }
             }
         }
         if let Some(files) = files {
@@ -195,6 +211,16 @@ impl Visit {
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
+        if self.chat.is_open() {
+            // The keys write.
+            if is_key_pressed(KeyCode::Escape) {
+                self.chat.close();
+            }
+            return controls.rest();
+        }
+        if is_key_pressed(KeyCode::Enter) && self.is_connected() && !self.paused {
+            self.chat.open();
+        }
         for (key, shown) in [
             (KeyCode::Escape, &mut self.paused),
             (KeyCode::F3, &mut self.details),
@@ -278,6 +304,9 @@ impl Visit {
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
+        if let Some(line) = self.chat.draw(ctx, &painter, now) {
+            self.driver.session.chat(&line);
+        }
         if !self.paused {
             return Next::Stay;
         }
@@ -311,7 +340,7 @@ impl Visit {
                 format!("still connecting to {} (attempt {attempt}){lost}", self.title)
             }
             State::Connected => format!("{} sends no snapshots", self.title),
-            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(reason),
+            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(&reason.text),
         }
     }
 
@@ -334,6 +363,16 @@ impl Visit {
         };
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
+    }
+}
+
+/// A refusal in words for the player.
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Unknown => "The server does not know how to do that; its version may be older.",
+        Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
+        Refusal::Length => "Not sent: the line is empty or too long.",
+        Refusal::Game => "The game did not understand that.",
     }
 }
 

@@ -7,10 +7,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use phaselock::limits::{CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX};
+use phaselock::limits::{
+    CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
+};
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
-use phaselock::wire::control::printable;
+use phaselock::wire::text::printable;
 use tracing_subscriber::filter::Targets;
 
 use super::{Config, ConfigError, Layers, LogFormat};
@@ -19,6 +21,7 @@ use super::{Config, ConfigError, Layers, LogFormat};
 pub const NAME_CHARS_MAX: usize = 48;
 /// Most rounds of a game before the next one. Arbitrary; days.
 const ROUNDS_MAX: u32 = 1000;
+const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
 pub(super) const SNAPSHOT_HZ_IDEAL: u32 = 30;
@@ -36,7 +39,7 @@ pub(super) struct Setting {
     read: fn(&mut Config, &OsStr) -> Result<(), String>,
 }
 
-pub(super) const SETTINGS: [Setting; 15] = [
+pub(super) const SETTINGS: [Setting; 17] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -115,6 +118,20 @@ pub(super) const SETTINGS: [Setting; 15] = [
             let favour = favours.into_iter().find(|(name, _)| *name == text);
             put(&mut config.favour, favour.map(|(_, favour)| Some(favour)), "shooter or defender")
         },
+    },
+    Setting {
+        flag: "resume-seconds",
+        value: "SECONDS",
+        help: "Time for which a player whose connection is lost keeps seat and score [default: 30]",
+        read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
+    },
+    Setting {
+        flag: "drain-seconds",
+        value: "SECONDS",
+        help: "Time for which the server plays on when it is told to stop, until the round is over \
+               or everybody has left; newcomers are sent away. Told again, it stops at once \
+               [default: 0]",
+        read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
     },
     Setting {
         flag: "data-dir",

@@ -24,6 +24,7 @@ pub mod fields;
 pub mod fingerprint;
 pub mod game;
 pub mod games;
+pub mod identity;
 pub mod ids;
 pub mod inputs;
 pub mod interest;

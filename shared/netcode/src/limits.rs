@@ -108,6 +108,19 @@ pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
 /// seconds.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
+/// Longest time for which a seat is kept. Arbitrary; an hour.
+pub const RESUME_MAX: Micros = Micros::from_ms(3_600_000);
+/// Default of [`RESUME_MAX`]'s setting: a router restarts, a phone changes its network.
+pub const RESUME_DEFAULT: Micros = Micros::from_ms(30_000);
+/// Events that wait for a room's host; the oldest are lost first. Arbitrary.
+pub const ROOM_EVENTS_MAX: usize = 1024;
+/// Bytes of one message of a game, which fits into a control message.
+pub const GAME_MESSAGE_BYTES_MAX: usize = CONTROL_BYTES_MAX - 8;
+/// Events of a game at once, whoever gets them. Arbitrary.
+pub const GAME_EVENTS_BURST: u32 = 256;
+/// Events of a game a second on average. Arbitrary; snapshots carry what happens all the time.
+pub const GAME_EVENTS_PER_SECOND: u32 = 64;
+
 /// Notices that wait for a player; the oldest are lost first. Arbitrary.
 pub const NOTICES_MAX: usize = 64;
 /// States of the own motion that wait to be fetched: half a minute at 128 Hz.

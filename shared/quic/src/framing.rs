@@ -1,13 +1,25 @@
 //! Control messages on a QUIC stream: each behind its length in two bytes.
 
+use phaselock::wire::WireError;
 use phaselock::wire::control::body_len;
-use quinn::RecvStream;
+use quinn::{ReadExactError, RecvStream};
 
-/// Reads the body of the next message. The error says why none came.
-pub(crate) async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, String> {
+/// No message came.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FrameError {
+    /// The stream ended, or the connection.
+    #[error(transparent)]
+    Stream(#[from] ReadExactError),
+    /// The length is too great.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+/// Reads the body of the next message.
+pub(crate) async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, FrameError> {
     let mut prefix = [0; 2];
-    receive.read_exact(&mut prefix).await.map_err(|error| error.to_string())?;
-    let mut body = vec![0; body_len(prefix).map_err(|error| error.to_string())?];
-    receive.read_exact(&mut body).await.map_err(|error| error.to_string())?;
+    receive.read_exact(&mut prefix).await?;
+    let mut body = vec![0; body_len(prefix)?];
+    receive.read_exact(&mut body).await?;
     Ok(body)
 }

@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::aws_lc_rs::hmac;
 use phaselock::fingerprint::Fingerprint;
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -121,6 +122,13 @@ impl Identity {
         Ok(crypto)
     }
 
+    /// Key of QUIC's stateless resets (RFC 9000, 10.3): from the stored key, so that a server that
+    /// was restarted tells the clients of the one before at once that it does not know them.
+    pub(crate) fn reset_key(&self) -> hmac::Key {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.key.secret_der());
+        hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, b"phaselock stateless reset").as_ref())
+    }
+
     fn generate() -> Result<(Self, String, String), IdentityError> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = CertificateParams::new(["phaselock".to_owned(), "localhost".to_owned()])?;
@@ -219,7 +227,7 @@ fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Iden
     move |error| IdentityError::Io { action, path, error }
 }
 
-fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
+pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(io_error("open", path))?,
@@ -234,7 +242,7 @@ fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
 }
 
 /// Leaves a directory that is there as it is: its owner chose its mode.
-fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
+pub(crate) fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -243,7 +251,7 @@ fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
 }
 
 /// Writes a new file, in full or not at all, readable by its owner only.
-fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
+pub(crate) fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
     // A temporary file has mode 0600 on Unix from its first moment.
     let mut file =
         tempfile::NamedTempFile::new_in(dir).map_err(io_error("write in the directory", dir))?;

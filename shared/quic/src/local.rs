@@ -5,14 +5,15 @@ use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::identity::{Identity, IdentityError, map_seed};
-use crate::server::{BindError, Server};
+use crate::server::{BindError, Server, ServerHandle};
 
 /// A server did not start.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -32,6 +33,7 @@ pub struct LocalServer {
     address: SocketAddr,
     fingerprint: Fingerprint,
     stop: Option<oneshot::Sender<String>>,
+    handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -51,6 +53,7 @@ impl LocalServer {
             favour: None,
             start: LocalTime(0),
             unix_micros: 0,
+            resume: RESUME_DEFAULT,
             rounds: Some(2),
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -75,17 +78,24 @@ impl LocalServer {
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move {
             // A dropped sender is a reason too.
-            stopped.await.unwrap_or_else(|_| "the server has stopped".to_owned())
+            let text = stopped.await.unwrap_or_else(|_| "the server has stopped".to_owned());
+            Disconnect::new(Code::Shutdown, text)
         };
+        let handle = server.handle();
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
             runtime.block_on(server.run(&games, config, shutdown));
         })?;
-        Ok(Self { address, fingerprint, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, fingerprint, stop: Some(stop), handle, thread: Some(thread) })
     }
 
     /// Address to join.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The host's hold on it.
+    pub fn handle(&self) -> &ServerHandle {
+        &self.handle
     }
 
     /// Fingerprint of its certificate.

@@ -19,6 +19,7 @@ use quinn::{
 use quinn_proto::RandomConnectionIdGenerator;
 
 use crate::congestion::{self, QueueWindows};
+use crate::identity::Identity;
 
 /// Bytes of datagrams that wait for a client: two snapshots at their greatest, with quinn's
 /// addition to each. When it is full the oldest are displaced; quinn's default of 1 MiB is many
@@ -150,8 +151,10 @@ fn endpoint_config(connection_id_bytes: usize) -> EndpointConfig {
 }
 
 /// The server's endpoint.
-pub(crate) fn server_endpoint() -> EndpointConfig {
-    endpoint_config(CONNECTION_ID_BYTES)
+pub(crate) fn server_endpoint(identity: &Identity) -> EndpointConfig {
+    let mut config = endpoint_config(CONNECTION_ID_BYTES);
+    config.reset_key(Arc::new(identity.reset_key()));
+    config
 }
 
 /// A client's endpoint. Each connection has a socket of its own, so its id, which every packet from
@@ -177,8 +180,8 @@ pub(crate) fn server_is_behind(connection: &Connection) -> bool {
 }
 
 /// With many connections, a forged address must not get a place.
-pub(crate) fn must_validate(incoming: &Incoming, free: usize, positions: usize) -> bool {
-    positions - free >= VALIDATE_FROM.min(positions / 2)
+pub(crate) fn must_validate(incoming: &Incoming, free: usize, connections_max: usize) -> bool {
+    connections_max - free >= VALIDATE_FROM.min(connections_max / 2)
         && !incoming.remote_address_validated()
         && incoming.may_retry()
 }

@@ -12,6 +12,7 @@ use phaselock::random::Random;
 use phaselock::server::RoomConfig;
 use phaselock::snapshot::store::Received;
 use phaselock::time::Tick;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_games::skirmish::Piece;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -115,7 +116,7 @@ async fn play<G: Game<Entity = Piece>>(
     let identity = Identity::ephemeral()?;
     let server = Server::with_controller(socket, &identity, None)?;
     let (stop, stopped) = oneshot::channel::<String>();
-    let stopped = async { stopped.await.unwrap_or_default() };
+    let stopped = async { Disconnect::new(Code::Shutdown, stopped.await.unwrap_or_default()) };
     let games = Games::new().with::<G>();
     let hosted = games.clone();
     let server = tokio::spawn(async move { server.run(&hosted, config, stopped).await });

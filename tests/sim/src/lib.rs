@@ -16,14 +16,16 @@ use phaselock::client::{Client, Output, Picture, Session, SessionConfig, downcas
 use phaselock::fields::{Audience, Entity, Field};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;
+use phaselock::identity::{Credentials, PublicKey};
 use phaselock::ids::PlayerId;
-use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::link::{Conditions, Link, LinkConfig};
 use phaselock::physics::Torus;
 use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{InputPacket, read_input, write_input};
 use phaselock::wire::protocol::{game_hash, wire_hash};
 
@@ -51,8 +53,12 @@ pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
-    /// Its id in the room.
+    /// Its id in the room; another one after each loss of the connection.
     pub id: ClientId,
+    /// Its place among the simulation's clients, which its key follows from.
+    number: usize,
+    /// Its session asks for a connection.
+    dials: bool,
     /// Its session, from the hello on.
     pub session: Session,
     /// From the client to the server.
@@ -61,8 +67,8 @@ pub struct SimClient<G: Game> {
     pub down: Link,
     /// Its machine's clock.
     pub skew: Skew,
-    /// The reason for which the server closed the session, and whether a retry may help.
-    pub closed: Option<(String, bool)>,
+    /// The server's goodbye.
+    pub closed: Option<Disconnect>,
     /// Stops its machine.
     pub stalled: bool,
     /// Delay of control messages beyond that of the slowest datagram, as if they were resent.
@@ -76,7 +82,8 @@ pub struct SimClient<G: Game> {
     press: Press<G>,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
     control: VecDeque<(LocalTime, ServerMessage)>,
-    hello: Option<(LocalTime, Vec<u8>)>,
+    /// Control messages to the server under way, the same way.
+    requests: VecDeque<(LocalTime, Vec<u8>)>,
 }
 
 impl<G: Game> SimClient<G> {
@@ -110,6 +117,42 @@ impl<G: Game> SimClient<G> {
     pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
         // The room's tick 0 is at the simulation's time 0.
         (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
+    }
+
+    /// Carries out what the session asks for.
+    fn transmit(&mut self, now: LocalTime) {
+        self.transmit_each(now, |_| {});
+    }
+
+    fn transmit_each(&mut self, now: LocalTime, mut look: impl FnMut(&[u8])) {
+        while let Some(output) = self.session.poll_output() {
+            let packet = match output {
+                Output::Datagram(packet) => packet,
+                Output::Control(framed) => {
+                    let slowest = now + self.up.config(now).slowest();
+                    let arrival = slowest.max(self.requests.back().map_or(now, |(at, _)| *at));
+                    self.requests.push_back((arrival, framed[2..].to_vec()));
+                    continue;
+                }
+                Output::Connect { .. } => {
+                    self.dials = true;
+                    continue;
+                }
+                Output::Close(_) => continue,
+            };
+            let near = self.core().newest_tick();
+            let packet = match &mut self.forge {
+                Some(forge) => {
+                    let mut forged = read_input(&packet).expect("the client wrote it");
+                    forge(&mut forged, near);
+                    write_input(&forged)
+                }
+                None => packet,
+            };
+            self.note_way::<true>(&packet, near, now);
+            look(&packet);
+            self.up.send(now, packet.len(), packet);
+        }
     }
 
     /// Records that the inputs of a packet were sent, or came.
@@ -179,6 +222,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         favour: None,
         start: LocalTime(0),
         unix_micros: 0,
+        resume: RESUME_DEFAULT,
         rounds: None,
     }
 }
@@ -191,6 +235,8 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         name: name.into(),
         games: vec![(G::NAME.into(), game_hash::<G>())],
         sent,
+        credentials: Credentials::default(),
+        resume: None,
     }
 }
 
@@ -252,15 +298,11 @@ impl<G: Game> Sim<G> {
             silence_max: Micros(i64::MAX / 2),
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
-        let mut session = Session::new(config, skew.read(self.now));
-        session.handle_connected(skew.read(self.now));
-        let hello = std::iter::from_fn(|| session.poll_output()).find_map(|output| match output {
-            Output::Control(framed) => Some(framed[2..].to_vec()),
-            _ => None,
-        });
-        let hello = hello.expect("a session begins with a hello");
+        let session = Session::new(config, skew.read(self.now));
         self.clients.push(SimClient {
-            id: ClientId(number),
+            id: self.next_id(),
+            number: self.clients.len(),
+            dials: false,
             session,
             up: Link::new(up, self.seed ^ (2 * number + 1) << 8),
             down: Link::new(down, self.seed ^ (2 * number + 2) << 8),
@@ -273,9 +315,42 @@ impl<G: Game> Sim<G> {
             forge: None,
             press,
             control: VecDeque::new(),
-            hello: Some((self.now + up.slowest(), hello)),
+            requests: VecDeque::new(),
         });
+        self.connect(self.clients.len() - 1);
         self.clients.len() - 1
+    }
+
+    /// Connects a client whose session asks for it.
+    fn connect(&mut self, client: usize) {
+        let now = self.now;
+        let client = &mut self.clients[client];
+        let local = client.skew.read(now);
+        // Nobody has to prove a key in here.
+        let mut key = PublicKey::default();
+        key.0[..2].copy_from_slice(&(client.number as u16).to_le_bytes());
+        client.dials = false;
+        client.session.handle_connected(local, Credentials { key, ..Credentials::default() });
+        client.transmit(now);
+    }
+
+    /// Number of the next connection.
+    fn next_id(&self) -> ClientId {
+        ClientId(self.clients.iter().map(|client| client.id.0 + 1).max().unwrap_or_default())
+    }
+
+    /// Cuts a client's connection. Both sides are told, and the client tries again, as another
+    /// client of the room.
+    pub fn cut(&mut self, client: usize) {
+        let now = self.now;
+        let next = self.next_id();
+        let cut = &mut self.clients[client];
+        self.room.handle_lost(now, cut.id, "the link was cut");
+        cut.id = next;
+        cut.requests.clear();
+        cut.control.clear();
+        let reason = Disconnect::new(Code::Lost, "the link was cut");
+        cut.session.handle_lost(cut.skew.read(now), reason);
     }
 
     /// The same over a network's conditions, which start now.
@@ -317,7 +392,7 @@ impl<G: Game> Sim<G> {
                 client.up.next_arrival().filter(|_| !self.server_stalled).map(busy),
                 client.down.next_arrival().filter(|_| !client.stalled),
                 client.control.front().map(|(at, _)| *at).filter(|_| !client.stalled),
-                client.hello.as_ref().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
+                client.requests.front().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
             ]
         });
         let frame = LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0);
@@ -337,8 +412,8 @@ impl<G: Game> Sim<G> {
             self.truth.insert(world.tick, world.entities.clone());
         }
         for client in self.clients.iter_mut().filter(|_| server_runs) {
-            if let Some((_, hello)) = client.hello.take_if(|(at, _)| *at <= now) {
-                self.room.handle_control(now, client.id, &hello);
+            while let Some((_, body)) = client.requests.pop_front_if(|(at, _)| *at <= now) {
+                self.room.handle_control(now, client.id, &body);
             }
             while let Some(bytes) = client.up.poll(now) {
                 client.note_way::<false>(&bytes, self.room.tick(), now);
@@ -346,10 +421,15 @@ impl<G: Game> Sim<G> {
             }
         }
         self.drain();
-        for client in &mut self.clients {
+        let mut dialing = Vec::new();
+        for (number, client) in self.clients.iter_mut().enumerate() {
             if !client.stalled {
                 step_client(client, now, self.frame, &mut self.counts, &mut self.wires);
+                dialing.extend(client.dials.then_some(number));
             }
+        }
+        for client in dialing {
+            self.connect(client);
         }
     }
 
@@ -460,8 +540,8 @@ fn step_client<G: Game>(
 ) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
-        if let ServerMessage::Closed { reason, retry } = &message {
-            client.closed = Some((reason.clone(), *retry));
+        if let ServerMessage::Disconnect(goodbye) = &message {
+            client.closed = Some(goodbye.clone());
         }
         client.session.handle_control(&body(&message), local);
     }
@@ -471,8 +551,11 @@ fn step_client<G: Game>(
         }
         client.session.handle_datagram(&bytes, local);
     }
+    if now.0 % frame.0 == 0 {
+        client.session.handle_timeout(local);
+    }
     if client.client().is_none() {
-        return;
+        return client.transmit(now);
     }
     if now.0 % frame.0 == 0 {
         client.session.handle_frame(local);
@@ -482,19 +565,7 @@ fn step_client<G: Game>(
             *screen.borrow_mut() = picture;
         }
     }
-    while let Some(output) = client.session.poll_output() {
-        let Output::Datagram(packet) = output else { continue };
-        let near = client.core().newest_tick();
-        let packet = match &mut client.forge {
-            Some(forge) => {
-                let mut forged = read_input(&packet).expect("the client wrote it");
-                forge(&mut forged, near);
-                write_input(&forged)
-            }
-            None => packet,
-        };
-        client.note_way::<true>(&packet, near, now);
-        wires.iter_mut().for_each(|wires| wires.push(Wire::Up(packet.clone())));
-        client.up.send(now, packet.len(), packet);
-    }
+    client.transmit_each(now, |packet| {
+        wires.iter_mut().for_each(|wires| wires.push(Wire::Up(packet.to_vec())));
+    });
 }

@@ -2,6 +2,7 @@
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{Entity, Record};
+use phaselock::identity::ResumeToken;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, SEATS_MAX};
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
@@ -113,6 +114,8 @@ fn default_welcome() -> Welcome {
         seed: 1,
         rates: Rates::DEFAULT,
         player: PlayerId(1),
+        token: ResumeToken(1),
+        resumed: false,
         tick: Tick(0),
         offset: Offset(-990_000),
         epoch: 0,

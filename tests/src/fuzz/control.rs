@@ -4,9 +4,8 @@ use std::fmt::Debug;
 
 use phaselock::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::time::Tick;
-use phaselock::wire::control::{
-    ClientMessage, ServerMessage, body_len, clean_name, clip, frame, printable,
-};
+use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
+use phaselock::wire::text::{clean_name, clip, printable};
 use serde::Serialize;
 
 /// Control messages of a client.
@@ -49,7 +48,11 @@ fn one_of_server(body: &[u8]) -> bool {
         assert!(text.len() <= max && printable(text) == text && clip(text, max) == text);
     };
     match &message {
-        ServerMessage::Closed { reason, .. } => shown(reason, TEXT_BYTES_MAX),
+        ServerMessage::Disconnect(goodbye) => {
+            shown(&goodbye.text, TEXT_BYTES_MAX);
+            goodbye.redirect.iter().for_each(|redirect| shown(redirect, TEXT_BYTES_MAX));
+        }
+        ServerMessage::Chat { text, .. } => shown(text, TEXT_BYTES_MAX),
         ServerMessage::Joined { name, .. } => shown(name, NAME_BYTES_MAX),
         ServerMessage::Welcome(welcome) => {
             shown(&welcome.server, TEXT_BYTES_MAX);
@@ -61,7 +64,10 @@ fn one_of_server(body: &[u8]) -> bool {
             shown(&status.version, TEXT_BYTES_MAX);
             shown(&status.game, NAME_BYTES_MAX);
         }
-        ServerMessage::Left { .. } | ServerMessage::Epoch { .. } => {}
+        ServerMessage::Left { .. }
+        | ServerMessage::Epoch { .. }
+        | ServerMessage::Refused { .. }
+        | ServerMessage::Game(_) => {}
     }
     true
 }

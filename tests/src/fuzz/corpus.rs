@@ -11,7 +11,10 @@ use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::Echo;
-use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, Status, Welcome, frame};
+use phaselock::wire::control::{
+    ClientMessage, Hello, Refusal, ServerMessage, Status, Welcome, frame,
+};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
 use phaselock_games::skirmish::{Command, Skirmish};
@@ -123,16 +126,23 @@ fn client_messages() -> Vec<Vec<u8>> {
     let old = Hello { wire: wire_hash() ^ 1, ..hello::<Skirmish>("", LocalTime(0)) };
     let empty = Hello { version: String::new(), games: Vec::new(), ..old.clone() };
     let hellos = [hello::<Skirmish>("Ada", LocalTime(5)), full, old, empty];
-    let messages: Vec<_> =
-        hellos.into_iter().map(ClientMessage::Hello).chain([ClientMessage::Query]).collect();
+    let messages: Vec<_> = hellos
+        .into_iter()
+        .map(ClientMessage::Hello)
+        .chain([
+            ClientMessage::Query,
+            ClientMessage::Chat { text: "hello \u{202e} all".into() },
+            ClientMessage::Game(vec![0, 1, 2]),
+        ])
+        .collect();
     let bodies = messages.iter().map(body);
     let stream: Vec<u8> =
         messages.iter().flat_map(|message| frame(message).expect("it is short")).collect();
     // The variant in a longer spelling.
     let odd = [&[0x80, 0][..], &body(&messages[0])[1..]].concat();
-    // A list that says to be long.
+    // A list that says to be long: behind it come the time, the credentials and no token.
     let mut boast = body(&messages[3]);
-    boast.truncate(boast.len() - 2);
+    boast.truncate(boast.len() - 99);
     boast.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
     bodies.chain([stream, odd, boast]).collect()
 }
@@ -148,10 +158,19 @@ fn server_messages() -> Vec<Vec<u8>> {
         bots: 4,
         tick: Tick(1 << 40),
     };
-    let closed = |reason: &str| ServerMessage::Closed { reason: reason.into(), retry: true };
+    let closed = |text: &str| ServerMessage::Disconnect(Disconnect::new(Code::Full, text));
+    let redirect = Disconnect {
+        redirect: Some("example.org:4433".into()),
+        ..Disconnect::new(Code::Other(9999), "elsewhere")
+    };
     let extra = [
         closed("the server is full"),
         closed("\u{1b}[31m\u{202e}unprintable\n"),
+        ServerMessage::Disconnect(redirect),
+        ServerMessage::Chat { from: Some(PlayerId(3)), text: "hello".into() },
+        ServerMessage::Chat { from: None, text: "\u{202e}".into() },
+        ServerMessage::Refused { request: 77, refusal: Refusal::Unknown },
+        ServerMessage::Game(vec![1, 2, 3]),
         ServerMessage::Left { player: PlayerId(u16::MAX) },
         ServerMessage::Epoch { epoch: 255, unix_micros: i64::MIN },
         ServerMessage::Status(status),

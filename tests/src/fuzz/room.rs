@@ -3,15 +3,18 @@
 
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
+use phaselock::identity::{PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Command, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::Echo;
-use phaselock::wire::control::{ClientMessage, ServerMessage, frame, printable};
+use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
-use phaselock_games::skirmish::{Command, Piece, Skirmish};
+use phaselock::wire::text::printable;
+use phaselock_games::skirmish::{self, Piece, Skirmish};
 
 use super::snapshot::store;
 use super::{Script, push_block};
@@ -21,7 +24,8 @@ use phaselock_testing::{body, hello, room_config};
 const OPERATIONS: u8 = 8;
 /// A control message's body follows, as a block.
 const CONTROL: u8 = 0;
-/// A proper hello.
+/// A proper hello. A byte follows: which of four keys (2 bits), and whose token it has (3 bits, of
+/// a key; none from 4 on).
 const HELLO: u8 = 1;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 2;
@@ -31,7 +35,9 @@ const INPUT: u8 = 3;
 const FORGED: u8 = 4;
 /// Time passes: so many tenths of a millisecond, in two bytes.
 const TIME: u8 = 5;
-/// The connection is lost if the next byte is even; else its path carries 8 times as many bytes.
+/// By the next byte: 2, the player leaves; 6, a player is kicked; 8, a line is said; 10, the server
+/// is drained; other even ones, the connection is lost; odd ones, its path carries 8 times as many
+/// bytes.
 const DRIVER: u8 = 6;
 /// The square of the next byte in milliseconds passes; 255 shuts the room down.
 const PAUSE: u8 = 7;
@@ -48,6 +54,7 @@ struct Peer {
     store: Option<Store<Skirmish>>,
     seq: u16,
     epoch: u8,
+    key: usize,
 }
 
 struct Play {
@@ -57,6 +64,9 @@ struct Play {
     now: LocalTime,
     peers: Vec<Peer>,
     ids: u64,
+    /// The last token of each key.
+    tokens: [Option<ResumeToken>; 4],
+    drained: bool,
 }
 
 /// A byte for the number of bots, then operations on the room.
@@ -71,6 +81,8 @@ pub fn room(data: &[u8]) -> bool {
         now: LocalTime(0),
         peers: Vec::new(),
         ids: 0,
+        tokens: [None; 4],
+        drained: false,
     };
     for _ in 0..CONNECTIONS {
         let peer = play.peer();
@@ -90,7 +102,7 @@ pub fn room(data: &[u8]) -> bool {
 impl Play {
     fn peer(&mut self) -> Peer {
         self.ids += 1;
-        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0 }
+        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0, key: 0 }
     }
 
     fn run(&mut self, operation: u8, position: usize, script: &mut Script<'_>) {
@@ -99,7 +111,12 @@ impl Play {
         match operation {
             CONTROL => self.room.handle_control(self.now, id, script.block()),
             HELLO => {
-                let hello = hello::<Skirmish>("Eve", self.now);
+                let who = script.u8();
+                let key = usize::from(who % 4);
+                let mut hello = hello::<Skirmish>("Eve", self.now);
+                hello.credentials.key = PublicKey([key as u8; 32]);
+                hello.resume = self.tokens.get(usize::from(who >> 2 & 7)).copied().flatten();
+                self.peers[position].key = key;
                 self.room.handle_control(self.now, id, &body(&ClientMessage::Hello(hello)));
             }
             DATAGRAM => self.datagram(position, script.block()),
@@ -110,14 +127,37 @@ impl Play {
             FORGED => self.datagram(position, &write_input(&forged(script))),
             TIME => self.pass(Micros(i64::from(script.u16()) * 100)),
             DRIVER => match script.u8() {
+                2 => {
+                    self.room.handle_left(id, "the fuzzer had it leave");
+                    self.peers[position] = self.peer();
+                }
+                6 => {
+                    let player = PlayerId(position as u16 + self.config.bots);
+                    let text = "the fuzzer kicked it".into();
+                    let _ = self.room.handle_command(self.now, Command::Kick { player, text });
+                }
+                8 => {
+                    let text = "the fuzzer says so".into();
+                    let said = self.room.handle_command(self.now, Command::Say { text });
+                    assert_eq!(said, Ok(()));
+                }
+                10 => {
+                    let goodbye = Disconnect::new(Code::Draining, "the fuzzer drains it");
+                    let command = Command::Drain { goodbye, within: Micros::from_ms(1000) };
+                    assert_eq!(self.room.handle_command(self.now, command), Ok(()));
+                    self.drained = true;
+                }
                 even if even % 2 == 0 => {
-                    self.room.handle_lost(id, "the fuzzer cut it");
+                    self.room.handle_lost(self.now, id, "the fuzzer cut it");
                     self.peers[position] = self.peer();
                 }
                 odd => self.room.handle_path(id, usize::from(odd) * 8),
             },
             PAUSE.. => match script.u8() {
-                255 => self.room.shutdown("the fuzzer said so"),
+                255 => {
+                    let goodbye = Disconnect::new(Code::Shutdown, "the fuzzer said so");
+                    self.room.shutdown(&goodbye);
+                }
                 root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
             },
         }
@@ -146,7 +186,11 @@ impl Play {
         }
     }
 
-    fn honest(&mut self, position: usize, script: &mut Script<'_>) -> InputPacket<Command> {
+    fn honest(
+        &mut self,
+        position: usize,
+        script: &mut Script<'_>,
+    ) -> InputPacket<skirmish::Command> {
         let (ahead, keys) = (script.u8(), script.u8());
         let peer = &mut self.peers[position];
         peer.seq = peer.seq.wrapping_add(1);
@@ -179,8 +223,10 @@ impl Play {
                     store.handle_packet(&game, &bytes).expect("packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
-                Output::Close { client, reason } => {
-                    assert!(!reason.is_empty() && self.room.member_stats(client).is_none());
+                Output::Close { client, goodbye } => {
+                    assert!(!goodbye.text.is_empty());
+                    let known = self.room.member_stats(client).is_some();
+                    assert!(!known || self.room.is_away(client));
                     let fresh = self.peer();
                     *self.peer_of(client) = fresh;
                 }
@@ -196,12 +242,12 @@ impl Play {
     fn told(&mut self, client: ClientId, message: &ServerMessage) {
         let framed = frame(message).expect("it is short enough");
         let mut read = ServerMessage::parse(&framed[2..]).expect("a client can read it");
-        if let (ServerMessage::Closed { reason: read, .. }, ServerMessage::Closed { reason, .. }) =
+        if let (ServerMessage::Disconnect(read), ServerMessage::Disconnect(goodbye)) =
             (&mut read, message)
         {
-            // A reason may quote the client, which need not be printable.
-            assert_eq!(*read, printable(reason));
-            read.clone_from(reason);
+            // A text may quote the client, which need not be printable.
+            assert_eq!(read.text, printable(&goodbye.text));
+            read.text.clone_from(&goodbye.text);
         }
         assert_eq!(read, *message);
         let peer = self.peer_of(client);
@@ -210,6 +256,8 @@ impl Play {
                 assert!(peer.store.is_none(), "welcomed twice");
                 peer.store = Some(store(welcome.player, welcome.tick));
                 peer.epoch = welcome.epoch;
+                let key = peer.key;
+                self.tokens[key] = Some(welcome.token);
             }
             ServerMessage::Epoch { epoch, .. } => peer.epoch = *epoch,
             _ => {}
@@ -221,8 +269,9 @@ impl Play {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.bots);
         let entities = &self.room.world().entities;
-        // A player and a score each, and what they fired.
-        let seats = usize::from(status.players + status.bots);
+        // A player and a score each, and what they fired. Kept seats count, too.
+        assert!(self.room.seats_taken() <= usize::from(PLAYERS));
+        let seats = self.room.seats_taken() + usize::from(status.bots);
         let count =
             |of: fn(&Piece) -> bool| entities.iter().filter(|slot| of(&slot.entity)).count();
         assert_eq!(count(|piece| matches!(piece, Piece::Player(_))), seats);
@@ -244,20 +293,20 @@ impl Play {
     }
 }
 
-fn command(keys: u8) -> Command {
+fn command(keys: u8) -> skirmish::Command {
     let axis = |bits: u8| i16::from(bits & 3) - 2;
     let (right, down, weapon) = (axis(keys), axis(keys >> 2), keys >> 5);
     let (fire, grab) = (keys & 16 != 0, keys & 64 != 0);
-    Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
+    skirmish::Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
 }
 
 /// Keys with a view lag of up to 64 ticks, or (every other one) none.
-fn pressed(keys: u8) -> Pressed<Command> {
+fn pressed(keys: u8) -> Pressed<skirmish::Command> {
     let lag = (keys & 1 == 0).then_some(u16::from(keys) * 16);
     Pressed { input: command(keys), lag }
 }
 
-fn forged(script: &mut Script<'_>) -> InputPacket<Command> {
+fn forged(script: &mut Script<'_>) -> InputPacket<skirmish::Command> {
     let flags = script.u8();
     InputPacket {
         seq: script.u16(),
@@ -290,7 +339,7 @@ impl RoomScript {
     }
 
     pub(super) fn hello(&mut self, client: u8) {
-        self.operation(HELLO, client, &[]);
+        self.operation(HELLO, client, &[client % 4 | 4 << 2]);
     }
 
     pub(super) fn datagram(&mut self, client: u8, bytes: &[u8]) {

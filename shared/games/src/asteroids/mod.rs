@@ -94,6 +94,7 @@ impl Game for Asteroids {
         // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
     };
     type Input = Command;
     type Entity = Piece;

@@ -133,6 +133,7 @@ impl Game for Platformer {
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
     };
     type Input = Command;
     type Entity = Piece;

@@ -289,6 +289,7 @@ impl Game for ShufflePuck {
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
     };
     type Input = Command;
     type Entity = Piece;

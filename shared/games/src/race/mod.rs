@@ -238,6 +238,7 @@ impl Game for Race {
         // at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
         presentation: |_| Choice::Projective,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
     };
     type Input = Command;
     type Entity = Piece;

@@ -192,6 +192,7 @@ impl Game for Skirmish {
             if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
         },
         coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        ..Kit::NONE
     };
     type Input = Command;
     type Entity = Piece;

@@ -115,9 +115,8 @@ impl Common {
                 self.epoch = *epoch;
                 return true;
             }
-            // What ends or starts a game is the session's to handle.
-            ServerMessage::Closed { .. } | ServerMessage::Welcome(_) | ServerMessage::Status(_) => {
-            }
+            // The session handles what ends or starts a game, and what people read.
+            _ => {}
         }
         false
     }

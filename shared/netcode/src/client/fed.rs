@@ -3,20 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::pll::LoopFilter;
+use crate::identity::Credentials;
 use crate::motion::choice::Choice;
 use crate::time::LocalTime;
+use crate::wire::disconnect::Disconnect;
 
 /// Input of a [`Session`](super::Session), with the client's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fed {
     /// [`Session::handle_connected`](super::Session::handle_connected).
-    Connected(LocalTime),
+    Connected(LocalTime, Credentials),
     /// [`Session::handle_control`](super::Session::handle_control) with the message's body.
     Control(LocalTime, Vec<u8>),
     /// [`Session::handle_datagram`](super::Session::handle_datagram).
     Datagram(LocalTime, Vec<u8>),
-    /// [`Session::handle_lost`](super::Session::handle_lost) with the reason and the retry.
-    Lost(LocalTime, String, bool),
+    /// [`Session::handle_lost`](super::Session::handle_lost).
+    Lost(LocalTime, Disconnect),
     /// [`Session::handle_timeout`](super::Session::handle_timeout).
     Timeout(LocalTime),
     /// The frame at which keys were read.
@@ -29,6 +31,10 @@ pub enum Fed {
     Choose(u8, Choice),
     /// [`Session::set_loop_filter`](super::Session::set_loop_filter).
     LoopFilter(LocalTime, LoopFilter),
+    /// [`Session::chat`](super::Session::chat).
+    Chat(String),
+    /// [`Session::request`](super::Session::request) with the request's bytes.
+    Request(Vec<u8>),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
 }

@@ -5,6 +5,8 @@ use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
 use crate::games::Games;
 use crate::time::{LocalTime, Micros, Rates};
+use crate::wire::control::Refusal;
+use crate::wire::disconnect::Disconnect;
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ pub enum State {
     /// Out of the game, and about to try again.
     Waiting {
         /// Reason of the failed attempt or of the game's end.
-        reason: String,
+        reason: Disconnect,
         /// Time of the next attempt.
         retry_at: LocalTime,
         /// Failed attempts in a row; 0 if a game ended.
@@ -48,8 +50,8 @@ pub enum State {
     },
     /// Out of the game for good.
     Ended {
-        /// Reason, for the player.
-        reason: String,
+        /// Reason.
+        reason: Disconnect,
     },
 }
 
@@ -58,13 +60,16 @@ pub enum State {
 pub enum Output {
     /// Connect, then call [`Session::handle_connected`](super::Session::handle_connected) or
     /// [`Session::handle_lost`](super::Session::handle_lost).
-    Connect,
+    Connect {
+        /// Address that a server sent the player to, as `host:port`. None: the player's choice.
+        redirect: Option<String>,
+    },
     /// Send a framed message on the control stream.
     Control(Vec<u8>),
     /// Send a datagram, now or never.
     Datagram(Vec<u8>),
-    /// Close the connection, or stop connecting, for this reason.
-    Close(String),
+    /// Close the connection, or stop connecting, with this goodbye.
+    Close(Disconnect),
 }
 
 /// News for the player.
@@ -78,7 +83,25 @@ pub enum Notice {
         server: String,
         /// The game's name.
         game: &'static str,
+        /// Seat, score and entity are those of before the connection was lost.
+        resumed: bool,
     },
+    /// A line to read.
+    Chat {
+        /// The name of the player who wrote it. None: the host.
+        from: Option<String>,
+        /// The line.
+        text: String,
+    },
+    /// A request was not done.
+    Refused {
+        /// Kind of the request, by [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind).
+        request: u32,
+        /// Cause.
+        refusal: Refusal,
+    },
+    /// An event of the game: [`read_message`](crate::game::read_message) reads it.
+    Event(Vec<u8>),
 }
 
 /// A state of the own player's motion, with its game and world.

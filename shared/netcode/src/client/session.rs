@@ -18,6 +18,8 @@
 
 use std::collections::VecDeque;
 
+use serde::Serialize;
+
 use super::any::AnyClient;
 use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
@@ -26,19 +28,32 @@ use super::game::{Client, Picture};
 use super::output::{Motion, Notice, Output, SessionConfig, State};
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
-use crate::game::Game;
-use crate::limits::{FED_MAX, FIELDS_MAX, MOTION_MAX, NOTICES_MAX};
+use crate::game::{Game, MessageError, write_message};
+use crate::identity::{Credentials, ResumeToken};
+use crate::limits::{FED_MAX, FIELDS_MAX, MOTION_MAX, NOTICES_MAX, TEXT_BYTES_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
 use crate::time::{LocalTime, Micros, Tick};
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame, printable};
+use crate::wire::WireError;
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame};
+use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
+use crate::wire::text::{clip, printable};
 
 /// Time for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
 /// Least time between two games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
+/// Length of a steady stay, after which failures count from the first again. Arbitrary, and longer
+/// than a server runs that crashes over each newcomer.
+const STEADY: Micros = Micros::from_ms(5000);
+/// Longest wait that a server may ask for before the next attempt, in seconds.
+const RETRY_SECS_MAX: u32 = 3600;
+/// Redirects in a row.
+const REDIRECTS_MAX: u32 = 4;
+/// Requests that wait for the transport; of more the newest are lost.
+const REQUESTS_MAX: usize = 64;
 /// Time without calls after which a program counts as stalled. Packets may wait then, so the
 /// silence counts anew, once for each packet heard.
 const STALL: Micros = Micros::from_ms(1000);
@@ -69,6 +84,14 @@ pub struct Session {
     /// Games begun.
     stays: u32,
     begun: LocalTime,
+    /// Time of the last welcome that answered a hello.
+    joined: LocalTime,
+    /// Token of the last session, to resume it.
+    token: Option<ResumeToken>,
+    /// The server that the last one sent the player to, and how many did since the last steady
+    /// stay.
+    redirect: Option<String>,
+    redirects: u32,
     /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
     /// True if the silence was excused since the last datagram.
@@ -95,6 +118,10 @@ impl Session {
             client: None,
             stays: 0,
             begun: now,
+            joined: now,
+            token: None,
+            redirect: None,
+            redirects: 0,
             heard: now,
             excused: false,
             looked: now,
@@ -110,7 +137,7 @@ impl Session {
 
     fn dial(&mut self) {
         self.step = Step::Dialing;
-        self.outputs.push_back(Output::Connect);
+        self.outputs.push_back(Output::Connect { redirect: self.redirect.clone() });
         self.enter(State::Connecting { attempt: self.attempt });
     }
 
@@ -133,9 +160,10 @@ impl Session {
         }
     }
 
-    /// The transport is connected: the hello goes out.
-    pub fn handle_connected(&mut self, now: LocalTime) {
-        self.note(|| Fed::Connected(now));
+    /// The transport is connected, and these credentials are for the connection: the hello goes
+    /// out.
+    pub fn handle_connected(&mut self, now: LocalTime, credentials: Credentials) {
+        self.note(|| Fed::Connected(now, credentials));
         if self.step != Step::Dialing {
             return;
         }
@@ -145,21 +173,26 @@ impl Session {
             name: self.config.name.clone(),
             games: self.config.games.hashes(),
             sent: now,
+            credentials,
+            resume: self.token,
         });
         match frame(&hello) {
             Ok(framed) => {
                 self.step = Step::Greeted(now);
                 self.outputs.push_back(Output::Control(framed));
             }
-            Err(error) => self.close(now, &format!("the hello is too long: {error}"), false),
+            Err(error) => {
+                let text = format!("the hello is too long: {error}");
+                self.close(now, Disconnect::new(Code::Refused, text));
+            }
         }
     }
 
-    /// The connection is lost or could not be made; `retry` says whether to try again.
-    pub fn handle_lost(&mut self, now: LocalTime, reason: &str, retry: bool) {
-        self.note(|| Fed::Lost(now, reason.into(), retry));
+    /// The connection is lost or could not be made.
+    pub fn handle_lost(&mut self, now: LocalTime, reason: Disconnect) {
+        self.note(|| Fed::Lost(now, reason.clone()));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
-            self.end(now, reason, retry);
+            self.end(now, reason);
         }
     }
 
@@ -172,35 +205,53 @@ impl Session {
             Step::Dialing | Step::Waiting(_) | Step::Ended => return,
         };
         match (ServerMessage::parse(body), hello_sent) {
-            (Ok(ServerMessage::Closed { reason, retry }), _) => {
-                self.close(arrival, &reason, retry);
-            }
+            (Ok(ServerMessage::Disconnect(reason)), _) => self.close(arrival, reason),
             (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
-            (Ok(message), None) => {
-                if let Some(client) = &mut self.client {
-                    client.handle_message(&message);
+            (Ok(message), None) => self.handle_message(message),
+            (Ok(_) | Err(_), Some(_)) => {
+                let text = "protocol error: the server did not answer the hello with a welcome; \
+                            its version may be another";
+                self.close(arrival, Disconnect::new(Code::Protocol, text));
+            }
+            // A later version may have more to say.
+            (Err(WireError::Message(_)), None) => {}
+            (Err(error), None) => {
+                let text = format!("protocol error: {error}");
+                self.close(arrival, Disconnect::new(Code::Protocol, text));
+            }
+        }
+    }
+
+    /// A message came in the middle of a game.
+    fn handle_message(&mut self, message: ServerMessage) {
+        let Some(client) = &mut self.client else { return };
+        match message {
+            ServerMessage::Chat { from, text } => {
+                let seat = from.and_then(|player| client.common().roster().get(&player));
+                let notice = Notice::Chat { from: seat.map(|seat| seat.name.clone()), text };
+                // Nobody who is gone says anything in the host's name.
+                if from.is_none() || seat.is_some() {
+                    self.notify(notice);
                 }
             }
-            (Ok(_) | Err(_), Some(_)) => {
-                let reason = "protocol error: the server did not answer the hello with a welcome; \
-                              its version may be another";
-                self.close(arrival, reason, false);
+            ServerMessage::Refused { request, refusal } => {
+                self.notify(Notice::Refused { request, refusal });
             }
-            (Err(error), None) => {
-                self.close(arrival, &format!("protocol error: {error}"), false);
-            }
+            ServerMessage::Game(bytes) => self.notify(Notice::Event(bytes)),
+            message => client.handle_message(&message),
         }
     }
 
     /// A game begins: the first in answer to a hello, or the next of the rotation.
     fn begin(&mut self, welcome: &Welcome, hello_sent: Option<LocalTime>, now: LocalTime) {
         if hello_sent.is_none() && now - self.begun < GAME_MIN {
-            return self.close(now, "the server changes its game more than once a second", false);
+            let text = "the server changes its game more than once a second";
+            return self.close(now, Disconnect::new(Code::Protocol, text));
         }
         let Ok(entry) = self.config.games.get(&welcome.game).copied() else {
             let game = printable(&welcome.game);
-            let reason = format!("the server plays {game}, a game unknown here");
-            return self.close(now, &reason, false);
+            let text = format!("the server plays {game}, a game unknown here");
+            return self.close(now, Disconnect::new(Code::OtherGame, text));
         };
         self.collect_motion();
         let before = self.client.take();
@@ -214,10 +265,12 @@ impl Session {
         self.client = Some(client);
         self.stays += 1;
         self.begun = now;
-        self.notify(Notice::Game { server: welcome.server.clone(), game: entry.name });
+        let (server, resumed) = (welcome.server.clone(), welcome.resumed);
+        self.notify(Notice::Game { server, game: entry.name, resumed });
+        self.token = Some(welcome.token);
         if hello_sent.is_some() {
             self.step = Step::Playing;
-            self.attempt = 0;
+            self.joined = now;
             (self.heard, self.excused) = (now, false);
             self.enter(State::Connected);
         }
@@ -242,10 +295,12 @@ impl Session {
         self.looked = now;
         match self.step {
             Step::Greeted(sent) if now - sent >= HELLO_TIMEOUT => {
-                self.close(now, "the server does not answer the hello", true);
+                let text = "the server does not answer the hello";
+                self.close(now, Disconnect::new(Code::Lost, text));
             }
             Step::Playing if now - self.heard >= self.config.silence_max => {
-                self.close(now, "the server does not answer any more", true);
+                let text = "the server does not answer any more";
+                self.close(now, Disconnect::new(Code::Lost, text));
             }
             Step::Waiting(until) if now >= until => {
                 self.attempt += 1;
@@ -276,26 +331,62 @@ impl Session {
     pub fn leave(&mut self, reason: &str) {
         self.note(|| Fed::Leave(reason.into()));
         if self.step != Step::Ended {
-            self.close(self.looked, reason, false);
+            self.close(self.looked, Disconnect::new(Code::Left, reason));
+        }
+    }
+
+    /// Says a line to everybody. The server clips it to [`TEXT_BYTES_MAX`] bytes, and refuses lines
+    /// that come too fast.
+    pub fn chat(&mut self, text: &str) {
+        self.note(|| Fed::Chat(text.into()));
+        self.ask(&ClientMessage::Chat { text: clip(text, TEXT_BYTES_MAX).into() });
+    }
+
+    /// Sends a request to the game.
+    pub fn request<R: Serialize>(&mut self, request: &R) -> Result<(), MessageError> {
+        self.request_bytes(write_message(request)?);
+        Ok(())
+    }
+
+    /// Sends a request to the game that [`write_message`] wrote.
+    pub fn request_bytes(&mut self, bytes: Vec<u8>) {
+        self.note(|| Fed::Request(bytes.clone()));
+        self.ask(&ClientMessage::Game(bytes));
+    }
+
+    /// Sends a request, as long as few enough wait for the transport.
+    fn ask(&mut self, request: &ClientMessage) {
+        if self.step == Step::Playing
+            && self.outputs.len() < REQUESTS_MAX
+            && let Ok(framed) = frame(request)
+        {
+            self.outputs.push_back(Output::Control(framed));
         }
     }
 
     /// Gives the connection up.
-    fn close(&mut self, now: LocalTime, reason: &str, retry: bool) {
-        self.end(now, reason, retry);
-        self.outputs.push_back(Output::Close(reason.to_owned()));
+    fn close(&mut self, now: LocalTime, reason: Disconnect) {
+        self.end(now, reason.clone());
+        self.outputs.push_back(Output::Close(reason));
     }
 
     /// The connection is gone, with what was to be sent over it.
-    fn end(&mut self, now: LocalTime, reason: &str, retry: bool) {
+    fn end(&mut self, now: LocalTime, reason: Disconnect) {
         self.collect_motion();
         self.outputs.clear();
-        let reason = reason.to_owned();
-        if !retry {
+        if self.step == Step::Playing && now - self.joined >= STEADY {
+            (self.attempt, self.redirects) = (0, 0);
+        }
+        if let Some(redirect) = &reason.redirect {
+            self.redirects += 1;
+            self.redirect = Some(redirect.clone());
+        }
+        let Some(secs) = reason.retry_after.filter(|_| self.redirects <= REDIRECTS_MAX) else {
             self.step = Step::Ended;
             return self.enter(State::Ended { reason });
-        }
-        let retry_at = now + back_off(self.attempt.max(1));
+        };
+        let wished = Micros::from_ms(1000 * i64::from(secs.min(RETRY_SECS_MAX)));
+        let retry_at = now + wished.max(back_off(self.attempt.max(1)));
         self.step = Step::Waiting(retry_at);
         self.enter(State::Waiting { reason, retry_at, attempt: self.attempt });
     }
@@ -456,12 +547,12 @@ impl Session {
     /// nothing; call [`picture`](Self::picture) with its time for the picture.
     pub fn feed(&mut self, fed: &Fed) {
         match fed {
-            Fed::Connected(now) => self.handle_connected(*now),
+            Fed::Connected(now, credentials) => self.handle_connected(*now, *credentials),
             Fed::Control(at, body) => self.handle_control(body, *at),
             Fed::Datagram(at, bytes) => {
                 self.handle_datagram(bytes, *at);
             }
-            Fed::Lost(now, reason, retry) => self.handle_lost(*now, reason, *retry),
+            Fed::Lost(now, reason) => self.handle_lost(*now, reason.clone()),
             Fed::Timeout(now) => self.handle_timeout(*now),
             Fed::Frame(now) => self.handle_frame(*now),
             Fed::Press(now, inputs) => {
@@ -475,6 +566,8 @@ impl Session {
             Fed::Picture(now) => self.handle_picture(*now),
             Fed::Choose(kind, choice) => self.choose(*kind, *choice),
             Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
+            Fed::Chat(text) => self.chat(text),
+            Fed::Request(bytes) => self.request_bytes(bytes.clone()),
             Fed::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

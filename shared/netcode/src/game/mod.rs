@@ -11,10 +11,16 @@
 //! field.
 
 mod inputs;
+mod outbox;
+mod request;
 mod rules;
 mod terms;
 
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
-pub use rules::{Bot, Coding, Extrapolate, Game, Idle, Kit, NewBot, World, new_bot};
+pub use outbox::{MessageError, read_message, write_message};
+pub use request::{Request, apply_request};
+pub use rules::{
+    Bot, Coding, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World, new_bot,
+};
 pub use terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};

@@ -1,10 +1,15 @@
 //! The rules of a game, and the world that they move.
 
+use std::collections::BTreeMap;
+
 use glam::Vec2;
+use serde::Serialize;
 
 use super::inputs::Inputs;
+use super::outbox::{MessageError, Outbox};
 use super::terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
+use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
 use crate::motion::choice::Choice;
@@ -156,6 +161,9 @@ pub type NewBot<G> = fn() -> Box<dyn Bot<G>>;
 pub type Extrapolate<G> =
     fn(&G, &<G as Game>::Entity, &<G as Game>::Entity, u64) -> Option<<G as Game>::Entity>;
 
+/// Takes in the bytes of a player's request: see [`Kit::request`].
+pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(), MessageError>;
+
 /// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
 ///
 /// Its parts are constants, so that calls through them cost what direct calls do.
@@ -170,15 +178,19 @@ pub struct Kit<G: Game> {
     pub presentation: fn(kind: u8) -> Choice,
     /// Coding of snapshots.
     pub coding: Coding<G>,
+    /// Takes in a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
+    /// default there are none.
+    pub request: HandleRequest<G>,
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, general coding.
+    /// No bots, no rounds, linear presentation, general coding, no requests.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
         presentation: |_| Choice::Linear,
         coding: Coding::GENERAL,
+        request: |_, _, _, _| Err(MessageError::Unreadable),
     };
 }
 
@@ -248,7 +260,18 @@ pub struct World<G: Game> {
     pub random: Random,
     /// Motion of the last ticks. Empty unless somebody keeps it, as a room does.
     pub past: Past<G::Entity>,
+    pub(crate) outbox: Outbox,
+    profiles: BTreeMap<PlayerId, Profile>,
     generations: Vec<u8>,
+}
+
+/// A player, apart from the game.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The player's name; no two in a room have the same.
+    pub name: String,
+    /// The player's key, by which results and rights last. None: a bot of the server.
+    pub key: Option<PublicKey>,
 }
 
 impl<G: Game> World<G> {
@@ -260,8 +283,34 @@ impl<G: Game> World<G> {
             memory: G::Memory::default(),
             random: Random::new(seed),
             past: Past::default(),
+            outbox: Outbox::default(),
+            profiles: BTreeMap::new(),
             generations: Vec::new(),
         }
+    }
+
+    /// Name and key of a player in the room, from before [`Game::join`] to after [`Game::leave`].
+    pub fn profile(&self, player: PlayerId) -> Option<&Profile> {
+        self.profiles.get(&player)
+    }
+
+    /// States who plays.
+    pub(crate) fn set_profile(&mut self, player: PlayerId, profile: Option<Profile>) {
+        match profile {
+            Some(profile) => self.profiles.insert(player, profile),
+            None => self.profiles.remove(&player),
+        };
+    }
+
+    /// Sends an event of the game, reliably and in order, to a player, or to everybody (none).
+    /// Clients fetch it as [`Notice::Event`](crate::client::Notice::Event). An error says that it
+    /// was not sent.
+    pub fn emit<M: Serialize>(
+        &mut self,
+        to: Option<PlayerId>,
+        event: &M,
+    ) -> Result<(), MessageError> {
+        self.outbox.push(to, event)
     }
 
     /// Adds an entity in the lowest free slot, or returns none when the world is full.

@@ -2,17 +2,20 @@
 
 use std::fmt::Debug;
 
+use super::control::{Command, CommandError, Event};
 use super::output::{ClientId, Output};
 use super::rotation::Rotation;
 use crate::rewind::Rewound;
 use crate::time::LocalTime;
+use crate::wire::disconnect::Disconnect;
 
 /// A [`Room`](super::Room) as its driver sees it.
 pub trait AnyRoom: Debug + Send {
     /// Name of the game.
     fn game_name(&self) -> &'static str;
 
-    /// Takes in the body of a control message; a client's first must be a hello or a query.
+    /// Takes in the body of a control message; a client's first must be a hello or a query. The
+    /// driver has checked the proof of a hello.
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
 
     /// Takes in a datagram. A bad one changes nothing; one of no honest client ends the session.
@@ -21,8 +24,21 @@ pub trait AnyRoom: Debug + Send {
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
 
-    /// Removes a client whose connection is gone; `reason` is for the log.
-    fn handle_lost(&mut self, client: ClientId, reason: &str);
+    /// A client's connection is gone; `reason` is for the log. Its seat is kept for as long as the
+    /// configuration says.
+    fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str);
+
+    /// A client said goodbye: its seat is free.
+    fn handle_left(&mut self, client: ClientId, reason: &str);
+
+    /// Carries out an order of the host.
+    fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError>;
+
+    /// The next piece of news for the host. [`ROOM_EVENTS_MAX`] wait to be fetched; of more the
+    /// oldest are lost.
+    ///
+    /// [`ROOM_EVENTS_MAX`]: crate::limits::ROOM_EVENTS_MAX
+    fn poll_event(&mut self) -> Option<Event>;
 
     /// Runs the ticks that are due; then everybody gets the newest snapshot, if one is due.
     fn handle_timeout(&mut self, now: LocalTime);
@@ -30,8 +46,11 @@ pub trait AnyRoom: Debug + Send {
     /// Time of the next [`handle_timeout`](Self::handle_timeout).
     fn next_timeout(&self) -> LocalTime;
 
-    /// Closes all sessions; `reason` is for the players.
-    fn shutdown(&mut self, reason: &str);
+    /// Ends all sessions with a goodbye.
+    fn shutdown(&mut self, goodbye: &Disconnect);
+
+    /// The goodbye with which the server ends now, if the host has had it drained.
+    fn drained(&self, now: LocalTime) -> Option<Disconnect>;
 
     /// The next thing to do. A client's snapshot is packed here, and stamped with the time at which
     /// it leaves.

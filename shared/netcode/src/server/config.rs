@@ -25,6 +25,9 @@ pub struct RoomConfig {
     pub rewind: Option<Micros>,
     /// Side that a rewind favours; none for the game's own.
     pub favour: Option<Favour>,
+    /// Time for which a seat is kept when its player's connection is lost: 0 to
+    /// [`RESUME_MAX`](crate::limits::RESUME_MAX).
+    pub resume: Micros,
     /// Time of tick 0.
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.

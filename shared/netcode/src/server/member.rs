@@ -3,6 +3,7 @@
 use crate::clock::offset::OffsetEstimator;
 use crate::fields::Record;
 use crate::game::{Game, Inputs, Late, Step};
+use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
 use crate::interest::Lingering;
@@ -12,10 +13,12 @@ use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::{NeverSent, Sender};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
+use crate::wire::control::Hello;
 use crate::wire::input::read_input;
 use crate::wire::snapshot::{Perceived, References, SnapshotHeader};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
+use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::view::ViewEstimate;
 
@@ -46,6 +49,8 @@ pub struct MemberStats {
     pub missing: u64,
     /// Inputs that arrived after their tick.
     pub late: u64,
+    /// Requests that were not done.
+    pub requests_refused: u64,
     /// Snapshot packets sent.
     pub packets: u64,
     /// Bytes of these packets.
@@ -61,6 +66,13 @@ pub struct MemberStats {
 pub(super) struct Member {
     pub(super) player: PlayerId,
     pub(super) name: String,
+    pub(super) key: PublicKey,
+    pub(super) token: ResumeToken,
+    /// End of the time for which the seat is kept, if the connection is lost.
+    pub(super) away_until: Option<LocalTime>,
+    /// Allowance of chat lines and of the game's requests.
+    pub(super) chat: Bucket,
+    pub(super) requests: Bucket,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// Most bytes of a datagram on this client's path.
@@ -82,12 +94,12 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// A newcomer whose clock showed `client_time` when it sent its hello.
+    /// A newcomer who said hello.
     pub(super) fn new(
-        player: PlayerId,
-        name: String,
-        games: Vec<(String, u64)>,
-        (now, client_time): (LocalTime, LocalTime),
+        (player, name): (PlayerId, String),
+        token: ResumeToken,
+        hello: Hello,
+        now: LocalTime,
         offset: Offset,
         epoch: u8,
         config: &RoomConfig,
@@ -96,13 +108,18 @@ impl Member {
         Self {
             player,
             name,
-            games,
+            key: hello.credentials.key,
+            token,
+            away_until: None,
+            chat: Bucket::default(),
+            requests: Bucket::default(),
+            games: hello.games,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             heard_at: now,
             stats: MemberStats::default(),
             offset: OffsetEstimator::default(),
             welcome_offset: offset,
-            client_time,
+            client_time: hello.sent,
             allowance: ALLOWANCE_TICKS,
             epoch,
             rate: SendRate::new(now, config.client_bytes_per_second, interval),

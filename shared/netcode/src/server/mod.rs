@@ -1,10 +1,14 @@
 //! The server's decisions: one world and its members.
 
 pub mod any;
+mod bucket;
 mod config;
+mod control;
 mod interest;
 mod member;
 mod output;
+mod reception;
+mod requests;
 mod room;
 mod rotation;
 mod seating;
@@ -12,6 +16,7 @@ mod view;
 
 pub use any::AnyRoom;
 pub use config::RoomConfig;
+pub use control::{Command, CommandError, Event};
 pub use member::MemberStats;
 pub use output::{ClientId, Output};
 pub use room::Room;

@@ -1,6 +1,7 @@
 //! Requests of a room to its driver.
 
 use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::Disconnect;
 
 /// Number of a connection, given by the driver and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,5 +16,5 @@ pub enum Output {
     /// Send a control message.
     Control { client: ClientId, message: ServerMessage },
     /// Send what was put out before, then close the connection. The room has forgotten it.
-    Close { client: ClientId, reason: String },
+    Close { client: ClientId, goodbye: Disconnect },
 }

@@ -12,31 +12,29 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::fields::Record;
-use crate::game::{Bot, Game, Inputs, Late, World, new_bot};
+use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
-use crate::limits::{
-    CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, PLAYERS_MAX, SILENCE_MAX,
-};
+use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, SILENCE_MAX};
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
-use crate::time::{LocalTime, Micros, Offset, Tick};
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name};
-use crate::wire::protocol::{game_hash, wire_hash};
+use crate::time::{LocalTime, Micros, Tick};
+use crate::wire::control::{ServerMessage, Status};
+use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::state::Codec;
 
 use super::any::AnyRoom;
 use super::config::RoomConfig;
+use super::control::{Command, CommandError, Event};
 use super::interest::Interest;
-use super::member::{DatagramError, Member, MemberStats, Seated};
+use super::member::{DatagramError, MemberStats, Seated};
 use super::output::{ClientId, Output};
 use super::rotation::{Host, Rotation};
-use super::seating::{free_name, free_seat};
 
 #[derive(Debug)]
-struct BotSeat<G: Game> {
-    name: String,
+pub(super) struct BotSeat<G: Game> {
+    pub(super) name: String,
     bot: Box<dyn Bot<G>>,
     random: Random,
 }
@@ -44,18 +42,18 @@ struct BotSeat<G: Game> {
 /// One world and its members.
 #[derive(Debug)]
 pub struct Room<G: Game> {
-    host: Host,
-    game: G,
-    world: World<G>,
-    history: History,
-    encodings: Encodings<G>,
-    interest: Interest<G>,
-    members: BTreeMap<ClientId, Seated<G::Input>>,
-    bots: BTreeMap<PlayerId, BotSeat<G>>,
+    pub(super) host: Host,
+    pub(super) game: G,
+    pub(super) world: World<G>,
+    pub(super) history: History,
+    pub(super) encodings: Encodings<G>,
+    pub(super) interest: Interest<G>,
+    pub(super) members: BTreeMap<ClientId, Seated<G::Input>>,
+    pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Clients that have not got the newest snapshot yet.
-    due: VecDeque<ClientId>,
+    pub(super) due: VecDeque<ClientId>,
     /// Inputs of this tick.
-    inputs: Inputs<G::Input>,
+    pub(super) inputs: Inputs<G::Input>,
 }
 
 impl<G: Game> Room<G> {
@@ -93,20 +91,26 @@ impl<G: Game> Room<G> {
         };
         let mut random = Random::new(seed ^ 0xb07);
         for (player, name) in bots {
+            room.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
             let seat = BotSeat { name, bot: new_bot::<G>(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
         }
-        let (staying, lost): (Vec<_>, Vec<_>) = members
-            .into_iter()
-            .map(|(client, member)| (client, room.check_games(&member.games).err(), member))
-            .partition(|(_, reason, _)| reason.is_none());
-        for (client, _, member) in staying {
-            room.seat(client, member);
+        let mut lost = Vec::new();
+        for (client, member) in members {
+            match room.check_games(&member.games) {
+                Ok(()) => {
+                    room.welcome(client, &member, false);
+                    room.seat(client, member);
+                }
+                Err(goodbye) => {
+                    room.host.put_out(client, goodbye);
+                    lost.push(member.player);
+                }
+            }
         }
-        for (client, reason, member) in lost {
-            room.host.put_out(client, &reason.unwrap_or_default(), false);
-            room.broadcast(&ServerMessage::Left { player: member.player });
+        for player in lost {
+            room.broadcast(&ServerMessage::Left { player });
         }
         room.world.snap();
         room
@@ -151,110 +155,46 @@ impl<G: Game> Room<G> {
         }
         self.world.snap();
         self.world.past.push(tick, &self.world.entities);
+        self.world.outbox.refill(self.host.config.rates);
     }
 
+    /// Frees the seats of those who stay away, and keeps those of the silent.
     fn drop_silent(&mut self, now: LocalTime) {
-        let silent = self.members.iter().filter(|(_, s)| now - s.member.heard_at > SILENCE_MAX);
-        for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
+        let members = self.members.iter();
+        let late = members.filter(|(_, seated)| match seated.member.away_until {
+            Some(until) => now >= until,
+            None => now - seated.member.heard_at > SILENCE_MAX,
+        });
+        let late = late.map(|(client, seated)| (*client, seated.member.away_until));
+        for (client, away) in late.collect::<Vec<_>>() {
+            if away.is_some() {
+                self.free(client, "the connection was lost");
+                continue;
+            }
             let secs = SILENCE_MAX.0 / 1_000_000;
-            let reason = format!(
+            let text = format!(
                 "the server received nothing from your client for {secs} seconds; check your \
                  network and join again"
             );
-            self.close(client, &reason, true);
+            self.host.put_out(client, Disconnect::new(Code::Silent, &text));
+            self.handle_lost(now, client, &text);
         }
     }
 
-    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
-        if let Err(reason) = self.check_games(&hello.games) {
-            return self.close(client, &reason, false);
+    /// Sends what the game emitted.
+    fn send_events(&mut self) {
+        while let Some((to, bytes)) = self.world.outbox.pop() {
+            let message = ServerMessage::Game(bytes);
+            match to {
+                None => self.broadcast(&message),
+                Some(player) => {
+                    let client = self.present().find(|(_, member)| member.player == player);
+                    if let Some(client) = client.map(|(client, _)| client) {
+                        self.host.send(client, message);
+                    }
+                }
+            }
         }
-        let seats = self.host.config.players_max.min(PLAYERS_MAX);
-        if self.members.len() >= usize::from(seats) {
-            let reason =
-                format!("the server is full ({seats} of {seats} seats taken); try again later");
-            return self.close(client, &reason, true);
-        }
-        let people =
-            self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
-        let taken = people.chain(bots);
-        let next = &mut self.host.next_player;
-        let player = free_seat(taken.clone().map(|(player, _)| player), next);
-        let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
-        let name = free_name(taken.map(|(_, name)| name), wanted);
-        let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
-        tracing::info!(client = client.0, %player, name, version = hello.version, "joined");
-        let roster = self.roster();
-        let times = (now, hello.sent);
-        let (epoch, config) = (self.host.epoch_number, &self.host.config);
-        let member = Member::new(player, name.clone(), hello.games, times, offset, epoch, config);
-        self.seat(client, member);
-        for message in roster {
-            self.host.send(client, message);
-        }
-        self.broadcast(&ServerMessage::Joined { player, name, bot: false });
-        self.world.snap();
-    }
-
-    /// Puts a client out and forgets it.
-    fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
-        self.host.put_out(client, reason, retry);
-        self.handle_lost(client, reason);
-    }
-
-    fn broadcast(&mut self, message: &ServerMessage) {
-        for client in self.members.keys() {
-            self.host.send(*client, message.clone());
-        }
-    }
-
-    /// Lets a member of the game before in.
-    fn seat(&mut self, client: ClientId, member: Member) {
-        let player = member.player;
-        let welcome = self.welcome(player, member.welcome_offset);
-        self.host.send(client, welcome);
-        let seated = Seated::new::<G>(member, self.host.number, self.host.config.rates);
-        self.members.insert(client, seated);
-        self.game.join(&mut self.world, player);
-    }
-
-    /// Checks that a build with these games can play this one; the error is the reason.
-    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
-        match games.iter().find(|(name, _)| name == G::NAME) {
-            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
-            Some(_) => Err(format!(
-                "your client's rules of {} differ from this server's; use the server's version",
-                G::NAME
-            )),
-            None => Err(format!(
-                "this server plays {}, which your client does not have; use a client that has it",
-                G::NAME
-            )),
-        }
-    }
-
-    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
-        let Host { ref config, number, epoch_number, .. } = self.host;
-        ServerMessage::Welcome(Welcome {
-            server: config.name.clone(),
-            game: G::NAME.into(),
-            number,
-            seed: config.map_seed.wrapping_add(u64::from(number)),
-            rates: config.rates,
-            player,
-            tick: self.world.tick,
-            offset,
-            epoch: epoch_number,
-            unix_micros: config.unix_micros,
-        })
-    }
-
-    fn roster(&self) -> Vec<ServerMessage> {
-        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
-        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
-        people.chain(bots).map(joined).collect()
     }
 
     /// The answer to a query.
@@ -263,7 +203,7 @@ impl<G: Game> Room<G> {
             server: self.host.config.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             game: G::NAME.into(),
-            players: self.members.len() as u16,
+            players: self.present().count() as u16,
             players_max: self.host.config.players_max,
             bots: self.bots.len() as u16,
             tick: self.world.tick,
@@ -280,6 +220,16 @@ impl<G: Game> Room<G> {
         self.world.tick
     }
 
+    /// Seats of people that are taken, kept ones included.
+    pub fn seats_taken(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Returns true if a client's connection is lost, and its seat is kept.
+    pub fn is_away(&self, client: ClientId) -> bool {
+        self.members.get(&client).is_some_and(|seated| seated.member.away_until.is_some())
+    }
+
     /// Counts of a client's session.
     pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
         self.members.get(&client).map(|seated| seated.member.stats)
@@ -292,44 +242,22 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        if self.members.contains_key(&client) {
-            let reason = match ClientMessage::parse(body) {
-                Ok(_) => {
-                    "protocol error: your client sent an unexpected message after the hello".into()
-                }
-                Err(error) => format!("protocol error: {error}"),
-            };
-            return self.close(client, &reason, false);
-        }
-        // The builds are compared before anything that another build might not be able to read.
-        if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
-            && wire != wire_hash()
-        {
-            let ours = env!("CARGO_PKG_VERSION");
-            let reason = format!(
-                "your version {version} and the server's version {ours} have different protocols; \
-                 use the same version"
-            );
-            return self.close(client, &reason, false);
-        }
-        match ClientMessage::parse(body) {
-            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
-            Ok(ClientMessage::Query) => {
-                let status = ServerMessage::Status(self.status());
-                self.host.send(client, status);
-                self.host.outputs.push_back(Output::Close { client, reason: "answered".into() });
-            }
-            Err(error) => self.close(client, &format!("protocol error: {error}"), false),
+        match self.members.contains_key(&client) {
+            true => self.handle_request(now, client, body),
+            false => self.handle_first(now, client, body),
         }
     }
 
     fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
         let server_time = self.host.server_time(now);
         let (tick, rates) = (self.world.tick, self.host.config.rates);
-        let Some(seated) = self.members.get_mut(&client) else { return };
+        let seated = self.members.get_mut(&client);
+        let Some(seated) = seated.filter(|it| it.member.away_until.is_none()) else { return };
         match seated.handle_datagram(bytes, now, server_time, tick, rates) {
             Ok(()) => {}
-            Err(DatagramError::NeverSent(error)) => self.close(client, &error.to_string(), false),
+            Err(DatagramError::NeverSent(error)) => {
+                self.close(client, Disconnect::new(Code::Protocol, error.to_string()));
+            }
             Err(error) => {
                 seated.member.stats.refused += 1;
                 tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
@@ -343,12 +271,31 @@ impl<G: Game> AnyRoom for Room<G> {
         }
     }
 
-    fn handle_lost(&mut self, client: ClientId, reason: &str) {
-        let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
-        let Member { player, name, stats, .. } = member;
-        tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
-        self.game.leave(&mut self.world, player);
-        self.broadcast(&ServerMessage::Left { player });
+    fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
+        let resume = self.host.config.resume;
+        let Some(seated) = self.members.get_mut(&client) else { return };
+        let member = &mut seated.member;
+        if resume <= Micros::ZERO || self.host.draining.is_some() {
+            return self.free(client, reason);
+        }
+        if member.away_until.is_none() {
+            tracing::info!(client = client.0, player = %member.player, reason, "away");
+            member.away_until = Some(now + resume);
+            let player = member.player;
+            self.host.tell(Event::Away { player });
+        }
+    }
+
+    fn handle_left(&mut self, client: ClientId, reason: &str) {
+        self.free(client, reason);
+    }
+
+    fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {
+        self.carry_out(now, command)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.host.events.pop_front()
     }
 
     fn handle_timeout(&mut self, now: LocalTime) {
@@ -362,9 +309,11 @@ impl<G: Game> AnyRoom for Room<G> {
         let mut snapshot = false;
         while self.world.tick < due {
             self.step();
+            self.send_events();
             if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
                 self.history.push(self.world.tick, &self.world.entities);
                 let sessions = self.members.values_mut();
+                let sessions = sessions.filter(|seated| seated.member.away_until.is_none());
                 let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
                 self.interest.update(&self.game, &self.world, told);
                 snapshot = true;
@@ -372,9 +321,10 @@ impl<G: Game> AnyRoom for Room<G> {
         }
         if snapshot {
             // A client that has not been sent the last one yet gets this one instead.
-            self.due.clear();
-            self.due.extend(self.members.keys());
             self.drop_silent(now);
+            let present = self.present().map(|(client, _)| client).collect::<Vec<_>>();
+            self.due.clear();
+            self.due.extend(present);
         }
     }
 
@@ -383,10 +333,16 @@ impl<G: Game> AnyRoom for Room<G> {
         self.host.epoch + Micros(due.0)
     }
 
-    fn shutdown(&mut self, reason: &str) {
+    fn shutdown(&mut self, goodbye: &Disconnect) {
         for client in self.members.keys().copied().collect::<Vec<_>>() {
-            self.close(client, reason, true);
+            self.close(client, goodbye.clone());
         }
+    }
+
+    fn drained(&self, now: LocalTime) -> Option<Disconnect> {
+        let (goodbye, end) = self.host.draining.as_ref()?;
+        let is_over = self.present().next().is_none() || now >= *end || self.is_over();
+        is_over.then(|| goodbye.clone())
     }
 
     fn poll_output_unless(

@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
+use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
-use crate::limits::{PLAYERS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{PLAYERS_MAX, ROOM_EVENTS_MAX};
 use crate::time::{LocalTime, ServerTime, Tick};
-use crate::wire::control::{ServerMessage, clip};
+use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::Disconnect;
 
 use super::config::RoomConfig;
+use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
 
@@ -23,6 +26,13 @@ pub(super) struct Host {
     pub(super) epoch_number: u8,
     pub(super) next_player: PlayerId,
     pub(super) outputs: VecDeque<Output>,
+    pub(super) events: VecDeque<Event>,
+    /// The next resume token. They count on from the time of the start, so that no two sessions
+    /// have the same, of whatever run. They are no secret: whoever uses one proves its player's
+    /// key.
+    pub(super) next_token: u64,
+    /// Goodbye and end of a server that is drained.
+    pub(super) draining: Option<(Disconnect, LocalTime)>,
 }
 
 impl Host {
@@ -34,12 +44,26 @@ impl Host {
         self.outputs.push_back(Output::Control { client, message });
     }
 
-    /// Tells a client the reason, then closes its connection.
-    pub(super) fn put_out(&mut self, client: ClientId, reason: &str, retry: bool) {
-        tracing::debug!(client = client.0, reason, "closing");
-        let reason = clip(reason, TEXT_BYTES_MAX).to_owned();
-        self.send(client, ServerMessage::Closed { reason: reason.clone(), retry });
-        self.outputs.push_back(Output::Close { client, reason });
+    /// Says goodbye to a client, then closes its connection.
+    pub(super) fn put_out(&mut self, client: ClientId, goodbye: Disconnect) {
+        let goodbye = goodbye.clipped();
+        tracing::debug!(client = client.0, code = ?goodbye.code, %goodbye, "closing");
+        self.send(client, ServerMessage::Disconnect(goodbye.clone()));
+        self.outputs.push_back(Output::Close { client, goodbye });
+    }
+
+    pub(super) fn token(&mut self) -> ResumeToken {
+        let token = ResumeToken(self.next_token);
+        self.next_token = self.next_token.wrapping_add(1);
+        token
+    }
+
+    /// Tells the host.
+    pub(super) fn tell(&mut self, event: Event) {
+        if self.events.len() >= ROOM_EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
     }
 }
 
@@ -64,6 +88,9 @@ impl Rotation {
                 epoch_number: 0,
                 next_player: PlayerId(count),
                 outputs: VecDeque::new(),
+                events: VecDeque::new(),
+                next_token: config.unix_micros.cast_unsigned(),
+                draining: None,
                 config,
             },
             tick: Tick(0),

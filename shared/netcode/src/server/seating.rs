@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::ids::PlayerId;
 use crate::limits::NAME_BYTES_MAX;
-use crate::wire::control::clip;
+use crate::wire::text::clip;
 
 /// The next seat from `next` on that is not taken; `next` becomes the one after it.
 pub(super) fn free_seat(taken: impl Iterator<Item = PlayerId>, next: &mut PlayerId) -> PlayerId {

@@ -1,11 +1,16 @@
 //! Control messages: postcard on one reliable stream, each behind its length in two bytes.
 //!
-//! *Invariant:* the first fields of [`ClientMessage::Hello`] and all of [`ServerMessage::Closed`]
-//! never change, so that any two builds can tell that they do not match.
+//! *Invariant:* the kinds, the first fields of [`ClientMessage::Hello`], and the fields of
+//! [`ServerMessage::Disconnect`] and [`ServerMessage::Status`] never change, so that any two builds
+//! can tell that they do not match, and any client can ask for the status. Kinds are only ever
+//! added: a server refuses a request of an unknown kind, and a client ignores such a notice.
 
 use serde::{Deserialize, Serialize};
 
+use super::disconnect::Disconnect;
 use super::error::WireError;
+use super::text::printable;
+use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::time::{LocalTime, Offset, Rates, Tick};
@@ -13,10 +18,17 @@ use crate::time::{LocalTime, Offset, Rates, Tick};
 /// From a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClientMessage {
-    /// The first message.
+    /// The first message of whoever wants to play.
     Hello(Hello),
     /// The only message of a client that asks for the server's status.
     Query,
+    /// A line for everybody to read. The server cleans and clips it.
+    Chat {
+        /// The line.
+        text: String,
+    },
+    /// A request to the game, in the game's own format.
+    Game(Vec<u8>),
 }
 
 /// A client's request to play.
@@ -32,18 +44,19 @@ pub struct Hello {
     pub games: Vec<(String, u64)>,
     /// The client's clock when it sent this.
     pub sent: LocalTime,
+    /// The player's key, and the proof that it is the player's.
+    pub credentials: Credentials,
+    /// Token of the session to resume, from its welcome.
+    pub resume: Option<ResumeToken>,
 }
 
 /// From the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ServerMessage {
-    /// The last message: the client is refused or put out.
-    Closed {
-        /// Reason, for the player to read.
-        reason: String,
-        /// A later try may succeed.
-        retry: bool,
-    },
+    /// The last message: the client is refused, or its session ends.
+    Disconnect(Disconnect),
+    /// The answer to a query.
+    Status(Status),
     /// The answer to a hello, and the beginning of the next game of the rotation.
     Welcome(Welcome),
     /// A player is here; sent to a newcomer for each one, and to all for each newcomer.
@@ -67,8 +80,35 @@ pub enum ServerMessage {
         /// Unix time of tick 0 in microseconds by the host's own clock.
         unix_micros: i64,
     },
-    /// The answer to a query.
-    Status(Status),
+    /// A line to read.
+    Chat {
+        /// The player who wrote it. None: the host.
+        from: Option<PlayerId>,
+        /// The line; at most [`TEXT_BYTES_MAX`] bytes.
+        text: String,
+    },
+    /// A request of the client was not done.
+    Refused {
+        /// Kind of the request: the number of its [`ClientMessage`] variant.
+        request: u32,
+        /// Cause.
+        refusal: Refusal,
+    },
+    /// An event of the game, in the game's own format.
+    Game(Vec<u8>),
+}
+
+/// Cause for which a request was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The server does not know requests of that kind.
+    Unknown,
+    /// Requests of that kind come too fast.
+    TooMany,
+    /// The request is too long, or has nothing in it.
+    Length,
+    /// The game does not understand it.
+    Game,
 }
 
 /// Status of a server.
@@ -105,6 +145,10 @@ pub struct Welcome {
     pub rates: Rates,
     /// The client's own seat.
     pub player: PlayerId,
+    /// Token by which the session is resumed when its connection is lost.
+    pub token: ResumeToken,
+    /// The session is resumed: seat, score and entity are those of before.
+    pub resumed: bool,
     /// The world's tick.
     pub tick: Tick,
     /// First offset, wrong by the way of the hello. Snapshots carry changes to it.
@@ -136,12 +180,26 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
     Ok(len)
 }
 
-fn parse<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, WireError> {
+/// Number of the last kind of client message and of server message.
+const LAST_KINDS: [u32; 2] = [3, 8];
+
+/// Kind of a message: the number of its variant.
+fn kind(body: &[u8]) -> Result<u32, WireError> {
     if body.len() > CONTROL_BYTES_MAX {
         return Err(WireError::Long(CONTROL_BYTES_MAX));
     }
+    let (kind, _) = postcard::take_from_bytes::<u32>(body).map_err(|_| WireError::Unreadable)?;
+    Ok(kind)
+}
+
+/// Reads a message. Those of `open` kinds may go on, in words of a later version.
+fn parse<'a, M: Deserialize<'a>>(body: &'a [u8], last: u32, open: &[u32]) -> Result<M, WireError> {
+    let kind = kind(body)?;
+    if kind > last {
+        return Err(WireError::Message(kind));
+    }
     match postcard::take_from_bytes(body) {
-        Ok((message, [])) => Ok(message),
+        Ok((message, rest)) if rest.is_empty() || open.contains(&kind) => Ok(message),
         Ok(_) => Err(WireError::Trailing),
         Err(_) => Err(WireError::Unreadable),
     }
@@ -151,33 +209,47 @@ fn check_text(text: &str, max: usize, what: &'static str) -> Result<(), WireErro
     if text.len() > max { Err(WireError::Range(what)) } else { Ok(()) }
 }
 
+/// Checks a peer's text and makes it fit to print.
+fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), WireError> {
+    check_text(text, max, what)?;
+    *text = printable(text);
+    Ok(())
+}
+
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body)?;
-        match &message {
-            Self::Hello(hello) => {
-                check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
-                check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
-                if hello.games.len() > GAMES_MAX {
-                    return Err(WireError::Range("list of games"));
-                }
-                for (game, _) in &hello.games {
-                    check_text(game, NAME_BYTES_MAX, "game's name")?;
-                }
+        let message: Self = parse(body, LAST_KINDS[0], &[])?;
+        if let Self::Hello(hello) = &message {
+            check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
+            check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
+            if hello.games.len() > GAMES_MAX {
+                return Err(WireError::Range("list of games"));
             }
-            Self::Query => {}
+            for (game, _) in &hello.games {
+                check_text(game, NAME_BYTES_MAX, "game's name")?;
+            }
         }
         Ok(message)
+    }
+
+    /// Number of its kind.
+    pub fn kind(&self) -> u32 {
+        match self {
+            Self::Hello(_) => 0,
+            Self::Query => 1,
+            Self::Chat { .. } => 2,
+            Self::Game(_) => 3,
+        }
     }
 
     /// The part of a hello that every build can read: wire hash and version.
     pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
         // A varint has longer spellings too: this must read whatever `parse` takes for a hello.
-        let ((variant, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
+        let ((kind, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
             .map_err(|_| WireError::Unreadable)?;
-        if variant != 0 {
-            return Err(WireError::Kind(u8::try_from(variant).unwrap_or(u8::MAX)));
+        if kind != 0 {
+            return Err(WireError::Message(kind));
         }
         check_text(&version, TEXT_BYTES_MAX, "version")?;
         Ok((wire, version))
@@ -187,19 +259,13 @@ impl ClientMessage {
 impl ServerMessage {
     /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body)?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[0, 1])?;
         match &mut message {
-            Self::Closed { reason, .. } => {
-                check_text(reason, TEXT_BYTES_MAX, "reason")?;
-                *reason = printable(reason);
-            }
-            Self::Joined { name, .. } => {
-                check_text(name, NAME_BYTES_MAX, "name")?;
-                *name = printable(name);
-            }
+            Self::Disconnect(disconnect) => disconnect.check()?,
+            Self::Joined { name, .. } => clean_text(name, NAME_BYTES_MAX, "name")?,
+            Self::Chat { text, .. } => clean_text(text, TEXT_BYTES_MAX, "text")?,
             Self::Welcome(welcome) => {
-                check_text(&welcome.server, TEXT_BYTES_MAX, "server's name")?;
-                welcome.server = printable(&welcome.server);
+                clean_text(&mut welcome.server, TEXT_BYTES_MAX, "server's name")?;
                 check_text(&welcome.game, NAME_BYTES_MAX, "game's name")?;
                 welcome.rates.validate().map_err(|_| WireError::Range("rates"))?;
                 if welcome.tick > Tick::MAX_SENT {
@@ -207,47 +273,21 @@ impl ServerMessage {
                 }
             }
             Self::Status(status) => {
-                check_text(&status.server, TEXT_BYTES_MAX, "server's name")?;
-                check_text(&status.version, TEXT_BYTES_MAX, "version")?;
-                check_text(&status.game, NAME_BYTES_MAX, "game's name")?;
-                for text in [&mut status.server, &mut status.version, &mut status.game] {
-                    *text = printable(text);
-                }
+                clean_text(&mut status.server, TEXT_BYTES_MAX, "server's name")?;
+                clean_text(&mut status.version, TEXT_BYTES_MAX, "version")?;
+                clean_text(&mut status.game, NAME_BYTES_MAX, "game's name")?;
             }
-            Self::Left { .. } | Self::Epoch { .. } => {}
+            Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
         }
         Ok(message)
     }
 }
 
-/// Shortens a text to at most `max` bytes at a character's boundary.
-pub fn clip(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
-}
-
-/// A peer's text for people, safe to print: without control characters and the like.
-pub fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect()
-}
-
-/// A name for others: printable, trimmed, at most [`NAME_BYTES_MAX`] bytes; `None` if empty.
-pub fn clean_name(name: &str) -> Option<String> {
-    let visible = printable(name);
-    let name = clip(visible.trim(), NAME_BYTES_MAX).trim_end();
-    (!name.is_empty()).then(|| name.to_owned())
-}
-
-/// Invisible characters and those that turn the writing direction, by which names could be forged.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::{Proof, PublicKey};
+    use crate::wire::disconnect::Code;
     use crate::wire::documented;
     use proptest::prelude::*;
 
@@ -258,6 +298,8 @@ mod tests {
             name: "Ada".into(),
             games: vec![("chess".into(), 5)],
             sent: LocalTime(-1),
+            credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
+            resume: Some(ResumeToken(300)),
         }
     }
 
@@ -265,8 +307,8 @@ mod tests {
     fn frames_are_as_documented() {
         let framed = frame(&ClientMessage::Hello(hello())).unwrap();
         #[rustfmt::skip]
-        assert_eq!(framed, [
-            29, 0, // length
+        assert_eq!(framed[..31], [
+            128, 0, // length
             0, // Hello
             0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
             5, b'0', b'.', b'1', b'.', b'0',
@@ -274,9 +316,40 @@ mod tests {
             1, 5, b'c', b'h', b'e', b's', b's', 5,
             1, // -1, zigzag
         ]);
-        let closed = ServerMessage::Closed { reason: "full".into(), retry: true };
-        assert_eq!(frame(&closed).unwrap(), documented("example-closed"));
-        assert_eq!(ServerMessage::parse(&frame(&closed).unwrap()[2..]), Ok(closed));
+        assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
+        assert_eq!(framed[127..], [1, 0xac, 0x02]);
+        let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
+        assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
+        assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
+    }
+
+    #[test]
+    fn kinds_are_those_of_the_document() {
+        let chat = ClientMessage::Chat { text: "hi".into() };
+        for message in [
+            ClientMessage::Hello(hello()),
+            ClientMessage::Query,
+            chat,
+            ClientMessage::Game(vec![1]),
+        ] {
+            let body = frame(&message).unwrap()[2..].to_vec();
+            assert_eq!(kind(&body), Ok(message.kind()));
+            assert_eq!(ClientMessage::parse(&body), Ok(message));
+        }
+        assert_eq!(ClientMessage::parse(&[4]), Err(WireError::Message(4)));
+        assert_eq!(ServerMessage::parse(&[9, 1, 2]), Err(WireError::Message(9)));
+        assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
+    }
+
+    #[test]
+    fn disconnect_and_status_may_go_on_in_later_versions() {
+        let full = ServerMessage::Disconnect(Disconnect::new(Code::Other(999), "full"));
+        let left = ServerMessage::Left { player: PlayerId(1) };
+        for (message, is_open) in [(full, true), (left, false)] {
+            let body = [&frame(&message).unwrap()[2..], &[1, 2, 3]].concat();
+            let expected = if is_open { Ok(message) } else { Err(WireError::Trailing) };
+            assert_eq!(ServerMessage::parse(&body), expected);
+        }
     }
 
     #[test]
@@ -304,16 +377,13 @@ mod tests {
         let name = "x".repeat(TEXT_BYTES_MAX + 1);
         let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
         assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
-        let reason = "x".repeat(CONTROL_BYTES_MAX);
-        assert!(frame(&ServerMessage::Closed { reason, retry: false }).is_err());
+        let text = "x".repeat(CONTROL_BYTES_MAX);
+        assert!(frame(&ServerMessage::Chat { from: None, text }).is_err());
+        let text = "x".repeat(TEXT_BYTES_MAX + 1);
+        let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
+        let body = frame(&ServerMessage::Disconnect(long)).unwrap();
+        assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
         assert!(body_len([255, 255]).is_err());
-    }
-
-    #[test]
-    fn names_are_cleaned() {
-        assert_eq!(clean_name("  Ada\n\u{202e} Lovelace "), Some("Ada Lovelace".into()));
-        assert_eq!(clean_name(" \t\u{200b}\u{3164}"), None);
-        assert_eq!(clean_name(&"é".repeat(40)).unwrap().len(), NAME_BYTES_MAX);
     }
 
     proptest! {
@@ -325,7 +395,7 @@ mod tests {
         }
 
         #[test]
-        fn a_truncated_hello_is_refused(cut in 0..29_usize) {
+        fn a_truncated_hello_is_refused(cut in 0..128_usize) {
             let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
             prop_assert!(ClientMessage::parse(&body[..cut.min(body.len() - 1)]).is_err());
         }

@@ -10,6 +10,8 @@ pub enum WireError {
     Trailing,
     #[error("the message is of an unknown kind ({0})")]
     Kind(u8),
+    #[error("the control message is of an unknown kind ({0})")]
+    Message(u32),
     #[error("the message's {0} is out of range")]
     Range(&'static str),
     #[error("the message refers to a baseline that is not here")]

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod control;
 pub mod counts;
 mod datagram;
+pub mod disconnect;
 mod error;
 pub mod extrapolation;
 pub mod fields;
@@ -20,6 +21,7 @@ pub mod snapshot;
 pub mod state;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 pub use datagram::{Echo, is_of_game, mark_game};
 pub use error::WireError;

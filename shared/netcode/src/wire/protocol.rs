@@ -13,7 +13,7 @@ use crate::limits;
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `WIRE.md` changes.
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {
@@ -23,7 +23,7 @@ pub fn wire_hash() -> u64 {
 /// The parameters of the packet format, as text.
 pub(super) fn wire_text() -> String {
     format!(
-        "layout {LAYOUT} inputs {} baselines {} entities {} fields {} foretold {}",
+        "layout {LAYOUT} inputs {} baselines {} entities {} fields {} extrapolated {}",
         limits::PACKET_INPUTS_MAX,
         limits::BASELINE_AGE_TICKS_MAX,
         limits::ENTITIES_MAX,

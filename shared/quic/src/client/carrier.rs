@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::client::Output;
-use phaselock::wire::control::printable;
-use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime, VarInt};
+use phaselock::identity::Credentials;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{Event, Options, Pins};
+use crate::address::AddressError;
 use crate::clock::Clock;
 use crate::conditioned::Conditioned;
 use crate::framing::read_frame;
+use crate::goodbye::{close, said};
 use crate::pins::KnownHosts;
+use crate::player::PlayerKey;
 use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{Seen, client_config};
@@ -24,21 +28,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// A connection could not be made or ended by itself.
-struct Lost {
-    reason: String,
-    /// True if another attempt makes sense.
-    retry: bool,
+/// A connection that could not be made, or ended by itself: another attempt may succeed.
+fn lost(text: impl Into<String>) -> Disconnect {
+    Disconnect::new(Code::Lost, text)
 }
 
-impl Lost {
-    fn retry(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), retry: true }
-    }
-
-    fn for_good(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), retry: false }
-    }
+/// A connection that cannot be made.
+fn refused(text: impl Into<String>) -> Disconnect {
+    Disconnect::new(Code::Refused, text)
 }
 
 /// A connection with its control stream open.
@@ -47,6 +44,7 @@ struct Connected {
     connection: Connection,
     send: SendStream,
     receive: RecvStream,
+    credentials: Box<Credentials>,
 }
 
 /// The network's side of a client.
@@ -56,6 +54,8 @@ pub(super) struct Carrier {
     clock: Clock,
     events: mpsc::Sender<Event>,
     outputs: mpsc::Receiver<Output>,
+    /// The player's key, from the first connection on.
+    key: Option<PlayerKey>,
 }
 
 impl Carrier {
@@ -68,7 +68,7 @@ impl Carrier {
         if let Some(link) = options.link.take() {
             options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
         }
-        Self { options, clock, events, outputs }
+        Self { options, clock, events, outputs, key: None }
     }
 
     #[cfg(test)]
@@ -79,22 +79,18 @@ impl Carrier {
     /// Runs until the player's side is gone.
     pub(super) async fn run(mut self) {
         while let Some(output) = self.outputs.recv().await {
-            if output != Output::Connect {
+            let Output::Connect { redirect } = output else {
                 continue; // There is no connection to send it on.
-            }
+            };
             let connected = tokio::select! {
-                connected = connect(&self.options, &self.events) => connected,
+                connected = self.options.connect(redirect, &mut self.key, &self.events) => connected,
                 () = closed(&mut self.outputs) => continue,
             };
             match connected {
                 Ok(connected) => self.carry(connected).await,
-                Err(lost) => self.lose(lost).await,
+                Err(lost) => self.tell(Event::Lost(lost)).await,
             }
         }
-    }
-
-    async fn lose(&self, Lost { reason, retry }: Lost) {
-        self.tell(Event::Lost { reason, retry }).await;
     }
 
     async fn tell(&self, event: Event) {
@@ -104,8 +100,8 @@ impl Carrier {
 
     /// Carries until either side ends the connection.
     async fn carry(&mut self, connected: Connected) {
-        let Connected { endpoint, connection, mut send, mut receive } = connected;
-        self.tell(Event::Connected).await;
+        let Connected { endpoint, connection, mut send, mut receive, credentials } = connected;
+        self.tell(Event::Connected(credentials)).await;
         let (events, clock) = (&self.events, self.clock);
         let control = async {
             // The datagrams' side knows better why the connection ended.
@@ -120,12 +116,12 @@ impl Carrier {
                     Ok(bytes) => {
                         let _ = events.try_send(Event::Datagram { bytes, arrival: clock.now() });
                     }
-                    Err(error) => return Lost::retry(describe(&error)),
+                    Err(error) => return describe(&error),
                 }
             }
         };
         // Messages are handed on first: the last one may say why.
-        let lost = async { tokio::join!(control, datagrams).1 };
+        let ended = async { tokio::join!(control, datagrams).1 };
         let outputs = async {
             loop {
                 match self.outputs.recv().await {
@@ -138,22 +134,22 @@ impl Carrier {
                     Some(Output::Control(framed)) => {
                         let _ = send.write_all(&framed).await;
                     }
-                    Some(Output::Connect) => {}
-                    Some(Output::Close(reason)) => return reason,
-                    None => return "the player has left".to_owned(),
+                    Some(Output::Connect { .. }) => {}
+                    Some(Output::Close(goodbye)) => return goodbye,
+                    None => return Disconnect::new(Code::Left, "the player has left"),
                 }
             }
         };
-        let reason = tokio::select! {
+        let goodbye = tokio::select! {
             biased;
-            lost = lost => {
+            reason = ended => {
                 // Before the goodbye, which takes time that the player can use.
-                self.lose(lost).await;
-                String::new()
+                self.tell(Event::Lost(reason.clone())).await;
+                reason
             }
-            reason = outputs => reason,
+            goodbye = outputs => goodbye,
         };
-        connection.close(VarInt::from_u32(0), reason.as_bytes());
+        close(&connection, &goodbye);
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
     }
 }
@@ -167,23 +163,53 @@ async fn closed(outputs: &mut mpsc::Receiver<Output>) {
     }
 }
 
-async fn connect(options: &Options, events: &mpsc::Sender<Event>) -> Result<Connected, Lost> {
+impl Options {
+    /// Connects to the server, or to the one that it sent the player to.
+    async fn connect(
+        &self,
+        redirect: Option<String>,
+        key: &mut Option<PlayerKey>,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<Connected, Disconnect> {
+        let key = match key {
+            Some(key) => key,
+            None => {
+                let loaded = PlayerKey::load(&self.keys);
+                key.insert(loaded.map_err(|error| refused(error.to_string()))?)
+            }
+        };
+        let Some(redirect) = redirect else { return connect(self, key, events).await };
+        if matches!(self.pins, Pins::Fixed(_)) {
+            let text = "the server sends you on to {redirect}, but only the server with the given \
+                        fingerprint is trusted; join that one by its own fingerprint";
+            return Err(refused(text.replace("{redirect}", &redirect)));
+        }
+        let address = redirect.parse().map_err(|error: AddressError| refused(error.to_string()))?;
+        connect(&Self { address, ..self.clone() }, key, events).await
+    }
+}
+
+async fn connect(
+    options: &Options,
+    key: &PlayerKey,
+    events: &mpsc::Sender<Event>,
+) -> Result<Connected, Disconnect> {
     let address = &options.address;
     let found =
         timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host.as_str(), address.port)))
             .await
-            .map_err(|_| Lost::retry(format!("looking up {} takes too long", address.host)))?
-            .map_err(|error| Lost::retry(format!("cannot find {}: {error}", address.host)))?;
+            .map_err(|_| lost(format!("looking up {} takes too long", address.host)))?
+            .map_err(|error| lost(format!("cannot find {}: {error}", address.host)))?;
 
-    let mut last = Lost::retry(format!("{} has no address", address.host));
+    let mut last = lost(format!("{} has no address", address.host));
     for mut remote in found {
         // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {
             remote.set_ip(ip.into());
         }
-        match connect_to(options, remote, events).await {
+        match connect_to(options, key, remote, events).await {
             Ok(connected) => return Ok(connected),
-            Err(lost) if lost.retry => last = lost,
+            Err(lost) if lost.retry_after.is_some() => last = lost,
             Err(lost) => return Err(lost),
         }
     }
@@ -192,13 +218,14 @@ async fn connect(options: &Options, events: &mpsc::Sender<Event>) -> Result<Conn
 
 async fn connect_to(
     options: &Options,
+    key: &PlayerKey,
     remote: SocketAddr,
     events: &mpsc::Sender<Event>,
-) -> Result<Connected, Lost> {
+) -> Result<Connected, Disconnect> {
     let host = options.address.to_string();
     let mut known = match &options.pins {
         Pins::File(path) => {
-            Some(KnownHosts::open(path).map_err(|error| Lost::for_good(error.to_string()))?)
+            Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
         }
         Pins::Memory | Pins::Fixed(_) => None,
     };
@@ -206,7 +233,7 @@ async fn connect_to(
         Pins::Fixed(fingerprint) => Some(*fingerprint),
         _ => known.as_ref().and_then(|known| known.check(&host)),
     };
-    let broken = |error: &dyn std::fmt::Display| Lost::retry(format!("no network: {error}"));
+    let broken = |error: &dyn std::fmt::Display| lost(format!("no network: {error}"));
     let mut endpoint = options
         .sockets
         .bind(remote)
@@ -215,13 +242,13 @@ async fn connect_to(
             Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;
-    let (config, observed) = client_config(expected)
-        .map_err(|error| Lost::for_good(format!("no encryption: {error}")))?;
+    let (config, observed) =
+        client_config(expected).map_err(|error| refused(format!("no encryption: {error}")))?;
     endpoint.set_default_client_config(config);
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
     if let Some(Seen::Changed { expected, found }) = observed.get() {
-        return Err(Lost::for_good(format!(
+        return Err(refused(format!(
             "the server at {host} shows another certificate than before ({found} instead of \
              {expected}): either it was set up anew, or somebody poses as it. If you know that it \
              was set up anew, remove its line from {}",
@@ -233,33 +260,32 @@ async fn connect_to(
     }
     let connection = match result {
         Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return Err(Lost::retry(describe(&error))),
-        Err(_) => return Err(Lost::retry(format!("no answer from {host}"))),
+        Ok(Err(error)) => return Err(describe(&error)),
+        Err(_) => return Err(lost(format!("no answer from {host}"))),
     };
     if let (Some(Seen::Proven(fingerprint)), None, Some(known)) =
         (observed.get(), expected, &mut known)
     {
-        known.remember(&host, fingerprint).map_err(|error| Lost::for_good(error.to_string()))?;
+        known.remember(&host, fingerprint).map_err(|error| refused(error.to_string()))?;
         let _ = events.send(Event::Pinned(fingerprint)).await;
     }
     let opened = timeout(CONNECT_TIMEOUT, connection.open_bi()).await;
     let (send, receive) = opened
-        .map_err(|_| Lost::retry(format!("no answer from {host}")))?
-        .map_err(|error| Lost::retry(describe(&error)))?;
-    Ok(Connected { endpoint, connection, send, receive })
+        .map_err(|_| lost(format!("no answer from {host}")))?
+        .map_err(|error| describe(&error))?;
+    let credentials = key.credentials(&connection).map_err(|error| refused(error.to_string()))?;
+    Ok(Connected { endpoint, connection, send, receive, credentials: Box::new(credentials) })
 }
 
-/// A connection's end in words for players.
-fn describe(error: &ConnectionError) -> String {
+/// A connection's end, for the player.
+fn describe(error: &ConnectionError) -> Disconnect {
     match error {
-        ConnectionError::ApplicationClosed(close) if !close.reason.is_empty() => {
-            printable(&String::from_utf8_lossy(&close.reason))
-        }
+        ConnectionError::ApplicationClosed(close) => said(close),
         ConnectionError::ConnectionClosed(close) => {
-            format!("the server refused the connection ({})", close.error_code)
+            lost(format!("the server refused the connection ({})", close.error_code))
         }
-        ConnectionError::TimedOut => "the server does not answer".into(),
-        ConnectionError::Reset => "the server has forgotten this connection".into(),
-        other => other.to_string(),
+        ConnectionError::TimedOut => lost("the server does not answer"),
+        ConnectionError::Reset => lost("the server has forgotten this connection"),
+        other => lost(other.to_string()),
     }
 }

@@ -82,8 +82,8 @@ impl Driver {
         while let Some(event) = self.came.take().or_else(|| self.events.try_recv().ok()) {
             match event {
                 Event::Pinned(fingerprint) => self.pinned = Some(fingerprint),
-                Event::Connected => {
-                    self.session.handle_connected(self.clock.now());
+                Event::Connected(credentials) => {
+                    self.session.handle_connected(self.clock.now(), *credentials);
                     // The hello is stamped with its time.
                     self.transmit();
                 }
@@ -93,9 +93,7 @@ impl Driver {
                         look(&self.session, &received, arrival);
                     }
                 }
-                Event::Lost { reason, retry } => {
-                    self.session.handle_lost(self.clock.now(), &reason, retry);
-                }
+                Event::Lost(reason) => self.session.handle_lost(self.clock.now(), reason),
             }
         }
         self.session.handle_timeout(self.clock.now());

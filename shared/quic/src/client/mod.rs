@@ -11,10 +11,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::identity::Credentials;
 use phaselock::link::Conditions;
 use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::Disconnect;
 
 use crate::address::Address;
+use crate::player::PlayerKeys;
 use crate::socket::{Sockets, SystemSockets};
 pub use driver::Driver;
 
@@ -36,6 +39,8 @@ pub struct Options {
     pub address: Address,
     /// Means of recognising the server.
     pub pins: Pins,
+    /// The player's key. A new one for this run by default.
+    pub keys: PlayerKeys,
     /// Simulated network around the real one. Its times count from the start of the driver.
     pub link: Option<Conditions>,
     /// Source of UDP sockets.
@@ -45,7 +50,8 @@ pub struct Options {
 impl Options {
     /// Through the system's sockets, with the network as it is.
     pub fn new(address: Address, pins: Pins) -> Self {
-        Self { address, pins, link: None, sockets: Arc::new(SystemSockets) }
+        let (keys, sockets) = (PlayerKeys::Ephemeral, Arc::new(SystemSockets));
+        Self { address, pins, keys, link: None, sockets }
     }
 }
 
@@ -54,14 +60,14 @@ impl Options {
 enum Event {
     /// The server was met for the first time; its certificate is remembered from now on.
     Pinned(Fingerprint),
-    /// There is a connection.
-    Connected,
+    /// There is a connection, and these are the player's credentials for it.
+    Connected(Box<Credentials>),
     /// The body of a control message.
     Control { body: Vec<u8>, arrival: LocalTime },
     /// A datagram.
     Datagram { bytes: Bytes, arrival: LocalTime },
     /// There is no connection any more, or none could be made.
-    Lost { reason: String, retry: bool },
+    Lost(Disconnect),
 }
 
 /// Events that wait for the player's side; when it stalls for longer, datagrams are lost.

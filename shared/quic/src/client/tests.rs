@@ -7,11 +7,13 @@ use phaselock::client::{Output, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::time::Micros;
 use phaselock::wire::control::{ServerMessage, frame};
+use phaselock::wire::disconnect::Code;
 use quinn::AsyncUdpSocket;
 use tokio::sync::mpsc;
 
 use super::*;
 use crate::clock::Clock;
+use crate::goodbye::close;
 use crate::identity::Identity;
 use crate::server::Server;
 
@@ -26,15 +28,19 @@ async fn outputs_are_kept_however_many_datagrams_wait() {
     for _ in 0..2 * OUTPUTS_MAX {
         driver.hand_over(Output::Datagram(vec![0]));
     }
-    driver.hand_over(Output::Close("the server does not answer".into()));
-    driver.hand_over(Output::Connect);
+    let goodbye = Disconnect::new(Code::Lost, "the server does not answer");
+    driver.hand_over(Output::Close(goodbye));
+    driver.hand_over(Output::Connect { redirect: None });
     let mut waiting = Vec::new();
     while let Some(output) = carrier.poll_output() {
         waiting.push(output);
     }
     assert!(waiting.len() < OUTPUTS_MAX, "datagrams are bounded");
     assert!(
-        matches!(waiting[..], [.., Output::Datagram(_), Output::Close(_), Output::Connect]),
+        matches!(
+            waiting[..],
+            [.., Output::Datagram(_), Output::Close(_), Output::Connect { redirect: None }]
+        ),
         "{waiting:?}"
     );
 }
@@ -45,15 +51,15 @@ async fn an_event_waits_for_receive_however_often_wait_is_called() {
     let config = SessionConfig::new(Games::new(), "Ada");
     let (mut driver, _carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
     driver.events = events;
-    let lost = Event::Lost { reason: "no network".into(), retry: false };
-    sender.send(lost).await.expect("it listens");
-    sender.send(Event::Connected).await.expect("it listens");
+    let reason = Disconnect::new(Code::Refused, "no network");
+    sender.send(Event::Lost(reason.clone())).await.expect("it listens");
+    sender.send(Event::Connected(Box::default())).await.expect("it listens");
     let until = driver.clock().now() + Micros::from_ms(20_000);
     for _ in 0..3 {
         driver.wait(until).await;
     }
     driver.receive();
-    assert_eq!(*driver.session.state(), State::Ended { reason: "no network".into() });
+    assert_eq!(*driver.session.state(), State::Ended { reason });
 }
 
 /// Sockets that keep one of the runtime's threads busy, as a slow look-up of a name does.
@@ -90,21 +96,22 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
     let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, output_receiver);
     tokio::spawn(carrier.run());
-    outputs.send(Output::Connect).await.expect("it runs");
+    outputs.send(Output::Connect { redirect: None }).await.expect("it runs");
     let serve = async {
         let connection = server.accept().await;
         let (mut send, _receive) = connection.accept_bi().await.expect("a stream");
         for part in 0..5 {
-            let message = ServerMessage::Closed { reason: format!("part {part}"), retry: false };
+            let text = format!("part {part}");
+            let message = ServerMessage::Disconnect(Disconnect::new(Code::Kicked, text));
             send.write_all(&frame(&message).expect("it is short")).await.expect("sent");
         }
         send.finish().expect("open");
         send.stopped().await.expect("all of it has arrived");
-        connection.close(0_u32.into(), b"closed");
+        close(&connection, &Disconnect::new(Code::Kicked, "closed"));
         connection
     };
     let play = async {
-        assert!(matches!(events.recv().await, Some(Event::Pinned(_) | Event::Connected)));
+        assert!(matches!(events.recv().await, Some(Event::Pinned(_) | Event::Connected(_))));
         outputs.send(Output::Control(vec![0, 0])).await.expect("it runs");
     };
     let (_connection, ()) = tokio::join!(serve, play);
@@ -114,13 +121,13 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     let lost = loop {
         match events.recv().await.expect("it ends with the loss") {
             Event::Control { body, .. } => match ServerMessage::parse(&body) {
-                Ok(ServerMessage::Closed { reason, .. }) => reasons.push(reason),
+                Ok(ServerMessage::Disconnect(goodbye)) => reasons.push(goodbye.text),
                 other => panic!("unexpected: {other:?}"),
             },
-            Event::Lost { reason, .. } => break reason,
-            Event::Pinned(_) | Event::Connected | Event::Datagram { .. } => {}
+            Event::Lost(reason) => break reason,
+            Event::Pinned(_) | Event::Connected(_) | Event::Datagram { .. } => {}
         }
     };
-    assert_eq!(lost, "closed");
+    assert_eq!(lost, Disconnect::new(Code::Kicked, "closed"));
     assert_eq!(reasons, ["part 0", "part 1", "part 2", "part 3", "part 4"]);
 }

@@ -4,25 +4,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use phaselock::limits::{CONTROL_QUEUE_MAX, INPUT_PACKETS_PER_TICK_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::{CONTROL_QUEUE_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use phaselock::time::{Micros, Rates};
-use phaselock::wire::control::{ServerMessage, clip, frame, printable};
-use quinn::{Connection, ConnectionError, RecvStream, SendStream, VarInt};
+use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::protocol::wire_hash;
+use quinn::{Connection, ConnectionError, RecvStream, SendStream};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use phaselock::server::ClientId;
 
 use super::events::{Event, ToRoom};
 use super::newcomers::Newcomer;
-use crate::framing::read_frame;
+use crate::framing::{FrameError, read_frame};
+use crate::goodbye::{close, said};
+use crate::player::is_proven;
 use crate::settings;
 
-/// Reason for closing a connection whose client is too slow.
-pub(super) const TOO_SLOW: &str =
-    "your client does not read the server's messages; check your network and join again";
+/// The goodbye to a client that does not read.
+pub(super) fn too_slow() -> Disconnect {
+    let text = "your client does not read the server's messages; check your network and join again";
+    Disconnect::new(Code::NotReading, text)
+}
 
-/// Application error code of every orderly close; the reason is in the text.
-const CLOSED: VarInt = VarInt::from_u32(0);
+/// Control messages that are read from one client in a second; the rest wait, and fill its stream's
+/// window. Arbitrary; far more than the room takes of any kind.
+const MESSAGES_PER_SECOND_MAX: u32 = 32;
 /// A newcomer has so long to say hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// A control message has so long to fit into the stream's window.
@@ -46,8 +53,8 @@ pub(super) struct Peer {
 #[derive(Debug)]
 enum Write {
     Message(ServerMessage),
-    /// Nothing more comes; close with this reason.
-    Close(String),
+    /// Nothing more comes; close with this goodbye.
+    Close(Disconnect),
 }
 
 /// The control queue of a client is full: it does not read.
@@ -77,10 +84,10 @@ impl Peer {
     }
 
     /// Closes when everything sent before has arrived, or after a moment.
-    pub(super) fn close(&self, reason: &str) {
+    pub(super) fn close(&self, goodbye: &Disconnect) {
         self.closing.store(true, Ordering::Relaxed);
-        if self.control.try_send(Write::Close(reason.to_owned())).is_err() {
-            self.connection.close(CLOSED, reason.as_bytes());
+        if self.control.try_send(Write::Close(goodbye.clone())).is_err() {
+            close(&self.connection, goodbye);
         }
     }
 }
@@ -110,13 +117,16 @@ async fn run(
         let connection = incoming.await.map_err(|error| error.to_string())?;
         let (send, mut receive) =
             connection.accept_bi().await.map_err(|error| error.to_string())?;
-        let hello = read_frame(&mut receive).await?;
+        let hello = read_frame(&mut receive).await.map_err(|error| error.to_string())?;
         Ok::<_, String>((connection, send, receive, hello))
     };
     let (connection, send, receive, hello) = tokio::time::timeout(HELLO_TIMEOUT, handshake)
         .await
         .map_err(|_| "no hello came in time".to_owned())??;
     let arrival = room.clock.now();
+    if let Some(goodbye) = unproven(&connection, &hello) {
+        return refuse(&connection, send, &goodbye).await;
+    }
 
     let (control, writes) = mpsc::channel(CONTROL_QUEUE_MAX);
     let closing = AtomicBool::new(false);
@@ -128,29 +138,72 @@ async fn run(
 
     let writer = tokio::spawn(write(connection.clone(), send, writes, newcomer));
     let wanted = || seen.upgrade().is_some_and(|peer| !peer.closing.load(Ordering::Relaxed));
-    let reason = read(&connection, receive, client, room, wanted).await;
-    room.send(Event::Lost { client, reason }).await;
+    let (reason, left) = read(&connection, receive, client, room, wanted).await;
+    room.send(Event::Lost { client, reason, left }).await;
     // The room lets go of its end, which ends the writer.
     let _ = writer.await;
     Ok(())
 }
 
-/// Reads until the connection ends; returns why it did.
+/// The goodbye to a client that does not own the key that it claims. Another build's hello cannot
+/// be read; the room tells it so.
+fn unproven(connection: &Connection, body: &[u8]) -> Option<Disconnect> {
+    let Ok(ClientMessage::Hello(hello)) = ClientMessage::parse(body) else { return None };
+    if hello.wire != wire_hash() || is_proven(connection, &hello.credentials) {
+        return None;
+    }
+    let text = "your client did not prove that its player's key is its own; join again";
+    Some(Disconnect::new(Code::BadProof, text))
+}
+
+/// Says goodbye to a client that the room never hears of.
+async fn refuse(
+    connection: &Connection,
+    mut send: SendStream,
+    goodbye: &Disconnect,
+) -> Result<(), String> {
+    if let Ok(framed) = frame(&ServerMessage::Disconnect(goodbye.clone())) {
+        let _ = tokio::time::timeout(WRITE_TIMEOUT, send.write_all(&framed)).await;
+    }
+    say_goodbye(connection, send, goodbye).await;
+    Err(goodbye.text.clone())
+}
+
+/// Closes when all that was written has arrived, or after a moment: the close overtakes what is
+/// still on its way.
+async fn say_goodbye(connection: &Connection, mut send: SendStream, goodbye: &Disconnect) {
+    let _ = send.finish();
+    let _ = tokio::time::timeout(FLUSH_TIMEOUT, send.stopped()).await;
+    close(connection, goodbye);
+}
+
+/// Reads until the connection ends; returns the reason, and whether the player left.
 async fn read(
     connection: &Connection,
     mut receive: RecvStream,
     client: ClientId,
     room: &ToRoom,
     wanted: impl Fn() -> bool,
-) -> String {
+) -> (String, bool) {
     let control = async {
-        // Nothing may follow the hello. The first message that does is handed on, for the room to
-        // object to; more fill the stream's window. An ended stream is no ended connection.
-        if let Ok(body) = read_frame(&mut receive).await {
+        let pace = Duration::from_secs(1) / MESSAGES_PER_SECOND_MAX;
+        loop {
+            let body = match read_frame(&mut receive).await {
+                Ok(body) => body,
+                // The room objects to an empty message.
+                Err(FrameError::Wire(_)) => Vec::new(),
+                // An ended stream is no ended connection.
+                Err(FrameError::Stream(_)) => break,
+            };
+            let is_last = body.is_empty();
             let arrival = room.clock.now();
             room.send(Event::Control { client, body, arrival, peer: None }).await;
+            if is_last {
+                break;
+            }
+            tokio::time::sleep(pace).await;
         }
-        std::future::pending::<String>().await
+        std::future::pending().await
     };
     let datagrams = async {
         let mut second = (room.clock.now(), 0);
@@ -176,15 +229,15 @@ async fn read(
     }
 }
 
-/// The end of a connection, for the log.
-fn describe(error: &ConnectionError) -> String {
+/// The end of a connection, for the log, and true if the player said goodbye.
+fn describe(error: &ConnectionError) -> (String, bool) {
     match error {
         ConnectionError::ApplicationClosed(close) => {
-            let said = String::from_utf8_lossy(&close.reason);
-            format!("it left: {}", printable(clip(&said, TEXT_BYTES_MAX)))
+            let goodbye = said(close);
+            (format!("it left: {goodbye}"), goodbye.code == Code::Left)
         }
-        ConnectionError::TimedOut => "the connection was lost".to_owned(),
-        other => other.to_string(),
+        ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),
+        other => (other.to_string(), false),
     }
 }
 
@@ -196,7 +249,7 @@ async fn write(
     newcomer: Newcomer,
 ) {
     let mut newcomer = Some(newcomer);
-    let mut reason = String::from("the room has let the connection go");
+    let mut goodbye = Disconnect::new(Code::Shutdown, "the server has stopped");
     while let Some(write) = writes.recv().await {
         match write {
             Write::Message(message) => {
@@ -208,23 +261,19 @@ async fn write(
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return,
                     Err(_) => {
-                        connection.close(CLOSED, TOO_SLOW.as_bytes());
-                        return;
+                        return close(&connection, &too_slow());
                     }
                 }
                 if matches!(message, ServerMessage::Welcome(_)) {
                     newcomer = None;
                 }
             }
-            Write::Close(why) => {
-                reason = why;
+            Write::Close(said) => {
+                goodbye = said;
                 break;
             }
         }
     }
-    // The reason must arrive before the close, which overtakes what is still on its way.
-    let _ = send.finish();
-    let _ = tokio::time::timeout(FLUSH_TIMEOUT, send.stopped()).await;
-    connection.close(CLOSED, reason.as_bytes());
+    say_goodbye(&connection, send, &goodbye).await;
     drop(newcomer);
 }

@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use phaselock::server::{AnyRoom, ClientId, Output, Rotation};
+use phaselock::wire::disconnect::Disconnect;
 use tokio::sync::mpsc;
 
-use super::connection::{Peer, TOO_SLOW};
+use super::connection::{Peer, too_slow};
 use super::events::Event;
+use super::handle::{Host, Order};
 use crate::clock::Clock;
 
 /// Events that are handled at a time, before and after the clock is looked at.
@@ -20,17 +22,19 @@ pub(super) struct Driver {
     events: mpsc::Receiver<Event>,
     peers: HashMap<ClientId, Arc<Peer>>,
     clock: Clock,
-    /// Resolves to the reason to stop.
-    shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
+    host: Host,
+    /// Resolves to the goodbye when the server is to stop.
+    shutdown: Pin<Box<dyn Future<Output = Disconnect> + Send>>,
 }
 
 impl Driver {
     pub(super) fn new(
         events: mpsc::Receiver<Event>,
         clock: Clock,
-        shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
+        host: Host,
+        shutdown: Pin<Box<dyn Future<Output = Disconnect> + Send>>,
     ) -> Self {
-        Self { events, peers: HashMap::new(), clock, shutdown }
+        Self { events, peers: HashMap::new(), clock, host, shutdown }
     }
 
     /// Runs the room until its game is over, or until it is to stop and has said goodbye.
@@ -38,21 +42,27 @@ impl Driver {
         tracing::info!(game = room.game_name(), "the game begins");
         self.drain(&mut *room);
         while !room.is_over() {
+            if let Some(goodbye) = room.drained(self.clock.now()) {
+                return self.stop(&mut *room, &goodbye);
+            }
             let due = self.clock.instant(room.next_timeout());
             tokio::select! {
                 biased;
-                reason = &mut self.shutdown => {
-                    tracing::info!(reason, "stopping");
-                    room.shutdown(&reason);
-                    self.drain(&mut *room);
-                    return None;
-                }
+                goodbye = &mut self.shutdown => return self.stop(&mut *room, &goodbye),
                 () = tokio::time::sleep_until(due) => {
                     // What waits already was in time, however late this task was woken.
                     self.handle_waiting(&mut *room);
                     room.handle_timeout(self.clock.now());
                 }
+                Some(Order { command, done }) = self.host.orders.recv() => {
+                    // Nobody may wait for the result any more.
+                    let _ = done.send(room.handle_command(self.clock.now(), command));
+                }
                 event = self.events.recv() => self.handle(&mut *room, event?),
+            }
+            while let Some(event) = room.poll_event() {
+                // Nobody may listen.
+                let _ = self.host.events.send(event);
             }
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
@@ -61,7 +71,17 @@ impl Driver {
             self.handle_waiting(&mut *room);
             self.drain(&mut *room);
         }
+        if let Some(goodbye) = room.drained(self.clock.now()) {
+            return self.stop(&mut *room, &goodbye);
+        }
         Some(room.close_game())
+    }
+
+    fn stop(&mut self, room: &mut dyn AnyRoom, goodbye: &Disconnect) -> Option<Rotation> {
+        tracing::info!(%goodbye, "stopping");
+        room.shutdown(goodbye);
+        self.drain(room);
+        None
     }
 
     /// Hands on what waits, up to a turn's share.
@@ -89,9 +109,12 @@ impl Driver {
             Event::Datagram { client, bytes, arrival } => {
                 room.handle_datagram(arrival, client, &bytes);
             }
-            Event::Lost { client, reason } => {
+            Event::Lost { client, reason, left } => {
                 self.peers.remove(&client);
-                room.handle_lost(client, &reason);
+                match left {
+                    true => room.handle_left(client, &reason),
+                    false => room.handle_lost(self.clock.now(), client, &reason),
+                }
             }
         }
     }
@@ -110,14 +133,15 @@ impl Driver {
                 Output::Control { client, message } => {
                     let Some(peer) = peers.get(&client) else { continue };
                     if peer.send(message).is_err() {
-                        peer.close(TOO_SLOW);
+                        peer.close(&too_slow());
                         peers.remove(&client);
-                        room.handle_lost(client, "it does not read its control messages");
+                        let reason = "it does not read its control messages";
+                        room.handle_lost(clock.now(), client, reason);
                     }
                 }
-                Output::Close { client, reason } => {
+                Output::Close { client, goodbye } => {
                     if let Some(peer) = peers.remove(&client) {
-                        peer.close(&reason);
+                        peer.close(&goodbye);
                     }
                 }
             }

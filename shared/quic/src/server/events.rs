@@ -28,6 +28,8 @@ pub(super) enum Event {
     Lost {
         client: ClientId,
         reason: String,
+        /// True if the player said goodbye.
+        left: bool,
     },
 }
 

@@ -7,6 +7,7 @@
 mod connection;
 mod drive;
 mod events;
+mod handle;
 mod newcomers;
 
 use std::future::Future;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use phaselock::games::Games;
 use phaselock::server::{ClientId, RoomConfig, Rotation};
 use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
@@ -29,6 +31,7 @@ use crate::settings::{self, SPARE_CONNECTIONS};
 use crate::socket::{self, EcnCleared};
 use drive::Driver;
 use events::ToRoom;
+pub use handle::{OrderError, ServerHandle};
 use newcomers::Newcomers;
 
 /// Datagrams and messages that wait for the room.
@@ -51,6 +54,8 @@ pub enum BindError {
 pub struct Server {
     endpoint: Endpoint,
     address: SocketAddr,
+    handle: ServerHandle,
+    host: handle::Host,
 }
 
 impl Server {
@@ -75,13 +80,14 @@ impl Server {
         let address =
             socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })?;
         let endpoint = Endpoint::new_with_abstract_socket(
-            settings::server_endpoint(),
+            settings::server_endpoint(identity),
             Some(settings::server_config(quic, controller)),
             Arc::new(EcnCleared(socket)),
             Arc::new(TokioRuntime),
         )
         .map_err(|error| BindError::Socket { address, error })?;
-        Ok(Self { endpoint, address })
+        let (handle, host) = handle::channel();
+        Ok(Self { endpoint, address, handle, host })
     }
 
     #[cfg(test)]
@@ -90,18 +96,23 @@ impl Server {
         incoming.await.expect("a handshake")
     }
 
+    /// The host's hold on it, also while it [runs](Self::run).
+    pub fn handle(&self) -> ServerHandle {
+        self.handle.clone()
+    }
+
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Plays these games in turn, each for the configured rounds, until `shutdown` resolves to the
-    /// reason for the players. The room's start is set here. Without a game this returns at once.
+    /// goodbye for the players. The room's start is set here. Without a game this returns at once.
     pub async fn run(
         self,
         games: &Games,
         mut config: RoomConfig,
-        shutdown: impl Future<Output = String> + Send + 'static,
+        shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
         let clock = Clock::start();
         config.start = LocalTime(0);
@@ -109,12 +120,12 @@ impl Server {
         if games.names().count() < 2 {
             config.rounds = None;
         }
-        let positions = usize::from(config.players_max) + SPARE_CONNECTIONS;
+        let connections_max = usize::from(config.players_max) + SPARE_CONNECTIONS;
 
         let (events, received) = mpsc::channel(EVENTS_MAX);
         let to_room = ToRoom { events, clock };
-        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, positions));
-        let mut driver = Driver::new(received, clock, Box::pin(shutdown));
+        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, connections_max));
+        let mut driver = Driver::new(received, clock, self.host, Box::pin(shutdown));
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
         for entry in entries.into_iter().cycle() {
@@ -127,19 +138,20 @@ impl Server {
         accepting.abort();
         let goodbye = self.endpoint.wait_idle();
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, goodbye).await.is_err() {
-            self.endpoint.close(VarInt::from_u32(0), b"the server has stopped");
+            let code = VarInt::from_u32(u16::from(Code::Shutdown).into());
+            self.endpoint.close(code, b"the server has stopped");
             let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.endpoint.wait_idle()).await;
         }
     }
 }
 
-async fn accept(endpoint: Endpoint, room: ToRoom, positions: usize) {
-    let permits = Arc::new(Semaphore::new(positions));
+async fn accept(endpoint: Endpoint, room: ToRoom, connections_max: usize) {
+    let permits = Arc::new(Semaphore::new(connections_max));
     let newcomers = Newcomers::default();
     let mut next = 0;
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address().ip();
-        if settings::must_validate(&incoming, permits.available_permits(), positions) {
+        if settings::must_validate(&incoming, permits.available_permits(), connections_max) {
             // Fails only for an address that is validated already.
             let _ = incoming.retry();
             continue;

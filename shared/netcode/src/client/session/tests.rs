@@ -3,11 +3,13 @@
 use super::*;
 use crate::game::{Ahead, Entities, Inputs, World};
 use crate::games::Games;
+use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::CATCH_UP_TICKS_MAX;
 use crate::random::Random;
 use crate::record;
 use crate::time::{Offset, Rates};
+use crate::wire::control::Refusal;
 
 record! {
     struct Thing { x: f32 = Field::centred(16, 8) }
@@ -62,6 +64,8 @@ fn welcome(game: &str, rates: Rates) -> Vec<u8> {
         seed: 1,
         rates,
         player: PlayerId(3),
+        token: ResumeToken(77),
+        resumed: false,
         tick: Tick(100),
         offset: Offset(0),
         epoch: 0,
@@ -69,14 +73,22 @@ fn welcome(game: &str, rates: Rates) -> Vec<u8> {
     }))
 }
 
+fn refusal(retry: bool) -> Disconnect {
+    Disconnect { retry_after: retry.then_some(0), ..Disconnect::new(Code::Full, "refused") }
+}
+
+fn lost(text: &str) -> Disconnect {
+    Disconnect::new(Code::Lost, text)
+}
+
 fn closed(retry: bool) -> Vec<u8> {
-    body(&ServerMessage::Closed { reason: "refused".into(), retry })
+    body(&ServerMessage::Disconnect(refusal(retry)))
 }
 
 /// A session in its first game since 10 ms, whose orders and notices were fetched.
 fn playing() -> Session {
     let mut session = begun();
-    session.handle_connected(ms(0));
+    session.handle_connected(ms(0), Credentials::default());
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
     assert_eq!(*session.state(), State::Connected);
     outputs(&mut session);
@@ -92,13 +104,13 @@ fn notices(session: &mut Session) -> Vec<Notice> {
     std::iter::from_fn(|| session.poll_notice()).collect()
 }
 
-fn close(reason: &str) -> Vec<Output> {
-    vec![Output::Close(reason.into())]
+fn close(reason: Disconnect) -> Vec<Output> {
+    vec![Output::Close(reason)]
 }
 
 fn reason(session: &Session) -> &str {
     match session.state() {
-        State::Waiting { reason, .. } | State::Ended { reason } => reason,
+        State::Waiting { reason, .. } | State::Ended { reason } => &reason.text,
         state => panic!("{state:?} has no reason"),
     }
 }
@@ -106,8 +118,8 @@ fn reason(session: &Session) -> &str {
 #[test]
 fn a_session_connects_greets_and_plays() {
     let mut session = begun();
-    assert_eq!(outputs(&mut session), [Output::Connect]);
-    session.handle_connected(ms(1));
+    assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
+    session.handle_connected(ms(1), Credentials::default());
     let sent = outputs(&mut session);
     let [Output::Control(hello)] = &sent[..] else { panic!("{sent:?}") };
     let hello = ClientMessage::parse(&hello[2..]).expect("it can be read");
@@ -115,7 +127,7 @@ fn a_session_connects_greets_and_plays() {
     assert_eq!((hello.name.as_str(), hello.games.len()), ("somebody", 2));
     session.handle_control(&welcome("second", Rates::DEFAULT), ms(9));
     let told = notices(&mut session);
-    let game = Notice::Game { server: "a server".into(), game: "second" };
+    let game = Notice::Game { server: "a server".into(), game: "second", resumed: false };
     let connecting = Notice::State(State::Connecting { attempt: 1 });
     assert_eq!(told, [connecting, game, Notice::State(State::Connected)]);
     assert!(session.client_of::<Second>().is_some() && session.client_of::<First>().is_none());
@@ -124,23 +136,23 @@ fn a_session_connects_greets_and_plays() {
 #[test]
 fn the_hello_is_answered_in_four_seconds_or_sent_again() {
     let mut session = begun();
-    session.handle_connected(ms(5));
+    session.handle_connected(ms(5), Credentials::default());
     session.handle_timeout(ms(4004));
     assert_eq!(*session.state(), State::Connecting { attempt: 1 });
     assert_eq!(session.next_timeout(ms(4004)), Some(ms(4005)));
     outputs(&mut session);
     session.handle_timeout(ms(4005));
     let text = "the server does not answer the hello";
-    let waiting = State::Waiting { reason: text.into(), retry_at: ms(4505), attempt: 1 };
+    let waiting = State::Waiting { reason: lost(text), retry_at: ms(4505), attempt: 1 };
     assert_eq!(*session.state(), waiting);
-    assert_eq!(outputs(&mut session), close(text));
+    assert_eq!(outputs(&mut session), close(lost(text)));
     // A late answer belongs to a connection that is no more.
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(4100));
     session.handle_timeout(ms(4504));
     assert_eq!(*session.state(), waiting);
     session.handle_timeout(ms(4505));
     assert_eq!(*session.state(), State::Connecting { attempt: 2 });
-    assert_eq!(outputs(&mut session), [Output::Connect]);
+    assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
 }
 
 #[test]
@@ -149,19 +161,129 @@ fn the_back_off_doubles_up_to_eight_seconds_and_begins_anew_after_a_game() {
     let mut now = ms(0);
     let mut waits = Vec::new();
     for _ in 0..7 {
-        session.handle_lost(now, "unreachable", true);
+        session.handle_lost(now, lost("unreachable"));
         let State::Waiting { retry_at, .. } = *session.state() else { panic!("it gave up") };
         waits.push((retry_at - now).0 / 1000);
         now = retry_at;
         session.handle_timeout(now);
     }
     assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000]);
-    session.handle_connected(now);
-    session.handle_control(&welcome("first", Rates::DEFAULT), now);
-    session.handle_lost(now, "gone", true);
-    let retry_at = now + Micros::from_ms(500);
-    assert_eq!(*session.state(), State::Waiting { reason: "gone".into(), retry_at, attempt: 0 });
-    assert_eq!(session.next_timeout(now), Some(retry_at));
+    let play = |session: &mut Session, now: &mut LocalTime, millis: i64| {
+        session.handle_connected(*now, Credentials::default());
+        session.handle_control(&welcome("first", Rates::DEFAULT), *now);
+        *now = *now + Micros::from_ms(millis);
+        session.handle_lost(*now, lost("gone"));
+        let State::Waiting { retry_at, .. } = *session.state() else { panic!("it gave up") };
+        let wait = (retry_at - *now).0 / 1000;
+        *now = retry_at;
+        session.handle_timeout(*now);
+        wait
+    };
+    // A server that crashes over whoever joins is not tried twice a second for that.
+    assert_eq!(play(&mut session, &mut now, 4999), 8000);
+    assert_eq!(play(&mut session, &mut now, 5000), 500);
+    assert_eq!(play(&mut session, &mut now, 10), 500);
+    assert_eq!(play(&mut session, &mut now, 10), 1000);
+}
+
+#[test]
+fn wait_that_a_server_asks_for_is_kept_within_an_hour() {
+    for (asked, waited) in [(0, 500), (7, 7000), (3600, 3_600_000), (u32::MAX, 3_600_000)] {
+        let mut session = playing();
+        let goodbye = Disconnect { retry_after: Some(asked), ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+        let State::Waiting { retry_at, .. } = *session.state() else { panic!("it gave up") };
+        assert_eq!(retry_at - ms(20), Micros::from_ms(waited), "{asked} s");
+    }
+}
+
+#[test]
+fn redirect_is_followed_four_times_in_a_row() {
+    let mut session = begun();
+    let mut now = ms(0);
+    for hop in 1..=5 {
+        session.handle_connected(now, Credentials::default());
+        outputs(&mut session);
+        let redirect = Some(format!("server{hop}:4433"));
+        let goodbye = Disconnect { redirect: redirect.clone(), ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), now);
+        outputs(&mut session);
+        if hop == 5 {
+            assert!(matches!(session.state(), State::Ended { .. }), "it goes around in a circle");
+            break;
+        }
+        now = session.next_timeout(now).expect("it tries on");
+        session.handle_timeout(now);
+        assert_eq!(outputs(&mut session), [Output::Connect { redirect }]);
+    }
+}
+
+#[test]
+fn token_of_a_session_is_offered_when_it_is_lost() {
+    let hello = |session: &mut Session| {
+        let sent = outputs(session);
+        let Some(Output::Control(hello)) = sent.last() else { panic!("{sent:?}") };
+        let message = ClientMessage::parse(&hello[2..]).expect("it can be read");
+        let ClientMessage::Hello(hello) = message else { panic!("{message:?}") };
+        hello
+    };
+    let mut session = begun();
+    let key = Credentials { key: PublicKey([9; 32]), ..Credentials::default() };
+    session.handle_connected(ms(0), key);
+    let first = hello(&mut session);
+    assert_eq!((first.resume, first.credentials), (None, key));
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
+    session.handle_lost(ms(20), lost("gone"));
+    session.handle_timeout(ms(520));
+    session.handle_connected(ms(530), key);
+    assert_eq!(hello(&mut session).resume, Some(ResumeToken(77)));
+}
+
+#[test]
+fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
+    let mut session = playing();
+    let joined = ServerMessage::Joined { player: PlayerId(7), name: "Ada".into(), bot: false };
+    let line = |from, text: &str| ServerMessage::Chat { from, text: text.into() };
+    let refused = ServerMessage::Refused { request: 2, refusal: Refusal::TooMany };
+    for message in [
+        joined,
+        line(Some(PlayerId(7)), "hello\u{1b}[31m"),
+        line(Some(PlayerId(8)), "a ghost"),
+        line(None, "the host speaks"),
+        refused,
+        ServerMessage::Game(vec![1, 2]),
+    ] {
+        session.handle_control(&body(&message), ms(20));
+    }
+    session.handle_control(&[99, 1, 2, 3], ms(21));
+    let chat = |from: Option<&str>, text: &str| Notice::Chat {
+        from: from.map(str::to_owned),
+        text: text.into(),
+    };
+    assert_eq!(
+        notices(&mut session),
+        [
+            chat(Some("Ada"), "hello[31m"),
+            chat(None, "the host speaks"),
+            Notice::Refused { request: 2, refusal: Refusal::TooMany },
+            Notice::Event(vec![1, 2]),
+        ]
+    );
+    assert_eq!(*session.state(), State::Connected);
+}
+
+#[test]
+fn requests_that_nobody_fetches_are_bounded() {
+    let mut session = playing();
+    for _ in 0..1000 {
+        session.chat(&"x".repeat(1000));
+        session.request(&7_u32).expect("it is short");
+    }
+    let sent = outputs(&mut session);
+    assert_eq!(sent.len(), 64);
+    let Output::Control(framed) = &sent[0] else { panic!("{:?}", sent[0]) };
+    let text = "x".repeat(TEXT_BYTES_MAX);
+    assert_eq!(ClientMessage::parse(&framed[2..]), Ok(ClientMessage::Chat { text }));
 }
 
 #[test]
@@ -207,19 +329,19 @@ fn a_silent_server_keeps_nobody_busy() {
 #[test]
 fn a_refusal_for_good_ends_the_session() {
     let mut session = begun();
-    session.handle_connected(ms(0));
+    session.handle_connected(ms(0), Credentials::default());
     outputs(&mut session);
     session.handle_control(&closed(false), ms(10));
-    let ended = State::Ended { reason: "refused".into() };
+    let ended = State::Ended { reason: refusal(false) };
     assert_eq!(*session.state(), ended);
-    assert_eq!(outputs(&mut session), close("refused"));
+    assert_eq!(outputs(&mut session), close(refusal(false)));
     notices(&mut session);
     // Whatever comes after the end changes nothing.
-    session.handle_connected(ms(20));
+    session.handle_connected(ms(20), Credentials::default());
     session.handle_control(&welcome("first", Rates::DEFAULT), ms(30));
     session.handle_control(b"nonsense", ms(40));
     session.handle_datagram(b"nonsense", ms(50));
-    session.handle_lost(ms(60), "lost", true);
+    session.handle_lost(ms(60), lost("lost"));
     session.handle_timeout(ms(70_000));
     session.press::<First>(ms(70_000), |_, _| panic!("there is no game"));
     session.leave("tired of it");
@@ -231,21 +353,21 @@ fn a_refusal_for_good_ends_the_session() {
 #[test]
 fn a_refusal_for_now_is_tried_again() {
     let mut session = begun();
-    session.handle_connected(ms(0));
+    session.handle_connected(ms(0), Credentials::default());
     session.handle_control(&closed(true), ms(10));
     assert_eq!(
         *session.state(),
-        State::Waiting { reason: "refused".into(), retry_at: ms(510), attempt: 1 }
+        State::Waiting { reason: refusal(true), retry_at: ms(510), attempt: 1 }
     );
 }
 
 #[test]
 fn a_hello_that_was_not_fetched_does_not_go_to_the_next_connection() {
     let mut session = begun();
-    session.handle_connected(ms(0));
-    session.handle_lost(ms(1), "reset", true);
+    session.handle_connected(ms(0), Credentials::default());
+    session.handle_lost(ms(1), lost("reset"));
     session.handle_timeout(ms(501));
-    assert_eq!(outputs(&mut session), [Output::Connect]);
+    assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
 }
 
 #[test]
@@ -253,7 +375,7 @@ fn anything_but_a_welcome_to_the_hello_is_a_protocol_error() {
     let left = body(&ServerMessage::Left { player: PlayerId(1) });
     for answer in [&left[..], b"nonsense", b""] {
         let mut session = begun();
-        session.handle_connected(ms(0));
+        session.handle_connected(ms(0), Credentials::default());
         session.handle_control(answer, ms(10));
         assert!(matches!(session.state(), State::Ended { .. }));
         assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
@@ -261,7 +383,7 @@ fn anything_but_a_welcome_to_the_hello_is_a_protocol_error() {
     let mut session = playing();
     session.handle_control(&left, ms(20));
     assert_eq!(*session.state(), State::Connected);
-    session.handle_control(b"nonsense", ms(30));
+    session.handle_control(&left[..1], ms(30));
     assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
 }
 
@@ -293,7 +415,7 @@ fn a_rotation_within_a_second_is_refused() {
 #[test]
 fn an_unknown_game_ends_the_session_and_leaves_the_last_picture() {
     let mut session = begun();
-    session.handle_connected(ms(0));
+    session.handle_connected(ms(0), Credentials::default());
     session.handle_control(&welcome("third\u{1b}", Rates::DEFAULT), ms(10));
     assert_eq!(reason(&session), "the server plays third, a game unknown here");
     assert!(session.client().is_none());
@@ -307,7 +429,7 @@ fn an_unknown_game_ends_the_session_and_leaves_the_last_picture() {
 fn a_welcome_of_impossible_rates_is_a_protocol_error() {
     for (tick_hz, snapshot_hz) in [(0, 0), (60, 0), (60, 7), (u32::MAX, 30)] {
         let mut session = begun();
-        session.handle_connected(ms(0));
+        session.handle_connected(ms(0), Credentials::default());
         session.handle_control(&welcome("first", Rates { tick_hz, snapshot_hz }), ms(10));
         assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
     }
@@ -317,13 +439,14 @@ fn a_welcome_of_impossible_rates_is_a_protocol_error() {
 fn a_player_may_leave_at_any_time() {
     let waiting = || {
         let mut session = begun();
-        session.handle_lost(ms(1), "unreachable", true);
+        session.handle_lost(ms(1), lost("unreachable"));
         session
     };
     for mut session in [begun(), playing(), waiting()] {
         session.leave("enough");
-        assert_eq!(*session.state(), State::Ended { reason: "enough".into() });
-        assert_eq!(outputs(&mut session), close("enough"));
+        let reason = Disconnect::new(Code::Left, "enough");
+        assert_eq!(*session.state(), State::Ended { reason: reason.clone() });
+        assert_eq!(outputs(&mut session), close(reason));
         assert_eq!(session.next_timeout(ms(2)), None);
     }
 }
@@ -385,8 +508,8 @@ fn calls_and_messages_in_any_order_leave_everything_bounded() {
         for _ in 0..60 {
             now = now + Micros::from_ms(i64::from(random.below(1500)));
             match random.below(10) {
-                0 => session.handle_connected(now),
-                1 => session.handle_lost(now, "lost", true),
+                0 => session.handle_connected(now, Credentials::default()),
+                1 => session.handle_lost(now, lost("lost")),
                 2 => session.handle_timeout(now),
                 3 => drop(session.handle_datagram(&[0; 40], now)),
                 4 => {

@@ -1,0 +1,83 @@
+//! Orders of the host to a room, and the room's news for the host.
+
+use crate::identity::PublicKey;
+use crate::ids::PlayerId;
+use crate::time::Micros;
+use crate::wire::disconnect::Disconnect;
+
+/// An order of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Puts a player out.
+    Kick {
+        /// The seat.
+        player: PlayerId,
+        /// Cause, for the player to read.
+        text: String,
+    },
+    /// Shows everybody a line.
+    Say {
+        /// The line.
+        text: String,
+    },
+    /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
+    /// or when the time is up.
+    Drain {
+        /// Goodbye to all: newcomers now, the others at the end.
+        goodbye: Disconnect,
+        /// Longest time until the end.
+        within: Micros,
+    },
+}
+
+/// Cause for which an order was not carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The seat is free.
+    #[error("nobody plays as {0}; the roster has the players")]
+    NoPlayer(PlayerId),
+    /// The seat is a bot's.
+    #[error("{0} is a bot of the server; bots are set when the server starts")]
+    Bot(PlayerId),
+    /// A line without a visible character.
+    #[error("the text is empty")]
+    Empty,
+}
+
+/// News of a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A player took a seat.
+    Joined {
+        /// The seat.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+        /// The player's key.
+        key: PublicKey,
+    },
+    /// A player's connection is lost, and the seat is kept.
+    Away {
+        /// The seat.
+        player: PlayerId,
+    },
+    /// A player is back in the seat.
+    Resumed {
+        /// The seat.
+        player: PlayerId,
+    },
+    /// A player is gone.
+    Left {
+        /// The seat.
+        player: PlayerId,
+        /// Cause.
+        reason: String,
+    },
+    /// A player said something.
+    Chat {
+        /// The seat.
+        player: PlayerId,
+        /// The line.
+        text: String,
+    },
+}

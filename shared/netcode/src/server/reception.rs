@@ -1,0 +1,242 @@
+//! Who comes and who goes: hellos, seats kept for those who lost their connection, goodbyes.
+
+use super::control::Event;
+use super::member::{Member, Seated};
+use super::output::{ClientId, Output};
+use super::room::Room;
+use super::rotation::Host;
+use super::seating::{free_name, free_seat};
+use crate::game::{Game, Profile};
+use crate::ids::PlayerId;
+use crate::limits::PLAYERS_MAX;
+use crate::time::{LocalTime, Offset};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
+use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::protocol::{game_hash, wire_hash};
+use crate::wire::text::clean_name;
+
+impl<G: Game> Room<G> {
+    /// Members with a connection.
+    pub(super) fn present(&self) -> impl Iterator<Item = (ClientId, &Member)> {
+        let members = self.members.iter().map(|(client, seated)| (*client, &seated.member));
+        members.filter(|(_, member)| member.away_until.is_none())
+    }
+
+    pub(super) fn broadcast(&mut self, message: &ServerMessage) {
+        for (client, seated) in &self.members {
+            if seated.member.away_until.is_none() {
+                self.host.send(*client, message.clone());
+            }
+        }
+    }
+
+    /// The first message of a client.
+    pub(super) fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        // The builds are compared before anything that another build might not be able to read.
+        if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
+            && wire != wire_hash()
+        {
+            let ours = env!("CARGO_PKG_VERSION");
+            let text = format!(
+                "your version {version} and the server's version {ours} have different protocols; \
+                 use the same version"
+            );
+            return self.host.put_out(client, Disconnect::new(Code::OtherWire, text));
+        }
+        match ClientMessage::parse(body) {
+            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
+            Ok(ClientMessage::Query) => {
+                let status = ServerMessage::Status(self.status());
+                self.host.send(client, status);
+                let goodbye = Disconnect::new(Code::Left, "answered");
+                self.host.outputs.push_back(Output::Close { client, goodbye });
+            }
+            Ok(_) => {
+                let text = "protocol error: the first message must be a hello or a query";
+                self.host.put_out(client, Disconnect::new(Code::Protocol, text));
+            }
+            Err(error) => {
+                let text = format!("protocol error: {error}");
+                self.host.put_out(client, Disconnect::new(Code::Protocol, text));
+            }
+        }
+    }
+
+    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
+        if let Err(goodbye) = self.check_games(&hello.games) {
+            return self.host.put_out(client, goodbye);
+        }
+        match self.seat_of(&hello) {
+            Ok(Some(old)) => return self.resume(now, client, old, hello),
+            Ok(None) => {}
+            Err(goodbye) => return self.host.put_out(client, goodbye),
+        }
+        if let Some((goodbye, _)) = &self.host.draining {
+            let goodbye = goodbye.clone();
+            return self.host.put_out(client, goodbye);
+        }
+        let seats = self.host.config.players_max.min(PLAYERS_MAX);
+        if self.members.len() >= usize::from(seats) {
+            let text =
+                format!("the server is full ({seats} of {seats} seats taken); try again later");
+            return self.host.put_out(client, Disconnect::new(Code::Full, text));
+        }
+        let people =
+            self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
+        let taken = people.chain(bots);
+        let next = &mut self.host.next_player;
+        let player = free_seat(taken.clone().map(|(player, _)| player), next);
+        let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
+        let name = free_name(taken.map(|(_, name)| name), wanted);
+        let key = hello.credentials.key;
+        tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
+        let roster = self.roster();
+        self.enter(now, client, (player, name.clone()), hello, false);
+        for message in roster {
+            self.host.send(client, message);
+        }
+        self.broadcast(&ServerMessage::Joined { player, name: name.clone(), bot: false });
+        self.host.tell(Event::Joined { player, name, key });
+        self.world.snap();
+    }
+
+    /// Whose seat a hello resumes, if any: that of its token, or one of the same key that is kept.
+    fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
+        let key = hello.credentials.key;
+        let mut members = self.members.iter();
+        let token = hello.resume;
+        match members.find(|(_, seated)| Some(seated.member.token) == token) {
+            Some((client, seated)) if seated.member.key == key => Ok(Some(*client)),
+            Some(_) => {
+                let text = "the session to resume is another player's; join anew";
+                Err(Disconnect::new(Code::BadToken, text))
+            }
+            None => {
+                let mut members = self.members.iter();
+                let kept = members.find(|(_, Seated { member, .. })| {
+                    member.key == key && member.away_until.is_some()
+                });
+                Ok(kept.map(|(client, _)| *client))
+            }
+        }
+    }
+
+    /// A player is back over another connection; the one before ends.
+    fn resume(&mut self, now: LocalTime, client: ClientId, old: ClientId, hello: Hello) {
+        let Some(Seated { member, .. }) = self.members.remove(&old) else { return };
+        self.due.retain(|due| *due != old);
+        if member.away_until.is_none() {
+            let text = "you joined again from elsewhere";
+            self.host.put_out(old, Disconnect::new(Code::Replaced, text));
+        }
+        let player = member.player;
+        tracing::info!(client = client.0, %player, name = member.name, "resumed");
+        self.enter(now, client, (player, member.name), hello, true);
+        for message in self.roster() {
+            self.host.send(client, message);
+        }
+        self.host.tell(Event::Resumed { player });
+    }
+
+    /// Seats whoever said hello.
+    fn enter(
+        &mut self,
+        now: LocalTime,
+        client: ClientId,
+        (player, name): (PlayerId, String),
+        hello: Hello,
+        resumed: bool,
+    ) {
+        let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
+        let token = self.host.token();
+        let Host { epoch_number, ref config, .. } = self.host;
+        let member = Member::new((player, name), token, hello, now, offset, epoch_number, config);
+        self.welcome(client, &member, resumed);
+        if resumed {
+            self.take_seat(client, member);
+        } else {
+            self.seat(client, member);
+        }
+    }
+
+    /// Lets a player into the game.
+    pub(super) fn seat(&mut self, client: ClientId, member: Member) {
+        let profile = Profile { name: member.name.clone(), key: Some(member.key) };
+        let player = member.player;
+        self.world.set_profile(player, Some(profile));
+        self.take_seat(client, member);
+        self.game.join(&mut self.world, player);
+    }
+
+    fn take_seat(&mut self, client: ClientId, member: Member) {
+        let seated = Seated::new::<G>(member, self.host.number, self.host.config.rates);
+        self.members.insert(client, seated);
+    }
+
+    /// Puts a member out and frees the seat.
+    pub(super) fn close(&mut self, client: ClientId, goodbye: Disconnect) {
+        let reason = goodbye.text.clone();
+        let away = self.members.get(&client).is_some_and(|it| it.member.away_until.is_some());
+        if !away {
+            self.host.put_out(client, goodbye);
+        }
+        self.free(client, &reason);
+    }
+
+    /// Frees a member's seat.
+    pub(super) fn free(&mut self, client: ClientId, reason: &str) {
+        let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
+        let Member { player, name, stats, .. } = member;
+        tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
+        self.game.leave(&mut self.world, player);
+        self.world.set_profile(player, None);
+        self.broadcast(&ServerMessage::Left { player });
+        self.host.tell(Event::Left { player, reason: reason.to_owned() });
+    }
+
+    /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
+    pub(super) fn check_games(&self, games: &[(String, u64)]) -> Result<(), Disconnect> {
+        let text = match games.iter().find(|(name, _)| name == G::NAME) {
+            Some((_, hash)) if *hash == game_hash::<G>() => return Ok(()),
+            Some(_) => format!(
+                "your client's rules of {} differ from this server's; use the server's version",
+                G::NAME
+            ),
+            None => format!(
+                "this server plays {}, which your client does not have; use a client that has it",
+                G::NAME
+            ),
+        };
+        Err(Disconnect::new(Code::OtherGame, text))
+    }
+
+    pub(super) fn welcome(&mut self, client: ClientId, member: &Member, resumed: bool) {
+        if member.away_until.is_some() {
+            return;
+        }
+        let Host { ref config, number, epoch_number, .. } = self.host;
+        let welcome = ServerMessage::Welcome(Welcome {
+            server: config.name.clone(),
+            game: G::NAME.into(),
+            number,
+            seed: config.map_seed.wrapping_add(u64::from(number)),
+            rates: config.rates,
+            player: member.player,
+            token: member.token,
+            resumed,
+            tick: self.world.tick,
+            offset: member.welcome_offset,
+            epoch: epoch_number,
+            unix_micros: config.unix_micros,
+        });
+        self.host.send(client, welcome);
+    }
+
+    fn roster(&self) -> Vec<ServerMessage> {
+        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
+        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
+        people.chain(bots).map(joined).collect()
+    }
+}

@@ -1,0 +1,118 @@
+//! Requests of members, and orders of the host.
+
+use super::bucket::RequestLimit;
+use super::control::{Command, CommandError, Event};
+use super::member::Seated;
+use super::output::ClientId;
+use super::room::Room;
+use crate::game::Game;
+use crate::limits::{RESUME_MAX, TEXT_BYTES_MAX};
+use crate::time::{LocalTime, Micros};
+use crate::wire::WireError;
+use crate::wire::control::{ClientMessage, Refusal, ServerMessage};
+use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::text::{clip, printable};
+
+/// Chat: a quick exchange, and no more than anybody reads. Arbitrary.
+const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
+/// Requests to the game. Arbitrary; inputs are for what happens all the time.
+const REQUESTS: RequestLimit = RequestLimit { burst: 8, interval: Micros::from_ms(250) };
+
+/// A line as others may see it: printable, without blanks around it, at most [`TEXT_BYTES_MAX`]
+/// bytes; none if nothing is left.
+fn clean_line(text: &str) -> Option<String> {
+    let visible = printable(text);
+    let line = clip(visible.trim(), TEXT_BYTES_MAX).trim_end();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+impl<G: Game> Room<G> {
+    /// A message of a member.
+    pub(super) fn handle_request(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        let done = match ClientMessage::parse(body) {
+            Ok(ClientMessage::Chat { text }) => {
+                self.handle_chat(now, client, &text).map_err(|refusal| (2, refusal))
+            }
+            Ok(ClientMessage::Game(bytes)) => {
+                self.handle_game(now, client, &bytes).map_err(|refusal| (3, refusal))
+            }
+            Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
+                let text = "protocol error: your client sent another hello";
+                return self.close(client, Disconnect::new(Code::Protocol, text));
+            }
+            Err(WireError::Message(kind)) => Err((kind, Refusal::Unknown)),
+            Err(error) => {
+                let text = format!("protocol error: {error}");
+                return self.close(client, Disconnect::new(Code::Protocol, text));
+            }
+        };
+        if let Err((request, refusal)) = done {
+            if let Some(seated) = self.members.get_mut(&client) {
+                seated.member.stats.requests_refused += 1;
+            }
+            self.host.send(client, ServerMessage::Refused { request, refusal });
+        }
+    }
+
+    fn handle_chat(&mut self, now: LocalTime, client: ClientId, text: &str) -> Result<(), Refusal> {
+        let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
+        let text = clean_line(text).ok_or(Refusal::Length)?;
+        if !member.chat.take(now, CHAT) {
+            return Err(Refusal::TooMany);
+        }
+        let player = member.player;
+        tracing::info!(%player, name = member.name, text, "chat");
+        self.broadcast(&ServerMessage::Chat { from: Some(player), text: text.clone() });
+        self.host.tell(Event::Chat { player, text });
+        Ok(())
+    }
+
+    fn handle_game(
+        &mut self,
+        now: LocalTime,
+        client: ClientId,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
+        let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
+        if !member.requests.take(now, REQUESTS) {
+            return Err(Refusal::TooMany);
+        }
+        let player = member.player;
+        (G::KIT.request)(&self.game, &mut self.world, player, bytes).map_err(|_| Refusal::Game)?;
+        self.world.snap();
+        Ok(())
+    }
+
+    /// Carries out an order.
+    pub(super) fn carry_out(
+        &mut self,
+        now: LocalTime,
+        command: Command,
+    ) -> Result<(), CommandError> {
+        match command {
+            Command::Kick { player, text } => {
+                if self.bots.contains_key(&player) {
+                    return Err(CommandError::Bot(player));
+                }
+                let mut members = self.members.iter();
+                let member = members.find(|(_, seated)| seated.member.player == player);
+                let (client, _) = member.ok_or(CommandError::NoPlayer(player))?;
+                let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
+                self.close(*client, Disconnect::new(Code::Kicked, text));
+            }
+            Command::Say { text } => {
+                let text = clean_line(&text).ok_or(CommandError::Empty)?;
+                self.broadcast(&ServerMessage::Chat { from: None, text });
+            }
+            Command::Drain { goodbye, within } => {
+                let text = goodbye.text.clone();
+                tracing::info!(%text, within_secs = within.as_secs(), "draining");
+                self.host.draining = Some((goodbye, now + within.clamp(Micros::ZERO, RESUME_MAX)));
+                if let Some(text) = clean_line(&text) {
+                    self.broadcast(&ServerMessage::Chat { from: None, text });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! The end of a session: a code for programs, a text for people, and the way on.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::WireError;
+use super::text::{clip, printable};
+use crate::limits::TEXT_BYTES_MAX;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $retry:expr;)+) => {
+        /// Cause of the end of a session. It also closes the QUIC connection. The numbers stand in
+        /// `WIRE.md`, and none is ever used for anything else.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(from = "u16", into = "u16")]
+        pub enum Code {
+            $($(#[$doc])* $name,)+
+            /// A code of another version.
+            Other(u16),
+        }
+
+        impl Code {
+            /// Every code that this version knows.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// Seconds after which another attempt makes sense, if nothing else is said: none where
+            /// the same would happen again.
+            pub fn retry_after(self) -> Option<u32> {
+                match self {
+                    $(Self::$name => $retry,)+
+                    Self::Other(_) => None,
+                }
+            }
+        }
+
+        impl From<u16> for Code {
+            fn from(number: u16) -> Self {
+                match number {
+                    $($number => Self::$name,)+
+                    number => Self::Other(number),
+                }
+            }
+        }
+
+        impl From<Code> for u16 {
+            fn from(code: Code) -> Self {
+                match code {
+                    $(Code::$name => $number,)+
+                    Code::Other(number) => number,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The player left, or the question was answered.
+    Left = 0, None;
+    /// The connection was lost, or could not be made. No server sends this.
+    Lost = 1, Some(0);
+    /// The server stops.
+    Shutdown = 2, Some(1);
+    /// The server takes nobody in any more, and stops soon.
+    Draining = 3, Some(5);
+    /// All seats are taken.
+    Full = 4, Some(5);
+    /// The two builds have different protocols.
+    OtherWire = 5, None;
+    /// The client does not have the server's game, or other rules of it.
+    OtherGame = 6, None;
+    /// The peer broke the protocol.
+    Protocol = 7, None;
+    /// The peer said nothing for too long.
+    Silent = 8, Some(0);
+    /// The peer did not read its messages.
+    NotReading = 9, Some(0);
+    /// The host put the player out.
+    Kicked = 10, None;
+    /// The same player came back over another connection.
+    Replaced = 11, None;
+    /// The proof of the client's identity is wrong.
+    BadProof = 12, None;
+    /// The resume token is another player's.
+    BadToken = 13, None;
+    /// The server cannot be trusted or the connection cannot be set up. No server sends this.
+    Refused = 14, None;
+}
+
+/// The end of a session, as told to whoever was in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disconnect {
+    /// Cause, for a program to act on.
+    pub code: Code,
+    /// Cause, for a person to read; at most [`TEXT_BYTES_MAX`] bytes on the wire.
+    pub text: String,
+    /// Seconds after which another attempt makes sense. None: it makes no sense.
+    pub retry_after: Option<u32>,
+    /// Another server to join instead, as `host:port`; at most [`TEXT_BYTES_MAX`] bytes.
+    pub redirect: Option<String>,
+}
+
+impl Disconnect {
+    /// With the retry that goes with the code.
+    pub fn new(code: Code, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), retry_after: code.retry_after(), redirect: None }
+    }
+
+    /// The same with texts that fit the wire.
+    #[must_use]
+    pub fn clipped(mut self) -> Self {
+        for text in std::iter::once(&mut self.text).chain(&mut self.redirect) {
+            text.truncate(clip(text, TEXT_BYTES_MAX).len());
+        }
+        self
+    }
+
+    /// Checks what a peer sent, and makes its texts fit to print.
+    pub(super) fn check(&mut self) -> Result<(), WireError> {
+        let redirect = self.redirect.iter_mut();
+        for (text, what) in
+            [(&mut self.text, "text")].into_iter().chain(redirect.map(|it| (it, "redirect")))
+        {
+            if text.len() > TEXT_BYTES_MAX {
+                return Err(WireError::Range(what));
+            }
+            *text = printable(text);
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Disconnect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_their_numbers_there_and_back() {
+        for number in 0..40 {
+            let code = Code::from(number);
+            assert_eq!(u16::from(code), number);
+            let known = Code::ALL.contains(&code);
+            assert_eq!(known, !matches!(code, Code::Other(_)), "{code:?}");
+        }
+        assert_eq!(Code::ALL.len(), 15);
+    }
+
+    #[test]
+    fn codes_are_those_of_the_document() {
+        let document = include_str!("../../WIRE.md");
+        let (_, table) = document.split_once("| code | meaning |").expect("the table is there");
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let rows: Vec<Vec<_>> =
+            rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect();
+        assert_eq!(rows.len(), Code::ALL.len());
+        for (row, code) in rows.iter().zip(Code::ALL) {
+            assert_eq!(row[0], u16::from(*code).to_string(), "{row:?}");
+            let retry = match code.retry_after() {
+                None => "no".to_owned(),
+                Some(0) => "at once".to_owned(),
+                Some(secs) => format!("after {secs} s"),
+            };
+            assert_eq!(row[2], retry, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn long_text_is_clipped() {
+        let long = Disconnect::new(Code::Full, "é".repeat(300));
+        assert_eq!((long.text.len(), long.clipped().text.len()), (600, TEXT_BYTES_MAX));
+    }
+}

@@ -1,0 +1,19 @@
+//! Goodbyes on QUIC: the code and the text of an application's close.
+
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::text::{clip, printable};
+use quinn::{ApplicationClose, Connection, VarInt};
+
+/// Closes a connection with a goodbye. Its code and text say what a lost last message said.
+pub(crate) fn close(connection: &Connection, goodbye: &Disconnect) {
+    let code = VarInt::from_u32(u16::from(goodbye.code).into());
+    connection.close(code, goodbye.text.as_bytes());
+}
+
+/// What the peer closed with. It may be anything.
+pub(crate) fn said(close: &ApplicationClose) -> Disconnect {
+    let text = String::from_utf8_lossy(&close.reason);
+    let code = u16::try_from(close.error_code.into_inner()).unwrap_or(u16::MAX);
+    Disconnect::new(Code::from(code), printable(clip(&text, TEXT_BYTES_MAX)))
+}

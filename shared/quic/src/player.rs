@@ -1,0 +1,192 @@
+//! The key by which servers know a player again: made once, kept in a file, proven on each
+//! connection.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use phaselock::identity::{BINDING_LABEL, Credentials, Proof, PublicKey, proof_text};
+use quinn::Connection;
+use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
+
+use crate::identity::{IdentityError, create_private_dir, read_if_present, write_new};
+
+/// Source of a player's key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlayerKeys {
+    /// A file in PEM; a new key is made where there is none.
+    File(PathBuf),
+    /// A new key for this program's run.
+    Ephemeral,
+}
+
+/// A player's key pair.
+pub struct PlayerKey {
+    pair: KeyPair,
+    public: PublicKey,
+}
+
+impl fmt::Debug for PlayerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PlayerKey").field(&self.public).finish()
+    }
+}
+
+/// A player has no key.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayerKeyError {
+    /// The file could not be read or written.
+    #[error(transparent)]
+    File(#[from] IdentityError),
+    /// The file holds something else.
+    #[error(
+        "{} holds no Ed25519 key in PEM ({problem}): restore it from a backup, or move it away to \
+         have a new one made, by which no server knows you",
+        path.display()
+    )]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// The mistake.
+        problem: String,
+    },
+    /// No key could be made.
+    #[error("cannot make a player's key: {0}")]
+    Generate(#[from] rcgen::Error),
+}
+
+impl PlayerKey {
+    /// The key of that source.
+    pub fn load(keys: &PlayerKeys) -> Result<Self, PlayerKeyError> {
+        match keys {
+            PlayerKeys::Ephemeral => Ok(Self::of(KeyPair::generate_for(&PKCS_ED25519)?)),
+            PlayerKeys::File(path) => Self::load_or_create(path),
+        }
+    }
+
+    /// Default file: beside the known servers.
+    pub fn default_path() -> Option<PathBuf> {
+        Some(crate::pins::KnownHosts::default_path()?.with_file_name("player.pem"))
+    }
+
+    fn load_or_create(path: &Path) -> Result<Self, PlayerKeyError> {
+        if let Some(bytes) = read_if_present(path)? {
+            return Self::from_pem(path, &bytes);
+        }
+        let pair = KeyPair::generate_for(&PKCS_ED25519)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        create_private_dir(folder)?;
+        match write_new(folder, path, &pair.serialize_pem()) {
+            Ok(()) => Ok(Self::of(pair)),
+            // Another client of the same player was faster.
+            Err(IdentityError::Io { error, .. })
+                if error.kind() == io::ErrorKind::AlreadyExists =>
+            {
+                let bytes = fs::read(path).map_err(|error| IdentityError::Io {
+                    action: "read",
+                    path: path.to_owned(),
+                    error,
+                })?;
+                Self::from_pem(path, &bytes)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn from_pem(path: &Path, bytes: &[u8]) -> Result<Self, PlayerKeyError> {
+        let unusable =
+            |problem: String| PlayerKeyError::Unusable { path: path.to_owned(), problem };
+        let text = std::str::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
+        let pair = KeyPair::from_pem_and_sign_algo(text, &PKCS_ED25519)
+            .map_err(|error| unusable(error.to_string()))?;
+        Ok(Self::of(pair))
+    }
+
+    fn of(pair: KeyPair) -> Self {
+        let mut public = PublicKey::default();
+        // An Ed25519 key has just these 32 bytes.
+        public.0.iter_mut().zip(pair.der_bytes()).for_each(|(to, from)| *to = *from);
+        Self { pair, public }
+    }
+
+    /// The public half.
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    /// Key and proof for a connection.
+    pub fn credentials(&self, connection: &Connection) -> Result<Credentials, PlayerKeyError> {
+        self.prove(&binding(connection))
+    }
+
+    fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
+        let signature = self.pair.sign(&proof_text(binding))?;
+        let mut proof = Proof::default();
+        let halves = proof.0.as_flattened_mut().iter_mut();
+        halves.zip(signature).for_each(|(to, from)| *to = from);
+        Ok(Credentials { key: self.public, proof })
+    }
+}
+
+/// Returns true if the credentials were made for this connection, by the owner of their key.
+pub(crate) fn is_proven(connection: &Connection, credentials: &Credentials) -> bool {
+    verify(&binding(connection), credentials)
+}
+
+fn verify(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
+    let key = UnparsedPublicKey::new(&ED25519, key.0);
+    key.verify(&proof_text(binding), proof.0.as_flattened()).is_ok()
+}
+
+/// Bytes that the two ends of this connection have, and nobody else: a proof is worth nothing on
+/// any other connection, at any other time.
+fn binding(connection: &Connection) -> [u8; 32] {
+    let mut binding = [0; 32];
+    // Fails only for far longer outputs.
+    let exported = connection.export_keying_material(&mut binding, BINDING_LABEL, b"");
+    exported.expect("32 bytes can be exported");
+    binding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proof_is_of_one_key_and_one_connection() {
+        let [ada, eve] = [0; 2].map(|_| PlayerKey::load(&PlayerKeys::Ephemeral).expect("a key"));
+        let credentials = ada.prove(&[7; 32]).expect("a proof");
+        assert_eq!(credentials.key, ada.public());
+        assert!(verify(&[7; 32], &credentials));
+        assert!(!verify(&[8; 32], &credentials), "replayed on another connection");
+        let stolen = Credentials { key: eve.public(), ..credentials };
+        assert!(!verify(&[7; 32], &stolen), "claimed by another key");
+        assert!(!verify(&[7; 32], &Credentials::default()));
+        for bit in 0..512 {
+            let mut forged = credentials;
+            forged.proof.0.as_flattened_mut()[bit / 8] ^= 1 << (bit % 8);
+            assert!(!verify(&[7; 32], &forged), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn key_file_is_made_once_and_private() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deep").join("player.pem");
+        let keys = PlayerKeys::File(path.clone());
+        let first = PlayerKey::load(&keys).expect("a new key").public();
+        assert_eq!(PlayerKey::load(&keys).expect("the same").public(), first);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        fs::write(&path, "no key").expect("written");
+        let error = PlayerKey::load(&keys).expect_err("it is no key").to_string();
+        assert!(error.contains("player.pem holds no Ed25519 key in PEM"), "{error}");
+        assert_eq!(fs::read(&path).expect("it is there"), b"no key", "nothing is overwritten");
+    }
+}
