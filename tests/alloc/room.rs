@@ -53,7 +53,7 @@ impl Crowd {
             self.ids += 1;
             self.clients[position] = Some(ClientId(self.ids));
             let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", self.now));
-            return self.room.handle_control(self.now, ClientId(self.ids), &body(&hello));
+            return self.room.handle_first(self.now, ClientId(self.ids), &body(&hello));
         };
         for _ in 0..3 {
             let random = &mut self.random;
@@ -78,7 +78,7 @@ impl Crowd {
             self.room.handle_datagram(self.now, client, &garbage);
         }
         if position > 3 && self.random.chance(0.01) {
-            self.room.handle_control(self.now, client, &[9; 9]);
+            self.room.handle_control(self.now, client, &[2; 9]);
         }
     }
 }

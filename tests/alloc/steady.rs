@@ -33,7 +33,7 @@ impl Table {
         let mut clients = Vec::new();
         for client in 0..CLIENTS {
             let hello = ClientMessage::Hello(hello::<Skirmish>("Ada", now));
-            room.handle_control(now, ClientId(client), &body(&hello));
+            room.handle_first(now, ClientId(client), &body(&hello));
         }
         while let Some(output) = room.poll_output(now) {
             if let Output::Control { message: ServerMessage::Welcome(welcome), .. } = output {

@@ -284,7 +284,7 @@ fn a_snapshot_states_the_time_at_which_it_is_fetched() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     for client in 0..2 {
         let hello = hello::<Skirmish>("Ada", LocalTime(0));
-        room.handle_control(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
+        room.handle_first(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
     }
     let due = LocalTime(Rates::DEFAULT.time_of(Tick(2)).0);
     room.handle_timeout(due);

@@ -1,25 +1,24 @@
 //! The control plane: chat, orders of the host, seats that are kept, forged tokens, floods.
 
 use phaselock::client::{Notice, State};
-use phaselock::game::{
-    Ahead, Entities, Game, Inputs, Kit, Request, World, apply_request, read_message,
-};
+use phaselock::game::Game;
 use phaselock::identity::{Credentials, PublicKey, ResumeToken};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::limits::{GAME_EVENTS_BURST, TEXT_BYTES_MAX};
+use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::link::LinkConfig;
-use phaselock::record;
-use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Event, Output, Room};
-use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock::server::{
+    AnyRoom, ClientId, Command, CommandError, Event, Output, Room, RoomConfig,
+};
+use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello, Refusal, ServerMessage, Welcome};
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock_games::skirmish::{Skirmish, scores};
+use phaselock::wire::input::{InputPacket, write_input};
+use phaselock_games::skirmish::{self, Skirmish, scores};
 use phaselock_testing::{Sim, body, hello, room_config};
-use serde::{Deserialize, Serialize};
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-fn notices<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Notice> {
+pub(super) fn notices<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Notice> {
     let session = &mut sim.clients[client].session;
     std::iter::from_fn(|| session.poll_notice()).collect()
 }
@@ -36,15 +35,39 @@ fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
     std::iter::from_fn(|| sim.room.poll_event()).collect()
 }
 
-/// Sends a message to a room and returns what it says to that client.
+/// Sends a client's first message to a room and returns what it says to that client.
+fn greet(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> Vec<ServerMessage> {
+    room.handle_first(at, ClientId(client), body);
+    said(room, client)
+}
+
+/// The same with a later message.
 fn tell(room: &mut Room<Skirmish>, at: LocalTime, client: u64, body: &[u8]) -> Vec<ServerMessage> {
     room.handle_control(at, ClientId(client), body);
+    said(room, client)
+}
+
+fn said(room: &mut Room<Skirmish>, client: u64) -> Vec<ServerMessage> {
     let outputs = std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000)));
     let said = outputs.filter_map(|output| match output {
         Output::Control { client: ClientId(to), message } if to == client => Some(message),
         _ => None,
     });
     said.collect()
+}
+
+/// The client sends an input packet, as one who plays does.
+fn play(room: &mut Room<Skirmish>, client: u64) {
+    let packet = InputPacket::<skirmish::Command> {
+        seq: 0,
+        ack: None,
+        sent: 1,
+        echo: None,
+        epoch: 0,
+        tick: 0,
+        inputs: Vec::new(),
+    };
+    room.handle_datagram(LocalTime(1), ClientId(client), &write_input(&packet));
 }
 
 fn hello_of(key: u8, resume: Option<ResumeToken>) -> Vec<u8> {
@@ -76,8 +99,8 @@ fn chat_reaches_everybody_cleaned_and_by_its_writers_name() {
     sim.run(1.0);
     (0..3).for_each(|client| drop(notices(&mut sim, client)));
     events(&mut sim);
-    sim.clients[1].session.chat(" hello \u{202e}all\u{7} ");
-    sim.clients[1].session.chat("\u{200b} ");
+    sim.clients[1].session.chat(" hello \u{202e}all\u{7} ").expect("sent");
+    sim.clients[1].session.chat("\u{200b} ").expect("sent");
     sim.run(0.5);
     let player = sim.clients[1].core().player();
     for client in [0, 2] {
@@ -96,7 +119,8 @@ fn chat_flood_is_refused_and_counted_and_disturbs_nobody() {
     sim.run(1.0);
     notices(&mut sim, reader);
     for number in 0..600 {
-        sim.clients[writer].session.chat(&format!("{number}{}", "x".repeat(TEXT_BYTES_MAX)));
+        let line = format!("{number}{}", "x".repeat(TEXT_BYTES_MAX));
+        sim.clients[writer].session.chat(&line).expect("sent");
         sim.run(1.0 / 60.0);
     }
     sim.run(1.0);
@@ -112,13 +136,13 @@ fn chat_flood_is_refused_and_counted_and_disturbs_nobody() {
 #[test]
 fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
-    tell(&mut room, LocalTime(0), 0, &hello_of(1, None));
+    greet(&mut room, LocalTime(0), 0, &hello_of(1, None));
     for kind in [4_u8, 90] {
         let said = tell(&mut room, LocalTime(0), 0, &[kind, 1, 2, 3]);
         let refused = ServerMessage::Refused { request: kind.into(), refusal: Refusal::Unknown };
         assert_eq!(said, [refused]);
     }
-    let request = body(&ClientMessage::Game(vec![1, 2, 3]));
+    let request = body(&ClientMessage::Game { number: 0, bytes: vec![1, 2, 3] });
     let said = tell(&mut room, LocalTime(0), 0, &request);
     assert_eq!(said, [ServerMessage::Refused { request: 3, refusal: Refusal::Game }]);
     assert_eq!(goodbye(&tell(&mut room, LocalTime(0), 0, &[2, 9, 1])), Code::Protocol);
@@ -126,7 +150,7 @@ fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     // What is no hello takes nobody in.
     let chat = body(&ClientMessage::Chat { text: "let me in".into() });
     for first in [&chat[..], &request, b"", &[0xff; 40]] {
-        assert_eq!(goodbye(&tell(&mut room, LocalTime(0), 1, first)), Code::Protocol);
+        assert_eq!(goodbye(&greet(&mut room, LocalTime(0), 1, first)), Code::Protocol);
     }
     assert_eq!(room.seats_taken(), 0);
 }
@@ -182,9 +206,12 @@ fn drained_server_takes_nobody_and_ends_when_all_have_left() {
     assert_eq!(lines(&mut sim, first), [(None, "we move house".to_owned())]);
     assert_eq!(sim.room.drained(sim.now), None, "two play on");
     sim.room.handle_left(sim.clients[first].id, "it left");
-    // A seat is not kept on a server that ends.
-    sim.room.handle_lost(sim.now, sim.clients[second].id, "it is gone");
-    assert_eq!(sim.room.seats_taken(), 0);
+    // A player whose connection fails may come back until the end.
+    sim.cut(second);
+    sim.run(2.0);
+    assert!(sim.clients[second].client().is_some());
+    assert_eq!(sim.room.drained(sim.now), None, "one plays on");
+    sim.room.handle_left(sim.clients[second].id, "it left");
     assert_eq!(sim.room.drained(sim.now), Some(goodbye));
 }
 
@@ -239,20 +266,86 @@ fn lost_player_comes_back_to_seat_score_and_entity() {
 fn kept_seat_is_free_after_its_time() {
     let mut config = room_config(1, 0);
     config.resume = Micros::from_ms(3000);
-    config.players_max = 1;
     let mut sim = Sim::<Skirmish>::with(config);
     let client = sim.join_bot(CABLE);
     sim.run(1.0);
     sim.clients[client].stalled = true;
     sim.cut(client);
-    sim.run(2.0);
-    let stranger = sim.join_bot(CABLE);
-    sim.run(0.5);
-    let full = sim.clients[stranger].closed.take().expect("the seat is kept");
-    assert_eq!(full.code, Code::Full);
-    sim.run(1.0);
+    sim.run(2.8);
+    assert_eq!(sim.room.seats_taken(), 1);
+    sim.run(0.3);
     assert_eq!(sim.room.seats_taken(), 0);
     assert_eq!(sim.room.world().entities.owned_by(PlayerId(0)).count(), 0);
+}
+
+#[test]
+fn kept_seats_lock_nobody_out() {
+    let config = RoomConfig { players_max: 2, ..room_config(1, 0) };
+    let mut room = Room::<Skirmish>::new(config);
+    for client in 0..2 {
+        greet(&mut room, LocalTime(0), client, &hello_of(client as u8, None));
+        play(&mut room, client);
+    }
+    assert_eq!(goodbye(&greet(&mut room, LocalTime(1), 2, &hello_of(2, None))), Code::Full);
+    room.handle_lost(LocalTime(20), ClientId(1), "it is gone");
+    room.handle_lost(LocalTime(30), ClientId(0), "it is gone");
+    // Whoever has been away for longest gives way.
+    let said = greet(&mut room, LocalTime(40), 3, &hello_of(3, None));
+    assert!(!welcome(&said).resumed);
+    let said = greet(&mut room, LocalTime(50), 4, &hello_of(0, None));
+    assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
+    // A seat is not kept for whoever only knocked.
+    room.handle_lost(LocalTime(60), ClientId(3), "it is gone");
+    assert_eq!(room.seats_taken(), 1);
+}
+
+#[test]
+fn kick_waits_for_a_player_who_is_away() {
+    let mut room = Room::<Skirmish>::new(room_config(1, 0));
+    greet(&mut room, LocalTime(0), 0, &hello_of(7, None));
+    play(&mut room, 0);
+    room.handle_lost(LocalTime(10), ClientId(0), "the cable is pulled");
+    let kick = Command::Kick { player: PlayerId(0), text: "be nice".into() };
+    assert_eq!(room.handle_command(LocalTime(20), kick), Ok(()));
+    assert_eq!(room.seats_taken(), 0);
+    assert_eq!(goodbye(&greet(&mut room, LocalTime(30), 1, &hello_of(7, None))), Code::Kicked);
+    // It is told once; a ban is another order.
+    assert!(!welcome(&greet(&mut room, LocalTime(40), 2, &hello_of(7, None))).resumed);
+}
+
+#[test]
+fn limits_outlast_a_new_connection() {
+    let mut room = Room::<Skirmish>::new(room_config(1, 0));
+    let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
+    let line = body(&ClientMessage::Chat { text: "buy".into() });
+    let mut heard = 0;
+    for client in 1..10 {
+        greet(&mut room, LocalTime(client as i64), client, &hello_of(7, Some(token)));
+        for _ in 0..4 {
+            let said = tell(&mut room, LocalTime(client as i64), client, &line);
+            heard += said.iter().filter(|it| matches!(it, ServerMessage::Chat { .. })).count();
+        }
+    }
+    assert_eq!(heard, 4);
+    let stats = room.member_stats(ClientId(9)).expect("it is in");
+    assert_eq!(stats.requests_refused, 32);
+}
+
+#[test]
+fn hello_of_a_client_that_was_heard_before_is_no_hello() {
+    // Only a first message's proof is checked by the driver.
+    let mut room = Room::<Skirmish>::new(room_config(1, 0));
+    let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
+    let query = body(&ClientMessage::Query);
+    greet(&mut room, LocalTime(1), 1, &query);
+    assert_eq!(tell(&mut room, LocalTime(2), 1, &hello_of(7, Some(token))), []);
+    assert_eq!(
+        goodbye(&greet(&mut room, LocalTime(3), 2, &hello_of(8, Some(token)))),
+        Code::BadToken
+    );
+    assert_eq!(tell(&mut room, LocalTime(4), 2, &hello_of(7, Some(token))), []);
+    assert!(!room.is_away(ClientId(0)));
+    assert_eq!(room.seats_taken(), 1);
 }
 
 #[test]
@@ -269,11 +362,11 @@ fn resume_that_is_switched_off_frees_the_seat_at_once() {
 #[test]
 fn session_that_is_resumed_elsewhere_ends_at_once() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
-    let said = tell(&mut room, LocalTime(0), 0, &hello_of(7, None));
+    let said = greet(&mut room, LocalTime(0), 0, &hello_of(7, None));
     let first = welcome(&said).clone();
     assert!(!first.resumed);
     // The server has not noticed yet that the first connection is dead.
-    room.handle_control(LocalTime(10), ClientId(1), &hello_of(7, Some(first.token)));
+    room.handle_first(LocalTime(10), ClientId(1), &hello_of(7, Some(first.token)));
     let outputs: Vec<_> = std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect();
     let replaced = outputs.iter().any(|output| {
         matches!(output, Output::Close { client: ClientId(0), goodbye }
@@ -286,141 +379,42 @@ fn session_that_is_resumed_elsewhere_ends_at_once() {
     });
     let second = second.expect("it is in");
     assert_eq!((second.player, second.resumed), (first.player, true));
-    assert_ne!(second.token, first.token, "a token is used once");
+    assert_eq!(second.token, first.token, "a lost welcome loses no seat");
     assert_eq!(room.seats_taken(), 1);
     // What still comes over the old connection is nobody's.
-    assert_eq!(goodbye(&tell(&mut room, LocalTime(20), 0, b"late")), Code::Protocol);
+    for late in [&b"late"[..], &hello_of(7, Some(first.token))] {
+        assert_eq!(tell(&mut room, LocalTime(20), 0, late), []);
+    }
     assert_eq!(room.seats_taken(), 1);
 }
 
 #[test]
 fn tokens_of_others_and_of_nobody_get_no_seat_but_a_new_one() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
-    let said = tell(&mut room, LocalTime(0), 0, &hello_of(7, None));
+    let said = greet(&mut room, LocalTime(0), 0, &hello_of(7, None));
     let token = welcome(&said).token;
     // Another key, while the player is there and while it is away.
+    play(&mut room, 0);
     for client in [1, 2] {
-        let said = tell(&mut room, LocalTime(1), client, &hello_of(8, Some(token)));
+        let said = greet(&mut room, LocalTime(1), client, &hello_of(8, Some(token)));
         assert_eq!(goodbye(&said), Code::BadToken);
         room.handle_lost(LocalTime(2), ClientId(0), "it is gone");
     }
     // A token that never was.
     let forged = ResumeToken(token.0 ^ 0xdead_beef);
-    let said = tell(&mut room, LocalTime(3), 3, &hello_of(8, Some(forged)));
+    let said = greet(&mut room, LocalTime(3), 3, &hello_of(8, Some(forged)));
     let other = welcome(&said).clone();
     assert!(!other.resumed);
     assert_ne!(other.player, PlayerId(0));
     // Its owner, whose program forgot the token.
-    let said = tell(&mut room, LocalTime(4), 4, &hello_of(7, None));
+    let said = greet(&mut room, LocalTime(4), 4, &hello_of(7, None));
+    assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
+    // Again, before it was heard: its welcome may be lost.
+    let said = greet(&mut room, LocalTime(4), 6, &hello_of(7, None));
     assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
     // The same key once more, while its player is there: another seat.
-    let said = tell(&mut room, LocalTime(5), 5, &hello_of(7, None));
+    play(&mut room, 6);
+    let said = greet(&mut room, LocalTime(5), 5, &hello_of(7, None));
     assert!(!welcome(&said).resumed);
     assert_eq!(room.seats_taken(), 3);
-}
-
-record! {
-    /// Nothing to press, nothing to move.
-    struct Lamp { lit: u8 = Field::count(1) }
-}
-
-/// A room with a lamp in it that players switch by request, and that says so.
-#[derive(Debug)]
-struct LampRoom;
-
-#[derive(Serialize, Deserialize)]
-struct Switch {
-    on: bool,
-    shout: bool,
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-enum News {
-    Switched { by: String, on: bool },
-    Yours,
-}
-
-impl Request<LampRoom> for Switch {
-    fn apply(self, _game: &LampRoom, world: &mut World<LampRoom>, player: PlayerId) {
-        for slot in world.entities.iter_mut() {
-            slot.entity.lit = u8::from(self.on);
-        }
-        let by = world.profile(player).expect("who plays has a profile").name.clone();
-        world.emit(None, &News::Switched { by, on: self.on }).expect("one in a while");
-        world.emit(Some(player), &News::Yours).expect("one in a while");
-        while self.shout && world.emit(None, &News::Yours).is_ok() {}
-    }
-}
-
-impl Game for LampRoom {
-    const NAME: &'static str = "lamp";
-    const RULES_VERSION: u32 = 1;
-    const KIT: Kit<Self> = Kit { request: apply_request::<Self, Switch>, ..Kit::NONE };
-    type Input = Lamp;
-    type Entity = Lamp;
-    type Memory = ();
-
-    fn new(_rates: Rates, _seed: u64) -> Self {
-        Self
-    }
-
-    fn populate(&self, world: &mut World<Self>) {
-        world.spawn(None, Lamp::default());
-    }
-
-    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
-
-    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Lamp>) {}
-
-    fn predict(&self, _: &mut Entities<Lamp>, _: EntityId, _: &Lamp, _: Ahead<'_>) {}
-
-    fn repeat(last: &Lamp, _missed: u64) -> Lamp {
-        *last
-    }
-}
-
-fn news(sim: &mut Sim<LampRoom>, client: usize) -> Vec<News> {
-    let event = |notice| match notice {
-        Notice::Event(bytes) => Some(read_message(&bytes).expect("it is news")),
-        _ => None,
-    };
-    notices(sim, client).into_iter().filter_map(event).collect()
-}
-
-#[test]
-fn requests_reach_the_rules_and_their_events_the_players() {
-    let mut sim = Sim::<LampRoom>::new(1, 0);
-    let [first, second] = [0; 2].map(|_| sim.join_bot(CABLE));
-    sim.run(1.0);
-    let switch = Switch { on: true, shout: false };
-    sim.clients[first].session.request(&switch).expect("it is short");
-    sim.run(1.0);
-    let switched = || News::Switched { by: "client 0".into(), on: true };
-    assert_eq!(news(&mut sim, first), [switched(), News::Yours]);
-    assert_eq!(news(&mut sim, second), [switched()]);
-    let lamp = sim.clients[second].core().newest();
-    assert_eq!(lamp.iter().next().map(|slot| slot.entity.lit), Some(1));
-}
-
-#[test]
-fn requests_and_events_are_limited() {
-    let mut sim = Sim::<LampRoom>::new(1, 0);
-    let [first, second] = [0; 2].map(|_| sim.join_bot(CABLE));
-    sim.run(1.0);
-    let switch = Switch { on: false, shout: true };
-    sim.clients[first].session.request(&switch).expect("it is short");
-    sim.run(1.0);
-    // The session keeps the newest of so many.
-    let shouted = news(&mut sim, second).len();
-    assert!(shouted <= GAME_EVENTS_BURST as usize && shouted > 30, "{shouted}");
-    let quiet = Switch { on: true, shout: false };
-    for _ in 0..40 {
-        sim.clients[first].session.request(&quiet).expect("it is short");
-    }
-    sim.run(0.2);
-    let refused = notices(&mut sim, first)
-        .into_iter()
-        .filter(|notice| *notice == Notice::Refused { request: 3, refusal: Refusal::TooMany });
-    assert_eq!(refused.count(), 32, "eight at once");
-    assert!(matches!(sim.clients[first].session.state(), State::Connected));
 }

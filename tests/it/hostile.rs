@@ -17,7 +17,7 @@ const LINK: LinkConfig = LinkConfig::delayed(10, 0);
 fn room() -> Room<Skirmish> {
     let mut room = Room::new(room_config(1, 0));
     let hello = hello::<Skirmish>("Eve", LocalTime(0));
-    room.handle_control(LocalTime(0), ClientId(0), &body(&ClientMessage::Hello(hello)));
+    room.handle_first(LocalTime(0), ClientId(0), &body(&ClientMessage::Hello(hello)));
     for tick in 1..=60 {
         room.handle_timeout(LocalTime(0) + Micros(Rates::DEFAULT.time_of(Tick(tick)).0));
     }
@@ -136,7 +136,7 @@ fn control_messages_that_make_no_sense_end_the_session() {
     let random_bodies: [&[u8]; 4] = [&[], &[2, 9], &[0, 1, 2, 3], &[255; 300]];
     for bytes in random_bodies {
         let mut room = Room::<Skirmish>::new(room_config(1, 0));
-        room.handle_control(LocalTime(5), ClientId(0), bytes);
+        room.handle_first(LocalTime(5), ClientId(0), bytes);
         assert!(put_out(&mut room).is_some());
         let mut room = self::room();
         room.handle_control(LocalTime(5), ClientId(0), bytes);

@@ -14,7 +14,7 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 /// The room's answer to a first control message.
 fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output> {
-    room.handle_control(LocalTime(1000), ClientId(client), message);
+    room.handle_first(LocalTime(1000), ClientId(client), message);
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect()
 }
 

@@ -121,7 +121,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
     let mut room = Room::<Runners<WAIT>>::new(room_config(1, 0));
     let me = ClientId(0);
     let greeting = ClientMessage::Hello(hello::<Runners<WAIT>>("Eve", LocalTime(0)));
-    room.handle_control(LocalTime(0), me, &body(&greeting));
+    room.handle_first(LocalTime(0), me, &body(&greeting));
     let mut seq = 0;
     for tick in 0..ticks {
         let due = LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0);

@@ -16,6 +16,7 @@ mod interest;
 mod join;
 mod lab;
 mod late;
+mod messages;
 mod motion;
 mod packets;
 mod platformer;

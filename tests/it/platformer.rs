@@ -203,7 +203,7 @@ fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
     let mut room = Room::<Platformer>::new(room_config(1, 0));
     let me = ClientId(0);
     let greeting = ClientMessage::Hello(hello::<Platformer>("Eve", LocalTime(0)));
-    room.handle_control(LocalTime(0), me, &body(&greeting));
+    room.handle_first(LocalTime(0), me, &body(&greeting));
     let (mut seq, mut states) = (0, Vec::new());
     for tick in 0..way.len() as u64 {
         let due = LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0);

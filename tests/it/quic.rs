@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use phaselock::client::{Client, Notice, SessionConfig, State};
 use phaselock::games::Games;
-use phaselock::server::RoomConfig;
+use phaselock::server::{self as host, CommandError, Event, RoomConfig};
+use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, frame};
+use phaselock::wire::disconnect::Code;
 use phaselock::wire::protocol::ALPN;
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_quic::address::Address;
@@ -18,8 +20,9 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::local::{LocalError, LocalServer};
 use phaselock_quic::query;
+use phaselock_quic::server::OrderError;
 use phaselock_quic::verify::client_crypto;
-use phaselock_testing::room_config;
+use phaselock_testing::{hello, room_config};
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -47,6 +50,7 @@ struct Player {
     driver: Driver,
     states: Vec<State>,
     pinned: bool,
+    lines: Vec<String>,
 }
 
 impl Player {
@@ -54,7 +58,12 @@ impl Player {
         let address: Address = address.to_string().parse().expect("an address");
         let config = SessionConfig::new(phaselock_games::all(), "Ada");
         let driver = Driver::spawn(Options::new(address, pins), config, Clock::start());
-        Self { driver: driver.expect("a thread"), states: Vec::new(), pinned: false }
+        Self {
+            driver: driver.expect("a thread"),
+            states: Vec::new(),
+            pinned: false,
+            lines: Vec::new(),
+        }
     }
 
     /// Plays until something is so.
@@ -70,8 +79,13 @@ impl Player {
     fn frame(&mut self) {
         self.driver.receive();
         while let Some(notice) = self.driver.session.poll_notice() {
-            if let Notice::State(state) = notice {
-                self.states.push(state);
+            match notice {
+                Notice::State(state) => self.states.push(state),
+                Notice::Chat { from: Some(from), text } => {
+                    self.lines.push(format!("{from}: {text}"))
+                }
+                Notice::Chat { from: None, text } => self.lines.push(text),
+                _ => {}
             }
         }
         self.pinned |= self.driver.take_pinned().is_some();
@@ -255,11 +269,72 @@ fn a_client_that_does_not_read_takes_nobodys_place() {
     });
 }
 
-/// A client that gives the server no room to write into.
-fn deaf_client() -> quinn::ClientConfig {
+#[test]
+fn host_speaks_kicks_and_hears_of_it_over_the_network() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 0), ANY_PORT, data.path());
+    let mut events = server.handle().events();
+    let mut player = Player::join(server.address(), Pins::Memory);
+    player.until("playing", Player::plays);
+    player.driver.session.chat("hello").expect("it is connected");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let seat = player.core().expect("it plays").player();
+    let order = |command| runtime.block_on(server.handle().command(command));
+    let nobody = phaselock::ids::PlayerId(900);
+    let kick = |player| host::Command::Kick { player, text: "be nice".into() };
+    assert_eq!(order(kick(nobody)), Err(OrderError::Refused(CommandError::NoPlayer(nobody))));
+    player.until("heard", |player| player.lines.iter().any(|line| line == "Ada: hello"));
+    assert_eq!(order(host::Command::Say { text: "last warning".into() }), Ok(()));
+    player.until("told", |player| player.lines.iter().any(|line| line == "last warning"));
+    assert_eq!(order(kick(seat)), Ok(()));
+    let ended = |player: &Player| matches!(player.states.last(), Some(State::Ended { .. }));
+    player.until("put out", ended);
+    assert_eq!(player.last_reason(), Some("be nice"));
+    let heard: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let chat = Event::Chat { player: seat, text: "hello".into() };
+    let left = Event::Left { player: seat, reason: "be nice".into() };
+    assert!(
+        matches!(&heard[..], [Event::Joined { name, .. }, said, gone]
+        if name == "Ada" && *said == chat && *gone == left),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn hello_without_its_keys_proof_is_refused_and_so_is_one_behind_a_query() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 0), ANY_PORT, data.path());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", LocalTime(0)));
+    let [hello, query] = [hello, ClientMessage::Query].map(|it| frame(&it).expect("it is short"));
+    for (first, code) in
+        [(&hello[..], Code::BadProof), (&[&query[..], &hello].concat(), Code::Left)]
+    {
+        let closed = runtime.block_on(async {
+            let endpoint = quinn::Endpoint::client(ANY_PORT).expect("a socket");
+            let connecting = endpoint.connect_with(client(), server.address(), "phaselock");
+            let connection = connecting.expect("an address").await.expect("a connection");
+            let (mut send, _receive) = connection.open_bi().await.expect("a stream");
+            send.write_all(first).await.expect("sent");
+            connection.closed().await
+        });
+        let quinn::ConnectionError::ApplicationClosed(close) = closed else { panic!("{closed}") };
+        assert_eq!(close.error_code.into_inner(), u64::from(u16::from(code)));
+    }
+    let status = runtime.block_on(query::query(server.address())).expect("it is well");
+    assert_eq!(status.players, 0, "nobody got in");
+}
+
+/// A client as quinn makes it.
+fn client() -> quinn::ClientConfig {
     let (tls, _) = client_crypto(None, ALPN).expect("a configuration");
     let quic = quinn::crypto::rustls::QuicClientConfig::try_from(tls).expect("a configuration");
-    let mut config = quinn::ClientConfig::new(Arc::new(quic));
+    quinn::ClientConfig::new(Arc::new(quic))
+}
+
+/// A client that gives the server no room to write into.
+fn deaf_client() -> quinn::ClientConfig {
+    let mut config = client();
     let mut transport = quinn::TransportConfig::default();
     transport.stream_receive_window(0_u32.into());
     transport.keep_alive_interval(Some(Duration::from_secs(1)));

@@ -14,10 +14,10 @@ use phaselock_testing::{body, hello, room_config};
 fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
     let config = RoomConfig { players_max: 2, ..room_config(1, 3) };
     let mut room = Room::<Skirmish>::new(config);
-    let hello = body(&ClientMessage::Hello(hello::<Skirmish>("Ada", LocalTime(0))));
     let clients = [ClientId(1), ClientId(2)];
     let players = clients.map(|client| {
-        room.handle_control(LocalTime(0), client, &hello);
+        let hello = body(&ClientMessage::Hello(hello::<Skirmish>("Ada", LocalTime(0))));
+        room.handle_first(LocalTime(0), client, &hello);
         let outputs = std::iter::from_fn(|| room.poll_output(LocalTime(0))).collect::<Vec<_>>();
         let welcome = outputs.into_iter().find_map(|output| match output {
             Output::Control { message: ServerMessage::Welcome(welcome), .. } => Some(welcome),

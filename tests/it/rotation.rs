@@ -11,7 +11,6 @@ use phaselock::client::{
 };
 use phaselock::game::Game;
 use phaselock::games::Games;
-use phaselock::identity::Credentials;
 use phaselock::ids::PlayerId;
 use phaselock::link::{Link, LinkConfig};
 use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
@@ -19,7 +18,7 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::ServerMessage;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
-use phaselock_testing::{body, room_config};
+use phaselock_testing::{body, new_player, room_config};
 use phaselock_tests::toy::Bells;
 use tokio::time::{Instant, sleep_until};
 
@@ -101,7 +100,7 @@ impl Hall {
             let now = LocalTime(0);
             let mut session = Session::new(SessionConfig::new(games.clone(), "Ada"), now);
             session.record();
-            session.handle_connected(now, Credentials::default());
+            session.handle_connected(now, new_player());
             Player {
                 session,
                 games,
@@ -126,7 +125,7 @@ impl Hall {
         for (player, id) in self.players.iter_mut().zip((0..).map(ClientId)) {
             while let Some(output) = player.session.poll_output() {
                 if let Output::Control(framed) = output {
-                    room.handle_control(LocalTime(0), id, &framed[2..]);
+                    room.handle_first(LocalTime(0), id, &framed[2..]);
                 }
             }
         }

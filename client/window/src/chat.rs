@@ -34,6 +34,8 @@ pub(crate) struct Chat {
     lines: VecDeque<Line>,
     /// The line that the player writes, while it is open.
     draft: Option<String>,
+    /// The key that opened it may still be in this frame's input.
+    is_fresh: bool,
 }
 
 impl Chat {
@@ -53,6 +55,7 @@ impl Chat {
     /// Opens a line to write.
     pub(crate) fn open(&mut self) {
         self.draft.get_or_insert_default();
+        self.is_fresh = true;
     }
 
     /// Closes it, and drops what was written.
@@ -69,7 +72,8 @@ impl Chat {
     ) -> Option<String> {
         self.draw_lines(painter, now);
         let draft = self.draft.as_mut()?;
-        let finished = ctx.input(|input| input.key_pressed(Key::Enter));
+        let is_fresh = std::mem::take(&mut self.is_fresh);
+        let finished = !is_fresh && ctx.input(|input| input.key_pressed(Key::Enter));
         Area::new(Id::new("chat"))
             .order(Order::Foreground)
             .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 40.0))

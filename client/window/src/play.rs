@@ -81,7 +81,8 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
         while let Some(request) = self.view.poll_request() {
-            session.request_bytes(request);
+            // The server refuses what comes too fast, and the player is told so.
+            let _ = session.request_bytes(request);
         }
         let Some(picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };

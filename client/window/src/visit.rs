@@ -305,7 +305,9 @@ impl Visit {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
         if let Some(line) = self.chat.draw(ctx, &painter, now) {
-            self.driver.session.chat(&line);
+            if let Err(error) = self.driver.session.chat(&line) {
+                self.chat.add(None, format!("Not sent: {error}."), now);
+            }
         }
         if !self.paused {
             return Next::Stay;

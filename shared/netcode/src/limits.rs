@@ -122,13 +122,14 @@ pub const GAME_EVENTS_BURST: u32 = 256;
 pub const GAME_EVENTS_PER_SECOND: u32 = 64;
 
 /// Notices that wait for a player; the oldest are lost first. Arbitrary.
-pub const NOTICES_MAX: usize = 64;
+pub const NOTICES_MAX: usize = 512;
 /// States of the own motion that wait to be fetched: half a minute at 128 Hz.
 pub const MOTION_MAX: usize = 4096;
 /// Entries of a session's recording that wait to be fetched: some minutes of play.
 pub const FED_MAX: usize = 1 << 16;
 
 const _: () = {
+    assert!(NOTICES_MAX >= (GAME_EVENTS_BURST + 2 * GAME_EVENTS_PER_SECOND) as usize);
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
     assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");
     assert!(

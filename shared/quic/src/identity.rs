@@ -274,7 +274,7 @@ fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
 /// Takes the key away from everybody but its owner. Where that fails, as with read-only secrets,
 /// the server warns.
 #[cfg(unix)]
-fn keep_private(key: &Path) {
+pub(crate) fn keep_private(key: &Path) {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
@@ -296,4 +296,4 @@ fn keep_private(key: &Path) {
 }
 
 #[cfg(not(unix))]
-fn keep_private(_key: &Path) {}
+pub(crate) fn keep_private(_key: &Path) {}

@@ -11,7 +11,9 @@ use phaselock::identity::{BINDING_LABEL, Credentials, Proof, PublicKey, proof_te
 use quinn::Connection;
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 
-use crate::identity::{IdentityError, create_private_dir, read_if_present, write_new};
+use crate::identity::{
+    IdentityError, create_private_dir, keep_private, read_if_present, write_new,
+};
 
 /// Source of a player's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +75,7 @@ impl PlayerKey {
 
     fn load_or_create(path: &Path) -> Result<Self, PlayerKeyError> {
         if let Some(bytes) = read_if_present(path)? {
+            keep_private(path);
             return Self::from_pem(path, &bytes);
         }
         let pair = KeyPair::generate_for(&PKCS_ED25519)?;
@@ -135,7 +138,28 @@ pub(crate) fn is_proven(connection: &Connection, credentials: &Credentials) -> b
     verify(&binding(connection), credentials)
 }
 
+/// Encodings of the points of small order, the sign's bit left out, also those that are not reduced
+/// modulo p = 2^255 - 19: by such a key, one proof holds for many texts (RFC 8032, 8.4 and 8.9, has
+/// no check of its own). They are 0, 1, the two of order 8, p - 1, p and p + 1.
+const SMALL_ORDER: [&str; 7] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+
+fn is_small_order(mut key: PublicKey) -> bool {
+    key.0[31] &= 0x7f;
+    SMALL_ORDER.contains(&&*key.to_string())
+}
+
 fn verify(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
+    if is_small_order(*key) {
+        return false;
+    }
     let key = UnparsedPublicKey::new(&ED25519, key.0);
     key.verify(&proof_text(binding), proof.0.as_flattened()).is_ok()
 }
@@ -168,6 +192,26 @@ mod tests {
             let mut forged = credentials;
             forged.proof.0.as_flattened_mut()[bit / 8] ^= 1 << (bit % 8);
             assert!(!verify(&[7; 32], &forged), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn keys_of_small_order_prove_nothing() {
+        for encoding in SMALL_ORDER {
+            for sign in [0, 0x80] {
+                let mut key = PublicKey::default();
+                for (byte, at) in key.0.iter_mut().zip((0..64).step_by(2)) {
+                    *byte = u8::from_str_radix(&encoding[at..at + 2], 16).expect("two digits");
+                }
+                key.0[31] |= sign;
+                let mut first = [0; 32];
+                first[0] = 1;
+                for proof in [Proof::default(), Proof([first, [0; 32]]), Proof([key.0, [0; 32]])] {
+                    for binding in 0..50 {
+                        assert!(!verify(&[binding; 32], &Credentials { key, proof }), "{key}");
+                    }
+                }
+            }
         }
     }
 

@@ -4,15 +4,15 @@
 //! gives each machine a clock of its own. The same seed gives the same run, to the last bit.
 
 pub mod bots;
+mod client;
 pub mod ether;
 pub mod tables;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use phaselock::client::{Client, Output, Picture, Session, SessionConfig, downcast_mut};
+use phaselock::client::{Client, Session, SessionConfig};
 use phaselock::fields::{Audience, Entity, Field};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;
@@ -26,8 +26,11 @@ use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::input::{InputPacket, read_input, write_input};
+use phaselock::wire::input::InputPacket;
 use phaselock::wire::protocol::{game_hash, wire_hash};
+
+pub use client::SimClient;
+use client::step_client;
 
 /// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,125 +53,6 @@ pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
 /// Changes an input packet of a client, given a tick near it.
 pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
-
-/// A client in the simulation.
-pub struct SimClient<G: Game> {
-    /// Its id in the room; another one after each loss of the connection.
-    pub id: ClientId,
-    /// Its place among the simulation's clients, which its key follows from.
-    number: usize,
-    /// Its session asks for a connection.
-    dials: bool,
-    /// Its session, from the hello on.
-    pub session: Session,
-    /// From the client to the server.
-    pub up: Link,
-    /// From the server to the client.
-    pub down: Link,
-    /// Its machine's clock.
-    pub skew: Skew,
-    /// The server's goodbye.
-    pub closed: Option<Disconnect>,
-    /// Stops its machine.
-    pub stalled: bool,
-    /// Delay of control messages beyond that of the slowest datagram, as if they were resent.
-    pub control_delay: Micros,
-    /// First departure and first arrival of each tick's input, if they are recorded.
-    pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
-    /// A cell for its last frame, if it is watched.
-    pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
-    /// Changes its input packets, as a cheat would.
-    pub forge: Option<Forge<G>>,
-    press: Press<G>,
-    /// Control messages under way: reliable, in order, as slow as the slowest datagram.
-    control: VecDeque<(LocalTime, ServerMessage)>,
-    /// Control messages to the server under way, the same way.
-    requests: VecDeque<(LocalTime, Vec<u8>)>,
-}
-
-impl<G: Game> SimClient<G> {
-    /// The core, if the client is in the game.
-    pub fn client(&self) -> Option<&Client<G>> {
-        self.session.client_of::<G>().filter(|_| self.closed.is_none())
-    }
-
-    /// The core, if the client is in the game.
-    pub fn client_mut(&mut self) -> Option<&mut Client<G>> {
-        let client = self.session.client_mut().filter(|_| self.closed.is_none())?;
-        downcast_mut(client)
-    }
-
-    /// The core of a client that must be in the game.
-    pub fn core(&self) -> &Client<G> {
-        self.client().expect("the client is in the game")
-    }
-
-    /// The core of a client that must be in the game.
-    pub fn core_mut(&mut self) -> &mut Client<G> {
-        self.client_mut().expect("the client is in the game")
-    }
-
-    /// Replaces the source of inputs.
-    pub fn set_press(&mut self, press: Press<G>) {
-        self.press = press;
-    }
-
-    /// Error of the client's server time, in milliseconds.
-    pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
-        // The room's tick 0 is at the simulation's time 0.
-        (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
-    }
-
-    /// Carries out what the session asks for.
-    fn transmit(&mut self, now: LocalTime) {
-        self.transmit_each(now, |_| {});
-    }
-
-    fn transmit_each(&mut self, now: LocalTime, mut look: impl FnMut(&[u8])) {
-        while let Some(output) = self.session.poll_output() {
-            let packet = match output {
-                Output::Datagram(packet) => packet,
-                Output::Control(framed) => {
-                    let slowest = now + self.up.config(now).slowest();
-                    let arrival = slowest.max(self.requests.back().map_or(now, |(at, _)| *at));
-                    self.requests.push_back((arrival, framed[2..].to_vec()));
-                    continue;
-                }
-                Output::Connect { .. } => {
-                    self.dials = true;
-                    continue;
-                }
-                Output::Close(_) => continue,
-            };
-            let near = self.core().newest_tick();
-            let packet = match &mut self.forge {
-                Some(forge) => {
-                    let mut forged = read_input(&packet).expect("the client wrote it");
-                    forge(&mut forged, near);
-                    write_input(&forged)
-                }
-                None => packet,
-            };
-            self.note_way::<true>(&packet, near, now);
-            look(&packet);
-            self.up.send(now, packet.len(), packet);
-        }
-    }
-
-    /// Records that the inputs of a packet were sent, or came.
-    fn note_way<const SENT: bool>(&mut self, bytes: &[u8], near: Tick, now: LocalTime) {
-        let Some(ways) = &mut self.ways else { return };
-        let packet = read_input::<G::Input>(bytes).expect("the client wrote it");
-        let newest = Tick::widen(packet.tick, near);
-        for tick in (0..packet.inputs.len() as u64).map(|back| newest.minus(back)) {
-            if SENT {
-                ways.entry(tick).or_insert((now, None));
-            } else if let Some((_, came)) = ways.get_mut(&tick) {
-                came.get_or_insert(now);
-            }
-        }
-    }
-}
 
 /// A message or packet, as it is sent.
 #[derive(Clone, Debug)]
@@ -227,7 +111,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
     }
 }
 
-/// A hello of this build.
+/// A hello of this build, of a new player each time.
 pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
     Hello {
         wire: wire_hash(),
@@ -235,9 +119,17 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         name: name.into(),
         games: vec![(G::NAME.into(), game_hash::<G>())],
         sent,
-        credentials: Credentials::default(),
+        credentials: new_player(),
         resume: None,
     }
+}
+
+/// Credentials with a key that no other call gives.
+pub fn new_player() -> Credentials {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let mut key = PublicKey::default();
+    key.0[8..16].copy_from_slice(&NUMBER.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    Credentials { key, ..Credentials::default() }
 }
 
 /// Presses what a bot would.
@@ -303,6 +195,7 @@ impl<G: Game> Sim<G> {
             id: self.next_id(),
             number: self.clients.len(),
             dials: false,
+            is_new: true,
             session,
             up: Link::new(up, self.seed ^ (2 * number + 1) << 8),
             down: Link::new(down, self.seed ^ (2 * number + 2) << 8),
@@ -347,6 +240,7 @@ impl<G: Game> Sim<G> {
         let cut = &mut self.clients[client];
         self.room.handle_lost(now, cut.id, "the link was cut");
         cut.id = next;
+        cut.is_new = true;
         cut.requests.clear();
         cut.control.clear();
         let reason = Disconnect::new(Code::Lost, "the link was cut");
@@ -413,7 +307,10 @@ impl<G: Game> Sim<G> {
         }
         for client in self.clients.iter_mut().filter(|_| server_runs) {
             while let Some((_, body)) = client.requests.pop_front_if(|(at, _)| *at <= now) {
-                self.room.handle_control(now, client.id, &body);
+                match std::mem::take(&mut client.is_new) {
+                    true => self.room.handle_first(now, client.id, &body),
+                    false => self.room.handle_control(now, client.id, &body),
+                }
             }
             while let Some(bytes) = client.up.poll(now) {
                 client.note_way::<false>(&bytes, self.room.tick(), now);
@@ -529,43 +426,4 @@ fn shown<E: Entity>(entity: &E, own: bool) -> Vec<u32> {
     let known = |field: &Field| own || field.audience == Audience::All;
     let fields = entity.fields().iter().zip(entity.pack());
     fields.map(|(field, value)| if known(field) { value } else { 0 }).collect()
-}
-
-fn step_client<G: Game>(
-    client: &mut SimClient<G>,
-    now: LocalTime,
-    frame: Micros,
-    counts: &mut Option<Counts>,
-    wires: &mut Option<Vec<Wire>>,
-) {
-    let local = client.skew.read(now);
-    while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
-        if let ServerMessage::Disconnect(goodbye) = &message {
-            client.closed = Some(goodbye.clone());
-        }
-        client.session.handle_control(&body(&message), local);
-    }
-    while let Some(bytes) = client.down.poll(now) {
-        if let (Some(core), Some(counts)) = (client.session.client_of::<G>(), counts.as_mut()) {
-            core.store().count(core.game(), &bytes, counts);
-        }
-        client.session.handle_datagram(&bytes, local);
-    }
-    if now.0 % frame.0 == 0 {
-        client.session.handle_timeout(local);
-    }
-    if client.client().is_none() {
-        return client.transmit(now);
-    }
-    if now.0 % frame.0 == 0 {
-        client.session.handle_frame(local);
-        client.session.press(local, &mut client.press);
-        let picture = client.session.picture(local);
-        if let Some(screen) = &client.screen {
-            *screen.borrow_mut() = picture;
-        }
-    }
-    client.transmit_each(now, |packet| {
-        wires.iter_mut().for_each(|wires| wires.push(Wire::Up(packet.to_vec())));
-    });
 }

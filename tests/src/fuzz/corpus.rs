@@ -132,7 +132,7 @@ fn client_messages() -> Vec<Vec<u8>> {
         .chain([
             ClientMessage::Query,
             ClientMessage::Chat { text: "hello \u{202e} all".into() },
-            ClientMessage::Game(vec![0, 1, 2]),
+            ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
         ])
         .collect();
     let bodies = messages.iter().map(body);

@@ -55,6 +55,7 @@ struct Peer {
     seq: u16,
     epoch: u8,
     key: usize,
+    is_new: bool,
 }
 
 struct Play {
@@ -102,14 +103,14 @@ pub fn room(data: &[u8]) -> bool {
 impl Play {
     fn peer(&mut self) -> Peer {
         self.ids += 1;
-        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0, key: 0 }
+        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0, key: 0, is_new: true }
     }
 
     fn run(&mut self, operation: u8, position: usize, script: &mut Script<'_>) {
         let position = position % CONNECTIONS;
         let id = self.peers[position].id;
         match operation {
-            CONTROL => self.room.handle_control(self.now, id, script.block()),
+            CONTROL => self.control(position, script.block()),
             HELLO => {
                 let who = script.u8();
                 let key = usize::from(who % 4);
@@ -117,7 +118,7 @@ impl Play {
                 hello.credentials.key = PublicKey([key as u8; 32]);
                 hello.resume = self.tokens.get(usize::from(who >> 2 & 7)).copied().flatten();
                 self.peers[position].key = key;
-                self.room.handle_control(self.now, id, &body(&ClientMessage::Hello(hello)));
+                self.control(position, &body(&ClientMessage::Hello(hello)));
             }
             DATAGRAM => self.datagram(position, script.block()),
             INPUT => {
@@ -160,6 +161,15 @@ impl Play {
                 }
                 root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
             },
+        }
+    }
+
+    /// A driver knows which message is a client's first.
+    fn control(&mut self, position: usize, body: &[u8]) {
+        let peer = &mut self.peers[position];
+        match std::mem::take(&mut peer.is_new) {
+            true => self.room.handle_first(self.now, peer.id, body),
+            false => self.room.handle_control(self.now, peer.id, body),
         }
     }
 

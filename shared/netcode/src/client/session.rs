@@ -18,8 +18,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
-
 use super::any::AnyClient;
 use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
@@ -28,9 +26,9 @@ use super::game::{Client, Picture};
 use super::output::{Motion, Notice, Output, SessionConfig, State};
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
-use crate::game::{Game, MessageError, write_message};
+use crate::game::Game;
 use crate::identity::{Credentials, ResumeToken};
-use crate::limits::{FED_MAX, FIELDS_MAX, MOTION_MAX, NOTICES_MAX, TEXT_BYTES_MAX};
+use crate::limits::{FED_MAX, NOTICES_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
@@ -39,7 +37,7 @@ use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
-use crate::wire::text::{clip, printable};
+use crate::wire::text::printable;
 
 /// Time for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
@@ -52,8 +50,8 @@ const STEADY: Micros = Micros::from_ms(5000);
 const RETRY_SECS_MAX: u32 = 3600;
 /// Redirects in a row.
 const REDIRECTS_MAX: u32 = 4;
-/// Requests that wait for the transport; of more the newest are lost.
-const REQUESTS_MAX: usize = 64;
+/// Failed attempts in a row after which a redirect is given up.
+const REDIRECT_ATTEMPTS: u32 = 2;
 /// Time without calls after which a program counts as stalled. Packets may wait then, so the
 /// silence counts anew, once for each packet heard.
 const STALL: Micros = Micros::from_ms(1000);
@@ -148,7 +146,9 @@ impl Session {
 
     fn notify(&mut self, notice: Notice) {
         if self.notices.len() >= NOTICES_MAX {
-            self.notices.pop_front();
+            // What is said gives way first, so that no state and no game is missed.
+            let said = |notice: &Notice| !matches!(notice, Notice::State(_) | Notice::Game { .. });
+            self.notices.remove(self.notices.iter().position(said).unwrap_or_default());
         }
         self.notices.push_back(notice);
     }
@@ -208,13 +208,13 @@ impl Session {
             (Ok(ServerMessage::Disconnect(reason)), _) => self.close(arrival, reason),
             (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
             (Ok(message), None) => self.handle_message(message),
+            // A later version may have more to say.
+            (Err(WireError::Message(_)), _) => {}
             (Ok(_) | Err(_), Some(_)) => {
                 let text = "protocol error: the server did not answer the hello with a welcome; \
                             its version may be another";
                 self.close(arrival, Disconnect::new(Code::Protocol, text));
             }
-            // A later version may have more to say.
-            (Err(WireError::Message(_)), None) => {}
             (Err(error), None) => {
                 let text = format!("protocol error: {error}");
                 self.close(arrival, Disconnect::new(Code::Protocol, text));
@@ -335,35 +335,6 @@ impl Session {
         }
     }
 
-    /// Says a line to everybody. The server clips it to [`TEXT_BYTES_MAX`] bytes, and refuses lines
-    /// that come too fast.
-    pub fn chat(&mut self, text: &str) {
-        self.note(|| Fed::Chat(text.into()));
-        self.ask(&ClientMessage::Chat { text: clip(text, TEXT_BYTES_MAX).into() });
-    }
-
-    /// Sends a request to the game.
-    pub fn request<R: Serialize>(&mut self, request: &R) -> Result<(), MessageError> {
-        self.request_bytes(write_message(request)?);
-        Ok(())
-    }
-
-    /// Sends a request to the game that [`write_message`] wrote.
-    pub fn request_bytes(&mut self, bytes: Vec<u8>) {
-        self.note(|| Fed::Request(bytes.clone()));
-        self.ask(&ClientMessage::Game(bytes));
-    }
-
-    /// Sends a request, as long as few enough wait for the transport.
-    fn ask(&mut self, request: &ClientMessage) {
-        if self.step == Step::Playing
-            && self.outputs.len() < REQUESTS_MAX
-            && let Ok(framed) = frame(request)
-        {
-            self.outputs.push_back(Output::Control(framed));
-        }
-    }
-
     /// Gives the connection up.
     fn close(&mut self, now: LocalTime, reason: Disconnect) {
         self.end(now, reason.clone());
@@ -377,11 +348,19 @@ impl Session {
         if self.step == Step::Playing && now - self.joined >= STEADY {
             (self.attempt, self.redirects) = (0, 0);
         }
+        if reason.code == Code::BadToken {
+            self.token = None;
+        }
         if let Some(redirect) = &reason.redirect {
             self.redirects += 1;
             self.redirect = Some(redirect.clone());
+            self.token = None;
+        } else if self.step != Step::Playing && self.attempt > REDIRECT_ATTEMPTS {
+            // The server that the player was sent to is not there: back to the player's choice.
+            self.redirect = None;
         }
-        let Some(secs) = reason.retry_after.filter(|_| self.redirects <= REDIRECTS_MAX) else {
+        let retry_after = reason.retry_after.or(reason.redirect.as_ref().map(|_| 0));
+        let Some(secs) = retry_after.filter(|_| self.redirects <= REDIRECTS_MAX) else {
             self.step = Step::Ended;
             return self.enter(State::Ended { reason });
         };
@@ -505,74 +484,6 @@ impl Session {
     pub fn client_of<G: Game>(&self) -> Option<&Client<G>> {
         downcast_ref(self.client()?)
     }
-
-    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion).
-    pub fn record_motion(&mut self) {
-        self.motion.get_or_insert_default();
-        if let Some(client) = &mut self.client {
-            client.record_motion(true);
-        }
-    }
-
-    /// The next state of the own player's motion; the oldest beyond [`MOTION_MAX`] are lost.
-    pub fn poll_motion(&mut self) -> Option<Motion> {
-        self.collect_motion();
-        self.motion.as_mut()?.pop_front()
-    }
-
-    fn collect_motion(&mut self) {
-        let (Some(motion), Some(client)) = (&mut self.motion, &mut self.client) else { return };
-        while let Some(recorded) = client.poll_motion() {
-            if motion.len() >= MOTION_MAX {
-                motion.pop_front();
-            }
-            let (game, kinds) = (client.game_name(), client.kinds());
-            let (rates, seed) = (client.common().rates(), client.common().seed());
-            motion.push_back(Motion { game, kinds, rates, seed, stay: self.stays - 1, recorded });
-        }
-    }
-
-    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). A recording ends when
-    /// [`FED_MAX`] entries wait to be fetched.
-    pub fn record(&mut self) {
-        self.fed.get_or_insert_default();
-    }
-
-    /// The next entry of the recording.
-    pub fn poll_fed(&mut self) -> Option<Fed> {
-        self.fed.as_mut()?.pop_front()
-    }
-
-    /// Feeds in an entry of a recording with the same configuration. [`Fed::Picture`] draws
-    /// nothing; call [`picture`](Self::picture) with its time for the picture.
-    pub fn feed(&mut self, fed: &Fed) {
-        match fed {
-            Fed::Connected(now, credentials) => self.handle_connected(*now, *credentials),
-            Fed::Control(at, body) => self.handle_control(body, *at),
-            Fed::Datagram(at, bytes) => {
-                self.handle_datagram(bytes, *at);
-            }
-            Fed::Lost(now, reason) => self.handle_lost(*now, reason.clone()),
-            Fed::Timeout(now) => self.handle_timeout(*now),
-            Fed::Frame(now) => self.handle_frame(*now),
-            Fed::Press(now, inputs) => {
-                let mut inputs = inputs.iter();
-                self.press_with(*now, |_, _| {
-                    let mut packed = [0; FIELDS_MAX];
-                    packed.iter_mut().zip(inputs.next()?).for_each(|(to, from)| *to = *from);
-                    Some(packed)
-                });
-            }
-            Fed::Picture(now) => self.handle_picture(*now),
-            Fed::Choose(kind, choice) => self.choose(*kind, *choice),
-            Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
-            Fed::Chat(text) => self.chat(text),
-            Fed::Request(bytes) => self.request_bytes(bytes.clone()),
-            Fed::Leave(reason) => self.leave(reason),
-        }
-        // Packets are numbered when they are fetched.
-        while self.poll_output().is_some() {}
-    }
 }
 
 /// Time before the `attempt`-th retry: half a second, doubled each time, at most 8 s.
@@ -580,5 +491,7 @@ fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }
 
+mod recording;
+mod requests;
 #[cfg(test)]
 mod tests;

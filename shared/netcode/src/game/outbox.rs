@@ -17,9 +17,13 @@ pub enum MessageError {
     /// More than [`GAME_MESSAGE_BYTES_MAX`] bytes, or not fit for postcard.
     #[error("the message takes more than {GAME_MESSAGE_BYTES_MAX} bytes; split it")]
     Long,
-    /// More events than [`GAME_EVENTS_BURST`] at once, or [`GAME_EVENTS_PER_SECOND`] a second.
-    #[error("too many events; put what happens all the time into entities")]
+    /// More events than [`GAME_EVENTS_BURST`] at once, or [`GAME_EVENTS_PER_SECOND`] a second, or
+    /// more requests than the transport takes.
+    #[error("too many messages at once; put what happens all the time into entities and inputs")]
     TooMany,
+    /// The client is not in the game.
+    #[error("not connected; ask again when the game goes on")]
+    NotConnected,
     /// Not a message of that type.
     #[error("the message cannot be read")]
     Unreadable,

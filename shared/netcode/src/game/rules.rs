@@ -47,6 +47,10 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// A player enters.
     fn join(&self, world: &mut World<Self>, player: PlayerId);
 
+    /// A player whose connection was lost is back in the game. Events that were emitted meanwhile
+    /// did not come: emit again what the player must know.
+    fn resume(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
     /// A player leaves. By default all that the player owns disappears.
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();

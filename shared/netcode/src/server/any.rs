@@ -14,8 +14,12 @@ pub trait AnyRoom: Debug + Send {
     /// Name of the game.
     fn game_name(&self) -> &'static str;
 
-    /// Takes in the body of a control message; a client's first must be a hello or a query. The
-    /// driver has checked the proof of a hello.
+    /// Takes in the body of a client's first control message: a hello or a query. The driver has
+    /// checked the proof of a hello, and calls this once for a client.
+    fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
+
+    /// Takes in the body of a member's later control message. A client that is no member is not
+    /// heard.
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
 
     /// Takes in a datagram. A bad one changes nothing; one of no honest client ends the session.

@@ -70,6 +70,10 @@ pub(super) struct Member {
     pub(super) token: ResumeToken,
     /// End of the time for which the seat is kept, if the connection is lost.
     pub(super) away_until: Option<LocalTime>,
+    /// Index of the game in which the connection was lost.
+    pub(super) away_in: u8,
+    /// A valid input packet came since the welcome.
+    pub(super) heard: bool,
     /// Allowance of chat lines and of the game's requests.
     pub(super) chat: Bucket,
     pub(super) requests: Bucket,
@@ -111,6 +115,8 @@ impl Member {
             key: hello.credentials.key,
             token,
             away_until: None,
+            away_in: 0,
+            heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
             games: hello.games,
@@ -125,6 +131,15 @@ impl Member {
             rate: SendRate::new(now, config.client_bytes_per_second, interval),
             view: ViewEstimate::new(config.rates),
         }
+    }
+}
+
+impl Member {
+    /// Takes over from the same player's session before.
+    pub(super) fn resume(&mut self, before: &Self) {
+        self.token = before.token;
+        (self.chat, self.requests) = (before.chat, before.requests);
+        (self.allowance, self.stats) = (before.allowance, before.stats);
     }
 }
 
@@ -261,6 +276,7 @@ impl<I: Record> Seated<I> {
             }
         }
         self.member.heard_at = now;
+        self.member.heard = true;
         self.member.stats.accepted += 1;
         if packet.epoch != self.member.epoch {
             return Ok(()); // Its ticks belong to another epoch.

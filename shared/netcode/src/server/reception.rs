@@ -1,4 +1,4 @@
-//! Who comes and who goes: hellos, seats kept for those who lost their connection, goodbyes.
+//! Coming and going: hellos, seats that are kept for lost connections, goodbyes.
 
 use super::control::Event;
 use super::member::{Member, Seated};
@@ -7,6 +7,7 @@ use super::room::Room;
 use super::rotation::Host;
 use super::seating::{free_name, free_seat};
 use crate::game::{Game, Profile};
+use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::PLAYERS_MAX;
 use crate::time::{LocalTime, Offset};
@@ -31,7 +32,7 @@ impl<G: Game> Room<G> {
     }
 
     /// The first message of a client.
-    pub(super) fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+    pub(super) fn receive(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
         // The builds are compared before anything that another build might not be able to read.
         if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
             && wire != wire_hash()
@@ -71,12 +72,17 @@ impl<G: Game> Room<G> {
             Ok(None) => {}
             Err(goodbye) => return self.host.put_out(client, goodbye),
         }
-        if let Some((goodbye, _)) = &self.host.draining {
-            let goodbye = goodbye.clone();
+        if let Some(draining) = &self.host.draining {
+            let goodbye = draining.goodbye.clone();
+            return self.host.put_out(client, goodbye);
+        }
+        let key = hello.credentials.key;
+        self.host.farewells.retain(|_, (_, until)| now < *until);
+        if let Some((goodbye, _)) = self.host.farewells.remove(&key) {
             return self.host.put_out(client, goodbye);
         }
         let seats = self.host.config.players_max.min(PLAYERS_MAX);
-        if self.members.len() >= usize::from(seats) {
+        if self.members.len() >= usize::from(seats) && !self.free_kept_seat() {
             let text =
                 format!("the server is full ({seats} of {seats} seats taken); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
@@ -89,10 +95,12 @@ impl<G: Game> Room<G> {
         let player = free_seat(taken.clone().map(|(player, _)| player), next);
         let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
         let name = free_name(taken.map(|(_, name)| name), wanted);
-        let key = hello.credentials.key;
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
         let roster = self.roster();
-        self.enter(now, client, (player, name.clone()), hello, false);
+        let token = self.host.token();
+        let member = self.member(now, (player, name.clone()), token, hello);
+        self.welcome(client, &member, false);
+        self.seat(client, member);
         for message in roster {
             self.host.send(client, message);
         }
@@ -101,7 +109,17 @@ impl<G: Game> Room<G> {
         self.world.snap();
     }
 
-    /// Whose seat a hello resumes, if any: that of its token, or one of the same key that is kept.
+    /// Frees the seat of the player who has been away for longest. Returns false if all are there.
+    fn free_kept_seat(&mut self) -> bool {
+        let members = self.members.iter();
+        let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
+        let Some((_, client)) = away.min() else { return false };
+        self.free(client, "the server was full while the player was away");
+        true
+    }
+
+    /// The seat that a hello resumes, if any: that of its token, or one of the same key whose
+    /// player is away, or was never heard.
     fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
         let key = hello.credentials.key;
         let mut members = self.members.iter();
@@ -115,7 +133,7 @@ impl<G: Game> Room<G> {
             None => {
                 let mut members = self.members.iter();
                 let kept = members.find(|(_, Seated { member, .. })| {
-                    member.key == key && member.away_until.is_some()
+                    member.key == key && (member.away_until.is_some() || !member.heard)
                 });
                 Ok(kept.map(|(client, _)| *client))
             }
@@ -132,32 +150,30 @@ impl<G: Game> Room<G> {
         }
         let player = member.player;
         tracing::info!(client = client.0, %player, name = member.name, "resumed");
-        self.enter(now, client, (player, member.name), hello, true);
+        let resumed = member.away_until.is_none() || member.away_in == self.host.number;
+        let mut back = self.member(now, (player, member.name.clone()), member.token, hello);
+        back.resume(&member);
+        self.welcome(client, &back, resumed);
+        self.take_seat(client, back);
+        self.game.resume(&mut self.world, player);
+        self.world.snap();
         for message in self.roster() {
             self.host.send(client, message);
         }
         self.host.tell(Event::Resumed { player });
     }
 
-    /// Seats whoever said hello.
-    fn enter(
-        &mut self,
+    /// A member who has just said hello.
+    fn member(
+        &self,
         now: LocalTime,
-        client: ClientId,
-        (player, name): (PlayerId, String),
+        seat: (PlayerId, String),
+        token: ResumeToken,
         hello: Hello,
-        resumed: bool,
-    ) {
+    ) -> Member {
         let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
-        let token = self.host.token();
         let Host { epoch_number, ref config, .. } = self.host;
-        let member = Member::new((player, name), token, hello, now, offset, epoch_number, config);
-        self.welcome(client, &member, resumed);
-        if resumed {
-            self.take_seat(client, member);
-        } else {
-            self.seat(client, member);
-        }
+        Member::new(seat, token, hello, now, offset, epoch_number, config)
     }
 
     /// Lets a player into the game.

@@ -5,6 +5,7 @@ use super::control::{Command, CommandError, Event};
 use super::member::Seated;
 use super::output::ClientId;
 use super::room::Room;
+use super::rotation::Draining;
 use crate::game::Game;
 use crate::limits::{RESUME_MAX, TEXT_BYTES_MAX};
 use crate::time::{LocalTime, Micros};
@@ -15,6 +16,10 @@ use crate::wire::text::{clip, printable};
 
 /// Chat: a quick exchange, and no more than anybody reads. Arbitrary.
 const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
+/// Chat of everybody together: it may not displace a slow reader's game. Arbitrary.
+const CHAT_OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
+/// Farewells that wait. Arbitrary.
+const FAREWELLS_MAX: usize = 256;
 /// Requests to the game. Arbitrary; inputs are for what happens all the time.
 const REQUESTS: RequestLimit = RequestLimit { burst: 8, interval: Micros::from_ms(250) };
 
@@ -33,8 +38,8 @@ impl<G: Game> Room<G> {
             Ok(ClientMessage::Chat { text }) => {
                 self.handle_chat(now, client, &text).map_err(|refusal| (2, refusal))
             }
-            Ok(ClientMessage::Game(bytes)) => {
-                self.handle_game(now, client, &bytes).map_err(|refusal| (3, refusal))
+            Ok(ClientMessage::Game { number, bytes }) => {
+                self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";
@@ -57,7 +62,7 @@ impl<G: Game> Room<G> {
     fn handle_chat(&mut self, now: LocalTime, client: ClientId, text: &str) -> Result<(), Refusal> {
         let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
         let text = clean_line(text).ok_or(Refusal::Length)?;
-        if !member.chat.take(now, CHAT) {
+        if !member.chat.take(now, CHAT) || !self.host.chat.take(now, CHAT_OF_ALL) {
             return Err(Refusal::TooMany);
         }
         let player = member.player;
@@ -71,11 +76,15 @@ impl<G: Game> Room<G> {
         &mut self,
         now: LocalTime,
         client: ClientId,
+        number: u8,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
         let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
         if !member.requests.take(now, REQUESTS) {
             return Err(Refusal::TooMany);
+        }
+        if number != self.host.number {
+            return Err(Refusal::Game);
         }
         let player = member.player;
         (G::KIT.request)(&self.game, &mut self.world, player, bytes).map_err(|_| Refusal::Game)?;
@@ -96,9 +105,15 @@ impl<G: Game> Room<G> {
                 }
                 let mut members = self.members.iter();
                 let member = members.find(|(_, seated)| seated.member.player == player);
-                let (client, _) = member.ok_or(CommandError::NoPlayer(player))?;
+                let (client, seated) = member.ok_or(CommandError::NoPlayer(player))?;
                 let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
-                self.close(*client, Disconnect::new(Code::Kicked, text));
+                let goodbye = Disconnect::new(Code::Kicked, text);
+                let farewells = &mut self.host.farewells;
+                let away = seated.member.away_until.filter(|_| farewells.len() < FAREWELLS_MAX);
+                if let Some(until) = away {
+                    farewells.insert(seated.member.key, (goodbye.clone(), until));
+                }
+                self.close(*client, goodbye);
             }
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
@@ -107,7 +122,9 @@ impl<G: Game> Room<G> {
             Command::Drain { goodbye, within } => {
                 let text = goodbye.text.clone();
                 tracing::info!(%text, within_secs = within.as_secs(), "draining");
-                self.host.draining = Some((goodbye, now + within.clamp(Micros::ZERO, RESUME_MAX)));
+                let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
+                let rounds = (G::KIT.rounds_played)(&self.world);
+                self.host.draining = Some(Draining { goodbye, end, rounds });
                 if let Some(text) = clean_line(&text) {
                     self.broadcast(&ServerMessage::Chat { from: None, text });
                 }

@@ -111,6 +111,8 @@ impl<G: Game> Room<G> {
         }
         for player in lost {
             room.broadcast(&ServerMessage::Left { player });
+            let reason = "the client does not have the game".into();
+            room.host.tell(Event::Left { player, reason });
         }
         room.world.snap();
         room
@@ -242,9 +244,15 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        match self.members.contains_key(&client) {
-            true => self.handle_request(now, client, body),
-            false => self.handle_first(now, client, body),
+        let is_present = |seated: &Seated<_>| seated.member.away_until.is_none();
+        if self.members.get(&client).is_some_and(is_present) {
+            self.handle_request(now, client, body);
+        }
+    }
+
+    fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        if !self.members.contains_key(&client) {
+            self.receive(now, client, body);
         }
     }
 
@@ -272,15 +280,21 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
-        let resume = self.host.config.resume;
+        let number = self.host.number;
+        let mut until = now + self.host.config.resume;
+        if let Some(draining) = &self.host.draining {
+            until = until.min(draining.end);
+        }
         let Some(seated) = self.members.get_mut(&client) else { return };
         let member = &mut seated.member;
-        if resume <= Micros::ZERO || self.host.draining.is_some() {
+        // A seat is kept for a player, and not for whoever only knocked.
+        if until <= now || !member.heard {
             return self.free(client, reason);
         }
         if member.away_until.is_none() {
             tracing::info!(client = client.0, player = %member.player, reason, "away");
-            member.away_until = Some(now + resume);
+            member.away_until = Some(until);
+            member.away_in = number;
             let player = member.player;
             self.host.tell(Event::Away { player });
         }
@@ -322,9 +336,10 @@ impl<G: Game> AnyRoom for Room<G> {
         if snapshot {
             // A client that has not been sent the last one yet gets this one instead.
             self.drop_silent(now);
-            let present = self.present().map(|(client, _)| client).collect::<Vec<_>>();
             self.due.clear();
-            self.due.extend(present);
+            let members = self.members.iter();
+            let present = members.filter(|(_, seated)| seated.member.away_until.is_none());
+            self.due.extend(present.map(|(client, _)| *client));
         }
     }
 
@@ -340,9 +355,10 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn drained(&self, now: LocalTime) -> Option<Disconnect> {
-        let (goodbye, end) = self.host.draining.as_ref()?;
-        let is_over = self.present().next().is_none() || now >= *end || self.is_over();
-        is_over.then(|| goodbye.clone())
+        let draining = self.host.draining.as_ref()?;
+        let rounds = (G::KIT.rounds_played)(&self.world);
+        let is_over = self.members.is_empty() || now >= draining.end || rounds > draining.rounds;
+        is_over.then(|| draining.goodbye.clone())
     }
 
     fn poll_output_unless(

@@ -1,18 +1,28 @@
 //! The server between two games: its state, and everybody who waits.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::identity::ResumeToken;
+use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROOM_EVENTS_MAX};
 use crate::time::{LocalTime, ServerTime, Tick};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Disconnect;
 
+use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
+
+/// A server that takes nobody in any more.
+#[derive(Clone, Debug)]
+pub(super) struct Draining {
+    pub(super) goodbye: Disconnect,
+    pub(super) end: LocalTime,
+    /// Rounds played when it began; it ends with the round.
+    pub(super) rounds: u32,
+}
 
 /// Server state that outlives a game.
 #[derive(Debug)]
@@ -31,8 +41,11 @@ pub(super) struct Host {
     /// have the same, of whatever run. They are no secret: whoever uses one proves its player's
     /// key.
     pub(super) next_token: u64,
-    /// Goodbye and end of a server that is drained.
-    pub(super) draining: Option<(Disconnect, LocalTime)>,
+    pub(super) draining: Option<Draining>,
+    /// Goodbyes to players who were put out while they were away, and how long they wait.
+    pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
+    /// Allowance of chat lines of everybody.
+    pub(super) chat: Bucket,
 }
 
 impl Host {
@@ -91,6 +104,8 @@ impl Rotation {
                 events: VecDeque::new(),
                 next_token: config.unix_micros.cast_unsigned(),
                 draining: None,
+                farewells: BTreeMap::new(),
+                chat: Bucket::default(),
                 config,
             },
             tick: Tick(0),

@@ -27,8 +27,13 @@ pub enum ClientMessage {
         /// The line.
         text: String,
     },
-    /// A request to the game, in the game's own format.
-    Game(Vec<u8>),
+    /// A request to the game.
+    Game {
+        /// Index of the game in the server's rotation, modulo 256.
+        number: u8,
+        /// The request, in the game's own format.
+        bytes: Vec<u8>,
+    },
 }
 
 /// A client's request to play.
@@ -239,7 +244,7 @@ impl ClientMessage {
             Self::Hello(_) => 0,
             Self::Query => 1,
             Self::Chat { .. } => 2,
-            Self::Game(_) => 3,
+            Self::Game { .. } => 3,
         }
     }
 
@@ -330,7 +335,7 @@ mod tests {
             ClientMessage::Hello(hello()),
             ClientMessage::Query,
             chat,
-            ClientMessage::Game(vec![1]),
+            ClientMessage::Game { number: 7, bytes: vec![1] },
         ] {
             let body = frame(&message).unwrap()[2..].to_vec();
             assert_eq!(kind(&body), Ok(message.kind()));

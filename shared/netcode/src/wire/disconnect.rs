@@ -79,8 +79,8 @@ codes! {
     Replaced = 11, None;
     /// The proof of the client's identity is wrong.
     BadProof = 12, None;
-    /// The resume token is another player's.
-    BadToken = 13, None;
+    /// The resume token is another player's: join without it.
+    BadToken = 13, Some(0);
     /// The server cannot be trusted or the connection cannot be set up. No server sends this.
     Refused = 14, None;
 }

@@ -25,6 +25,8 @@ use crate::verify::{Seen, client_config};
 
 /// Time for an answer before the next address is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// Control messages that wait for the stream's window. A server that reads keeps up with them.
+const MESSAGES_MAX: usize = 64;
 /// Longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -56,6 +58,8 @@ pub(super) struct Carrier {
     outputs: mpsc::Receiver<Output>,
     /// The player's key, from the first connection on.
     key: Option<PlayerKey>,
+    /// An output that was fetched too early.
+    next: Option<Output>,
 }
 
 impl Carrier {
@@ -68,7 +72,7 @@ impl Carrier {
         if let Some(link) = options.link.take() {
             options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
         }
-        Self { options, clock, events, outputs, key: None }
+        Self { options, clock, events, outputs, key: None, next: None }
     }
 
     #[cfg(test)]
@@ -78,12 +82,16 @@ impl Carrier {
 
     /// Runs until the player's side is gone.
     pub(super) async fn run(mut self) {
-        while let Some(output) = self.outputs.recv().await {
+        while let Some(output) = match self.next.take() {
+            Some(output) => Some(output),
+            None => self.outputs.recv().await,
+        } {
             let Output::Connect { redirect } = output else {
                 continue; // There is no connection to send it on.
             };
+            let connect = self.options.connect(redirect, &mut self.key, &self.events);
             let connected = tokio::select! {
-                connected = self.options.connect(redirect, &mut self.key, &self.events) => connected,
+                connected = connect => connected,
                 () = closed(&mut self.outputs) => continue,
             };
             match connected {
@@ -122,6 +130,15 @@ impl Carrier {
         };
         // Messages are handed on first: the last one may say why.
         let ended = async { tokio::join!(control, datagrams).1 };
+        // A stream whose window is full may keep neither datagrams nor the goodbye.
+        let (messages, mut framed) = mpsc::channel::<Vec<u8>>(MESSAGES_MAX);
+        let writing = async {
+            while let Some(framed) = framed.recv().await {
+                // Fails only with the connection.
+                let _ = send.write_all(&framed).await;
+            }
+            std::future::pending::<Disconnect>().await
+        };
         let outputs = async {
             loop {
                 match self.outputs.recv().await {
@@ -130,9 +147,10 @@ impl Carrier {
                     Some(Output::Datagram(bytes)) => {
                         let _ = connection.send_datagram(bytes.into());
                     }
-                    // Fails only with the connection.
                     Some(Output::Control(framed)) => {
-                        let _ = send.write_all(&framed).await;
+                        if messages.try_send(framed).is_err() {
+                            return lost("the server does not read your client's messages");
+                        }
                     }
                     Some(Output::Connect { .. }) => {}
                     Some(Output::Close(goodbye)) => return goodbye,
@@ -142,15 +160,37 @@ impl Carrier {
         };
         let goodbye = tokio::select! {
             biased;
-            reason = ended => {
+            reason = ended => Err(reason),
+            goodbye = outputs => Ok(goodbye),
+            goodbye = writing => Ok(goodbye),
+        };
+        let goodbye = match goodbye {
+            Ok(goodbye) => goodbye,
+            Err(reason) => {
                 // Before the goodbye, which takes time that the player can use.
-                self.tell(Event::Lost(reason.clone())).await;
+                if !self.is_given_up() {
+                    self.tell(Event::Lost(reason.clone())).await;
+                }
                 reason
             }
-            goodbye = outputs => goodbye,
         };
         close(&connection, &goodbye);
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
+    }
+}
+
+impl Carrier {
+    /// Returns true if the player's side has given the connection up, and may be on to the next.
+    fn is_given_up(&mut self) -> bool {
+        let mut given_up = false;
+        while let Ok(output) = self.outputs.try_recv() {
+            match output {
+                Output::Close(_) => given_up = true,
+                Output::Connect { .. } => self.next = Some(output),
+                Output::Control(_) | Output::Datagram(_) => {}
+            }
+        }
+        given_up
     }
 }
 

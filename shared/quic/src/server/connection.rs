@@ -234,7 +234,8 @@ fn describe(error: &ConnectionError) -> (String, bool) {
     match error {
         ConnectionError::ApplicationClosed(close) => {
             let goodbye = said(close);
-            (format!("it left: {goodbye}"), goodbye.code == Code::Left)
+            // Whoever will not come back needs no seat.
+            (format!("it left: {goodbye}"), goodbye.code.retry_after().is_none())
         }
         ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),
         other => (other.to_string(), false),

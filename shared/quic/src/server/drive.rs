@@ -54,15 +54,8 @@ impl Driver {
                     self.handle_waiting(&mut *room);
                     room.handle_timeout(self.clock.now());
                 }
-                Some(Order { command, done }) = self.host.orders.recv() => {
-                    // Nobody may wait for the result any more.
-                    let _ = done.send(room.handle_command(self.clock.now(), command));
-                }
+                Some(order) = self.host.orders.recv() => self.carry_out(&mut *room, order),
                 event = self.events.recv() => self.handle(&mut *room, event?),
-            }
-            while let Some(event) = room.poll_event() {
-                // Nobody may listen.
-                let _ = self.host.events.send(event);
             }
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
@@ -70,6 +63,7 @@ impl Driver {
             // Also when every tick is late.
             self.handle_waiting(&mut *room);
             self.drain(&mut *room);
+            self.tell_events(&mut *room);
         }
         if let Some(goodbye) = room.drained(self.clock.now()) {
             return self.stop(&mut *room, &goodbye);
@@ -81,11 +75,27 @@ impl Driver {
         tracing::info!(%goodbye, "stopping");
         room.shutdown(goodbye);
         self.drain(room);
+        self.tell_events(room);
         None
+    }
+
+    fn carry_out(&mut self, room: &mut dyn AnyRoom, Order { command, done }: Order) {
+        // Nobody may wait for the result any more.
+        let _ = done.send(room.handle_command(self.clock.now(), command));
+    }
+
+    /// Tells the host, if anybody listens.
+    fn tell_events(&mut self, room: &mut dyn AnyRoom) {
+        while let Some(event) = room.poll_event() {
+            let _ = self.host.events.send(event);
+        }
     }
 
     /// Hands on what waits, up to a turn's share.
     fn handle_waiting(&mut self, room: &mut dyn AnyRoom) {
+        if let Ok(order) = self.host.orders.try_recv() {
+            self.carry_out(room, order);
+        }
         for _ in 0..EVENTS_PER_TURN {
             let Ok(event) = self.events.try_recv() else { break };
             self.handle(room, event);
@@ -95,12 +105,12 @@ impl Driver {
     fn handle(&mut self, room: &mut dyn AnyRoom, event: Event) {
         match event {
             Event::Control { client, body, arrival, peer } => {
-                if let Some(peer) = peer {
-                    self.peers.insert(client, peer);
-                }
-                // A client that was put out may still have something on its way.
-                if self.peers.contains_key(&client) {
-                    room.handle_control(arrival, client, &body);
+                match peer {
+                    Some(peer) => {
+                        self.peers.insert(client, peer);
+                        room.handle_first(arrival, client, &body);
+                    }
+                    None => room.handle_control(arrival, client, &body),
                 }
                 if let Some(bytes) = self.peers.get(&client).and_then(|peer| peer.datagram_max()) {
                     room.handle_path(client, bytes);

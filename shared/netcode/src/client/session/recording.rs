@@ -1,0 +1,77 @@
+//! Recordings of a session: the own player's motion, and all that goes in.
+
+use super::Session;
+use crate::client::fed::Fed;
+use crate::client::output::Motion;
+use crate::limits::{FIELDS_MAX, MOTION_MAX};
+
+impl Session {
+    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion).
+    pub fn record_motion(&mut self) {
+        self.motion.get_or_insert_default();
+        if let Some(client) = &mut self.client {
+            client.record_motion(true);
+        }
+    }
+
+    /// The next state of the own player's motion; the oldest beyond [`MOTION_MAX`] are lost.
+    pub fn poll_motion(&mut self) -> Option<Motion> {
+        self.collect_motion();
+        self.motion.as_mut()?.pop_front()
+    }
+
+    pub(super) fn collect_motion(&mut self) {
+        let (Some(motion), Some(client)) = (&mut self.motion, &mut self.client) else { return };
+        while let Some(recorded) = client.poll_motion() {
+            if motion.len() >= MOTION_MAX {
+                motion.pop_front();
+            }
+            let (game, kinds) = (client.game_name(), client.kinds());
+            let (rates, seed) = (client.common().rates(), client.common().seed());
+            motion.push_back(Motion { game, kinds, rates, seed, stay: self.stays - 1, recorded });
+        }
+    }
+
+    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). A recording ends when
+    /// [`FED_MAX`] entries wait to be fetched.
+    pub fn record(&mut self) {
+        self.fed.get_or_insert_default();
+    }
+
+    /// The next entry of the recording.
+    pub fn poll_fed(&mut self) -> Option<Fed> {
+        self.fed.as_mut()?.pop_front()
+    }
+
+    /// Feeds in an entry of a recording with the same configuration. [`Fed::Picture`] draws
+    /// nothing; call [`picture`](Self::picture) with its time for the picture.
+    pub fn feed(&mut self, fed: &Fed) {
+        match fed {
+            Fed::Connected(now, credentials) => self.handle_connected(*now, *credentials),
+            Fed::Control(at, body) => self.handle_control(body, *at),
+            Fed::Datagram(at, bytes) => {
+                self.handle_datagram(bytes, *at);
+            }
+            Fed::Lost(now, reason) => self.handle_lost(*now, reason.clone()),
+            Fed::Timeout(now) => self.handle_timeout(*now),
+            Fed::Frame(now) => self.handle_frame(*now),
+            Fed::Press(now, inputs) => {
+                let mut inputs = inputs.iter();
+                self.press_with(*now, |_, _| {
+                    let mut packed = [0; FIELDS_MAX];
+                    packed.iter_mut().zip(inputs.next()?).for_each(|(to, from)| *to = *from);
+                    Some(packed)
+                });
+            }
+            Fed::Picture(now) => self.handle_picture(*now),
+            Fed::Choose(kind, choice) => self.choose(*kind, *choice),
+            Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
+            // Not sent then is not sent now.
+            Fed::Chat(text) => drop(self.chat(text)),
+            Fed::Request(bytes) => drop(self.request_bytes(bytes.clone())),
+            Fed::Leave(reason) => self.leave(reason),
+        }
+        // Packets are numbered when they are fetched.
+        while self.poll_output().is_some() {}
+    }
+}

@@ -1,0 +1,153 @@
+//! Goodbyes, redirects, tokens, requests and notices.
+
+use super::*;
+use crate::game::MessageError;
+use crate::identity::{PublicKey, ResumeToken};
+use crate::limits::TEXT_BYTES_MAX;
+use crate::wire::control::Refusal;
+
+#[test]
+fn wait_that_a_server_asks_for_is_kept_within_an_hour() {
+    for (asked, waited) in [(0, 500), (7, 7000), (3600, 3_600_000), (u32::MAX, 3_600_000)] {
+        let mut session = playing();
+        let goodbye = Disconnect { retry_after: Some(asked), ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+        let State::Waiting { retry_at, .. } = *session.state() else { panic!("it gave up") };
+        assert_eq!(retry_at - ms(20), Micros::from_ms(waited), "{asked} s");
+    }
+}
+
+#[test]
+fn redirect_is_followed_four_times_in_a_row() {
+    let mut session = begun();
+    let mut now = ms(0);
+    for hop in 1..=5 {
+        session.handle_connected(now, Credentials::default());
+        outputs(&mut session);
+        let redirect = Some(format!("server{hop}:4433"));
+        let goodbye = Disconnect { redirect: redirect.clone(), ..refusal(true) };
+        session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), now);
+        outputs(&mut session);
+        if hop == 5 {
+            assert!(matches!(session.state(), State::Ended { .. }), "it goes around in a circle");
+            break;
+        }
+        now = session.next_timeout(now).expect("it tries on");
+        session.handle_timeout(now);
+        assert_eq!(outputs(&mut session), [Output::Connect { redirect }]);
+    }
+}
+
+#[test]
+fn redirect_to_nowhere_leads_back_and_tokens_stay_where_they_are_from() {
+    let mut session = playing();
+    let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+    assert_eq!(session.token, None, "it is the first server's");
+    let mut asked = Vec::new();
+    let mut now = ms(20);
+    for _ in 0..5 {
+        now = session.next_timeout(now).expect("it tries on");
+        session.handle_timeout(now);
+        let sent = outputs(&mut session);
+        let Some(Output::Connect { redirect }) = sent.last() else { panic!("{sent:?}") };
+        asked.push(redirect.is_some());
+        session.handle_lost(now, lost("nobody is there"));
+    }
+    assert_eq!(asked, [true, true, false, false, false]);
+}
+
+#[test]
+fn refused_token_is_not_offered_again() {
+    let mut session = playing();
+    let goodbye = Disconnect::new(Code::BadToken, "another player's");
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+    assert!(matches!(session.state(), State::Waiting { .. }));
+    assert_eq!(session.token, None);
+}
+
+#[test]
+fn state_and_game_are_never_displaced_by_what_is_said() {
+    let mut session = begun();
+    session.handle_connected(ms(0), Credentials::default());
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
+    for _ in 0..2 * NOTICES_MAX {
+        session.handle_control(&body(&ServerMessage::Game(vec![1])), ms(20));
+    }
+    session.leave("enough");
+    let told = notices(&mut session);
+    assert_eq!(told.len(), NOTICES_MAX);
+    assert!(matches!(told[1], Notice::Game { .. }), "{:?}", told[1]);
+    assert!(matches!(told.last(), Some(Notice::State(State::Ended { .. }))));
+}
+
+#[test]
+fn token_of_a_session_is_offered_when_it_is_lost() {
+    let hello = |session: &mut Session| {
+        let sent = outputs(session);
+        let Some(Output::Control(hello)) = sent.last() else { panic!("{sent:?}") };
+        let message = ClientMessage::parse(&hello[2..]).expect("it can be read");
+        let ClientMessage::Hello(hello) = message else { panic!("{message:?}") };
+        hello
+    };
+    let mut session = begun();
+    let key = Credentials { key: PublicKey([9; 32]), ..Credentials::default() };
+    session.handle_connected(ms(0), key);
+    let first = hello(&mut session);
+    assert_eq!((first.resume, first.credentials), (None, key));
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
+    session.handle_lost(ms(20), lost("gone"));
+    session.handle_timeout(ms(520));
+    session.handle_connected(ms(530), key);
+    assert_eq!(hello(&mut session).resume, Some(ResumeToken(77)));
+}
+
+#[test]
+fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
+    let mut session = playing();
+    let joined = ServerMessage::Joined { player: PlayerId(7), name: "Ada".into(), bot: false };
+    let line = |from, text: &str| ServerMessage::Chat { from, text: text.into() };
+    let refused = ServerMessage::Refused { request: 2, refusal: Refusal::TooMany };
+    for message in [
+        joined,
+        line(Some(PlayerId(7)), "hello\u{1b}[31m"),
+        line(Some(PlayerId(8)), "a ghost"),
+        line(None, "the host speaks"),
+        refused,
+        ServerMessage::Game(vec![1, 2]),
+    ] {
+        session.handle_control(&body(&message), ms(20));
+    }
+    session.handle_control(&[99, 1, 2, 3], ms(21));
+    let chat = |from: Option<&str>, text: &str| Notice::Chat {
+        from: from.map(str::to_owned),
+        text: text.into(),
+    };
+    assert_eq!(
+        notices(&mut session),
+        [
+            chat(Some("Ada"), "hello[31m"),
+            chat(None, "the host speaks"),
+            Notice::Refused { request: 2, refusal: Refusal::TooMany },
+            Notice::Event(vec![1, 2]),
+        ]
+    );
+    assert_eq!(*session.state(), State::Connected);
+}
+
+#[test]
+fn requests_that_nobody_fetches_are_bounded() {
+    let mut session = playing();
+    let mut sent = 0;
+    for _ in 0..1000 {
+        sent += usize::from(session.chat(&"x".repeat(1000)).is_ok());
+        sent += usize::from(session.request(&7_u32).is_ok());
+    }
+    assert_eq!((sent, session.chat("more")), (64, Err(MessageError::TooMany)));
+    assert_eq!(begun().chat("too early"), Err(MessageError::NotConnected));
+    let sent = outputs(&mut session);
+    assert_eq!(sent.len(), 64);
+    let Output::Control(framed) = &sent[0] else { panic!("{:?}", sent[0]) };
+    let text = "x".repeat(TEXT_BYTES_MAX);
+    assert_eq!(ClientMessage::parse(&framed[2..]), Ok(ClientMessage::Chat { text }));
+}
