@@ -335,7 +335,7 @@ impl RoomScript {
     }
 
     pub(super) fn hello(&mut self, client: u8) {
-        self.operation(HELLO, client, &[client % 4 | 4 << 2]);
+        self.operation(HELLO, client, &[(client % 4) | (4 << 2)]);
     }
 
     pub(super) fn datagram(&mut self, client: u8, bytes: &[u8]) {
