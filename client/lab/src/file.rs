@@ -108,7 +108,8 @@ enum Problem {
     )]
     Many,
     #[error(
-        "the file is larger than {FILE_BYTES_MAX} bytes, the limit; cut the motion into shorter ones"
+        "the file is larger than {FILE_BYTES_MAX} bytes, the limit; cut the motion into shorter \
+         ones"
     )]
     Long,
     #[error("this is not UTF-8; save the file as text in UTF-8")]
@@ -215,7 +216,8 @@ impl Problem {
 }
 
 /// Reads a file of any of the three kinds; a recording of play must be of one of these games.
-/// Memory stays within the points read, about 100 bytes each, and one element of JSON; more than [`FILE_BYTES_MAX`] and one need not be passed.
+/// Beside the points that are read, memory holds no more than one element of the file. More bytes
+/// than [`FILE_BYTES_MAX`] and one need not be passed.
 pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(Problem::Long.at(line_at(bytes, FILE_BYTES_MAX)));

@@ -31,8 +31,8 @@ pub enum RecordError {
     Write(PathBuf, io::Error),
     /// The file is as long as any that is read.
     #[error(
-        "the motion in {} ends here: a file has at most {POINTS_MAX} points, {SPAN_HOURS_MAX} hours \
-         and {FILE_BYTES_MAX} bytes; start again to record more",
+        "the motion in {} ends here: a file has at most {POINTS_MAX} points, {SPAN_HOURS_MAX} \
+         hours and {FILE_BYTES_MAX} bytes; start again to record more",
         .0.display()
     )]
     Full(PathBuf),

@@ -408,6 +408,8 @@ fn the_help_knows_every_setting_and_its_default() {
         config.client_bytes.to_string(),
         format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000),
         "the game's, shooter".to_owned(),
+        config.resume_seconds.to_string(),
+        config.drain_seconds.to_string(),
         config.data_dir.display().to_string(),
         "text".to_owned(),
         config.log_filter,

@@ -60,8 +60,9 @@ const CLIENT_DATAGRAM_RECEIVE_BYTES: usize = 64 * 1024;
 /// Bytes of control messages that wait to be read. By default 1.25 MB; everybody's names in a full
 /// room are 20 kB.
 const CLIENT_CONTROL_RECEIVE_BYTES: u32 = 64 * 1024;
-/// Longest time for which the server holds back acknowledgements, for a snapshot to carry: an interval at 30 Hz, and
-/// a timer's lateness. quinn asks for no more than the round trip, or 25 ms if that is shorter.
+/// Longest time for which the server holds back acknowledgements, for a snapshot to carry:
+/// an interval at 30 Hz, and a timer's lateness. quinn asks for no more than the round trip, or
+/// 25 ms if that is shorter.
 const SERVER_ACK_DELAY: Duration = Duration::from_millis(40);
 /// Connections that wait to be looked at; by default 65,536.
 const INCOMING_MAX: usize = 1024;

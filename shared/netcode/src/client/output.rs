@@ -95,7 +95,8 @@ pub enum Notice {
     },
     /// A request was not done.
     Refused {
-        /// Kind of the request, by [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind).
+        /// Kind of the request, as
+        /// [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind) has it.
         request: u32,
         /// Cause.
         refusal: Refusal,
