@@ -23,6 +23,7 @@ use phaselock::wire::input::{INPUT_KIND, read_input};
 use phaselock::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter, Told};
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::{Command, Skirmish};
+use phaselock_lab::file;
 use phaselock_quic::address::Address;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_server::config;
@@ -250,5 +251,21 @@ fn decoders_allocate_no_more_than_their_input_justifies() {
             most = most.max(check(decoder, &bytes));
         }
         eprintln!("{}: at most {most} for each byte, of {}", decoder.name, decoder.multiple);
+    }
+}
+
+#[test]
+fn motions_of_json_take_no_memory_before_a_mistake_is_found() {
+    let games = phaselock_games::all();
+    let many = 1 << 18;
+    for text in [
+        format!("[0{}]", ",\n0".repeat(many)),
+        format!("[[0{}]]", ",0".repeat(many)),
+        format!("[0{}]", ",0".repeat(many)),
+        format!("{{\"t\":0{}}}", ",\"a\":0".repeat(many)),
+        format!("[{{\"t\":0{}}}]", ",\"a\":0".repeat(many)),
+    ] {
+        let (read, info) = allocations(|| file::read(text.as_bytes(), &games));
+        assert!(read.is_err() && info.bytes_max <= 64 * 1024, "{read:?}: {info:?}");
     }
 }

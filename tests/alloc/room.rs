@@ -36,22 +36,22 @@ impl Crowd {
         for tick in 0..ticks {
             self.now = self.room.next_timeout();
             self.room.handle_timeout(self.now);
-            for position in 0..self.clients.len() {
-                self.misbehave(position, tick);
+            for at in 0..self.clients.len() {
+                self.misbehave(at, tick);
             }
             while let Some(output) = self.room.poll_output(self.now) {
                 if let Output::Close { client, .. } = output {
-                    let gone = self.clients.iter_mut().find(|position| **position == Some(client));
+                    let gone = self.clients.iter_mut().find(|seat| **seat == Some(client));
                     gone.map(Option::take);
                 }
             }
         }
     }
 
-    fn misbehave(&mut self, position: usize, tick: u64) {
-        let Some(client) = self.clients[position] else {
+    fn misbehave(&mut self, at: usize, tick: u64) {
+        let Some(client) = self.clients[at] else {
             self.ids += 1;
-            self.clients[position] = Some(ClientId(self.ids));
+            self.clients[at] = Some(ClientId(self.ids));
             let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", self.now));
             return self.room.handle_first(self.now, ClientId(self.ids), &body(&hello));
         };
@@ -77,7 +77,7 @@ impl Crowd {
             let garbage: Vec<u8> = (0..random.below(60)).map(|_| random.bits() as u8).collect();
             self.room.handle_datagram(self.now, client, &garbage);
         }
-        if position > 3 && self.random.chance(0.01) {
+        if at > 3 && self.random.chance(0.01) {
             self.room.handle_control(self.now, client, &[2; 9]);
         }
     }

@@ -77,14 +77,14 @@ fn hello_of(key: u8, resume: Option<ResumeToken>) -> Vec<u8> {
 }
 
 fn welcome(said: &[ServerMessage]) -> &Welcome {
-    match &said[..] {
+    match said {
         [ServerMessage::Welcome(welcome), ..] => welcome,
         other => panic!("not welcomed: {other:?}"),
     }
 }
 
 fn goodbye(said: &[ServerMessage]) -> Code {
-    match &said[..] {
+    match said {
         [ServerMessage::Disconnect(goodbye)] => goodbye.code,
         other => panic!("no goodbye: {other:?}"),
     }

@@ -1,16 +1,16 @@
 //! Depth of the tests: seeds, seconds and repetitions of the slow ones come from one variable.
 //!
-//! `PHASELOCK_DEPTH` is a whole number from 1, the default. It multiplies everything that takes
-//! long. At depth 1 all tests together take a minute or two, and each is still long enough to fail
-//! when what it guards is broken. The deep tier, `.ci/deep`, runs at depth 4; bounds are fitted to
-//! its figures too.
+//! `PHASELOCK_TEST_DEPTH` is a whole number from 1, the default. It multiplies everything that
+//! takes long. At depth 1 all tests together take a minute or two, and each is still long enough
+//! to fail when what it guards is broken. The deep tier, `.ci/deep`, runs at depth 4; bounds are
+//! fitted to its figures too.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use phaselock::time::Micros;
 
-const VARIABLE: &str = "PHASELOCK_DEPTH";
+const VARIABLE: &str = "PHASELOCK_TEST_DEPTH";
 /// Deeper runs would outlast the counters of the simulation.
 const DEPTH_MAX: u32 = 100;
 

@@ -10,7 +10,7 @@ use phaselock::motion::Choice;
 use crate::tidy::root;
 
 /// Every page, by its path from the root.
-const PAGES: [&str; 10] = [
+pub(super) const PAGES: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",

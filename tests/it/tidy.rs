@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::documents::PAGES;
+
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -68,6 +70,22 @@ fn lines_end_by_column_100_and_docs_begin_with_their_subject() {
                 assert!(!riddles.contains(&first), "{name}:{number} begins with {first}: name it");
             }
         }
+    }
+}
+
+#[test]
+fn pages_end_by_column_100_outside_of_tables_and_blocks() {
+    for path in PAGES.into_iter().filter(|path| path.ends_with(".md")) {
+        let text = fs::read_to_string(root().join(path)).expect("a page");
+        let mut block = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let fence = line.trim_start().starts_with("```");
+            block ^= fence;
+            let columns = line.chars().count();
+            let exempt = block || line.starts_with('|');
+            assert!(exempt || columns <= 100, "{path}:{number} has {columns} columns");
+        }
+        assert!(!block, "{path} does not end its last block");
     }
 }
 

@@ -10,7 +10,7 @@
 //! [[0.0, 12.5, 3], {"t": 0.1, "x": 12.5, "y": 3}]                        JSON: arrays or objects
 //! {"t": 0.1, "x": 12.5, "y": 3}                                          either, one in each line
 //!
-//! # phaselock motion 1: game=race record=Car ticks=60 seed=7             a recording of play
+//! # phaselock motion 1: game=NAME record=KIND ticks=60 seed=7            a recording of play
 //! time,segment,pedal,turn,hand,held,x,y, ...                              all fields of the record
 //! 2.516667,0,3,0,0,6,-12.5,3.25, ...
 //! ```
@@ -36,6 +36,8 @@ use phaselock::time::Rates;
 pub const POINTS_MAX: usize = 1_000_000;
 /// Bytes of a file. Arbitrary: two hours of play, at about 100 bytes a point.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of one point in JSON, with everything that a file says about it. Arbitrary.
+const POINT_BYTES_MAX: usize = 4096;
 /// The greatest magnitude: enough for Unix time in milliseconds. An `f64` has steps of 0.002
 /// there.
 pub const VALUE_MAX: f64 = 1e13;
@@ -101,9 +103,14 @@ enum Problem {
     Empty,
     #[error("the file ends after {0} of the 2 points that a motion has at least")]
     Few(usize),
-    #[error("this is one point too many; a motion has at most {POINTS_MAX}")]
+    #[error(
+        "the file has more than {POINTS_MAX} points, the limit; cut the motion into shorter ones"
+    )]
     Many,
-    #[error("the file goes on beyond {FILE_BYTES_MAX} bytes; at most so many are read")]
+    #[error(
+        "the file is larger than {FILE_BYTES_MAX} bytes, the limit; cut the motion into shorter \
+         ones"
+    )]
     Long,
     #[error("this is not UTF-8; save the file as text in UTF-8")]
     Utf8,
@@ -144,12 +151,17 @@ enum Problem {
     JsonObject,
     #[error("{0} is no point; write [time, x, y] or an object with time, x and y")]
     NoPoint(Quote),
+    #[error(
+        "the point {0} has more than {POINT_BYTES_MAX} bytes; write [time, x, y] or an object with \
+         time, x and y"
+    )]
+    LongPoint(Quote),
     #[error("the point {point} lacks {what}; write [time, x, y] or an object with time, x and y")]
     Lacks { point: Quote, what: &'static str },
     #[error("this recording has the layout {0}, and only layout 1 is read here; record it anew")]
     Layout(Quote),
     #[error(
-        "the recording does not say its {0}, or says it wrongly; write as in game=race record=Car \
+        "the recording does not say its {0}, or says it wrongly; write as in game=NAME record=KIND \
          ticks=60"
     )]
     Unsaid(&'static str),
@@ -204,7 +216,8 @@ impl Problem {
 }
 
 /// Reads a file of any of the three kinds; a recording of play must be of one of these games.
-/// Memory is in proportion to the bytes; more than [`FILE_BYTES_MAX`] and one need not be passed.
+/// Beside the points that are read, memory holds no more than one element of the file. More bytes
+/// than [`FILE_BYTES_MAX`] and one need not be passed.
 pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(Problem::Long.at(line_at(bytes, FILE_BYTES_MAX)));

@@ -30,10 +30,14 @@ pub enum RecordError {
     #[error("the motion in {path} ends here, it cannot be written: {1}", path = .0.display())]
     Write(PathBuf, io::Error),
     /// The file is as long as any that is read.
-    #[error("the motion in {} ends here, it is as long as one may be", .0.display())]
+    #[error(
+        "the motion in {} ends here: a file has at most {POINTS_MAX} points, {SPAN_HOURS_MAX} \
+         hours and {FILE_BYTES_MAX} bytes; start again to record more",
+        .0.display()
+    )]
     Full(PathBuf),
     /// The player's entity has no position in this game.
-    #[error("the motion in {0} cannot be recorded: what one steers there has no fields x and y")]
+    #[error("the motion in {0} cannot be recorded: the player's entity has no fields x and y")]
     NoPosition(&'static str),
 }
 

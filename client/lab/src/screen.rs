@@ -127,7 +127,7 @@ mod tests {
         };
         assert_eq!(x(0.9), None, "it is not there yet");
         assert_eq!(x(1.05), Some((1, 200.0)));
-        assert_eq!(x(1.2), None, "it is nowhere between two places");
+        assert_eq!(x(1.2), None, "it is nowhere between two segments");
         assert_eq!(x(1.35), Some((2, 1050.0)));
         // A segment before a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_present_is_that_of_the_newest_course() {
+    fn the_present_is_that_of_the_newest_segment() {
         let mut screen = screen(Contender::Newest);
         for segment in [1, 3, 2] {
             let time = f64::from(segment);

@@ -46,8 +46,8 @@ pub(crate) struct Setup {
         global = true,
         value_name = "pll|leaky",
         default_value = "pll",
-        help = "What keeps the clock in phase: pll, or leaky, a published one to compare with \
-                (F5 switches while the net graph is shown)"
+        help = "The loop that keeps the clock in phase: pll, or leaky, the loop of a published \
+                platformer, for comparison (F5 switches while the net graph is shown)"
     )]
     pub(crate) filter: LoopFilter,
     /// Open the net graph from the start (F4 shows and hides it)

@@ -304,10 +304,10 @@ impl Visit {
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
-        if let Some(line) = self.chat.draw(ctx, &painter, now) {
-            if let Err(error) = self.driver.session.chat(&line) {
-                self.chat.add(None, format!("Not sent: {error}."), now);
-            }
+        if let Some(line) = self.chat.draw(ctx, &painter, now)
+            && let Err(error) = self.driver.session.chat(&line)
+        {
+            self.chat.add(None, format!("Not sent: {error}."), now);
         }
         if !self.paused {
             return Next::Stay;

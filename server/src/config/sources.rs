@@ -88,9 +88,7 @@ fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
         || name.starts_with("PHASELOCK_PORT_")
         || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
-    kubernetes
-        || name.starts_with("PHASELOCK_TEST_")
-        || ["PHASELOCK_DEPTH", "PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
+    kubernetes || name.starts_with("PHASELOCK_TEST_")
 }
 
 /// A file of all settings takes under 1 KiB; a bigger one is some other file.

@@ -265,9 +265,7 @@ fn variables_of_others_and_empty_ones_are_left_alone() {
     let env = [
         "PHASELOCK=1",
         "PHASELOCK_TEST_SEED=1",
-        "PHASELOCK_DEPTH=4",
-        "PHASELOCK_ASTEROIDS=/a",
-        "PHASELOCK_CUBES=/c",
+        "PHASELOCK_TEST_DEPTH=4",
         "PHASELOCK_SERVICE_HOST=10.0.0.1",
         "PHASELOCK_PORT=udp://10.0.0.1:4433",
         "PHASELOCK_PORT_4433_UDP_PROTO=udp",

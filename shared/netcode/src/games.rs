@@ -53,7 +53,7 @@ impl GameEntry {
 
 /// There is no game of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no game called '{name}'; there is: {known}")]
+#[error("there is no game called '{name}'; the games are {known}")]
 pub struct UnknownGame {
     /// The name that was asked for.
     pub name: String,

@@ -83,8 +83,8 @@ impl<I: Record> InputBuffer<I> {
         } else if tick > now {
             match self.waiting.entry(tick) {
                 Entry::Occupied(_) => Accepted::Ignored,
-                Entry::Vacant(position) => {
-                    position.insert((input, claim));
+                Entry::Vacant(entry) => {
+                    entry.insert((input, claim));
                     Accepted::InTime
                 }
             }

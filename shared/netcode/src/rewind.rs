@@ -224,7 +224,7 @@ impl<E: Entity> Past<E> {
     }
 }
 
-/// The position of the field that says how old an entity's state is, if there is one.
+/// Index of the field that says how old an entity's state is, if there is one.
 fn age_field<E: Entity>(entity: &E) -> Option<usize> {
     entity.fields().iter().position(|field| field.age)
 }

@@ -220,8 +220,8 @@ impl Down {
         {
             let len = packet.contents.len();
             // QUIC has no use for a part of a packet.
-            let Some(position) = buffers[taken].get_mut(..len) else { continue };
-            position.copy_from_slice(&packet.contents);
+            let Some(target) = buffers[taken].get_mut(..len) else { continue };
+            target.copy_from_slice(&packet.contents);
             metas[taken] = RecvMeta {
                 addr: packet.remote,
                 len,

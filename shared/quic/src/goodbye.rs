@@ -11,7 +11,7 @@ pub(crate) fn close(connection: &Connection, goodbye: &Disconnect) {
     connection.close(code, goodbye.text.as_bytes());
 }
 
-/// The peer's goodbye, which may be anything.
+/// Goodbye that the peer closed with; its text may be anything.
 pub(crate) fn said(close: &ApplicationClose) -> Disconnect {
     let text = String::from_utf8_lossy(&close.reason);
     let code = u16::try_from(close.error_code.into_inner()).unwrap_or(u16::MAX);

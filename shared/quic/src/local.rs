@@ -23,7 +23,7 @@ pub enum LocalError {
     Identity(#[from] IdentityError),
     #[error(transparent)]
     Bind(#[from] BindError),
-    #[error("cannot start a server in this process: {0}")]
+    #[error("cannot start a server in this process: {0}; close other programs and try again")]
     System(#[from] std::io::Error),
 }
 

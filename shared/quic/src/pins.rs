@@ -35,7 +35,7 @@ pub struct KnownHosts {
 pub enum PinError {
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} may not be bigger than {FILE_BYTES_MAX} bytes", path.display())]
+    #[error("{} is larger than {FILE_BYTES_MAX} bytes, the limit; move it away", path.display())]
     TooBig { path: PathBuf },
     #[error("line {line} of {}: {problem}", path.display())]
     Malformed { path: PathBuf, line: usize, problem: LineError },

@@ -17,7 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum HealthError {
-    #[error("no answer from {0} within {TIMEOUT:?}")]
+    #[error(
+        "no answer from {0} within {TIMEOUT:?}; check the address, and that its UDP port is open"
+    )]
     Timeout(SocketAddr),
     #[error("cannot reach {address}: {error}")]
     Connection { address: SocketAddr, error: String },

@@ -45,7 +45,7 @@ const INITIAL_RTT: Duration = Duration::from_millis(100);
 /// Packets that a client may get before it acknowledges at once; by default one. Its own packets
 /// carry the acknowledgements, twice a snapshot. The greatest snapshot has eight.
 const PACKETS_UNACKNOWLEDGED: u32 = 16;
-/// Longest wait of a client for a packet to put acknowledgements on: QUIC's default, one and a half
+/// Longest time for which a client holds back acknowledgements: QUIC's default, one and a half
 /// ticks at 60 Hz.
 const CLIENT_ACK_DELAY: Duration = Duration::from_millis(25);
 /// Bytes of this side's connection ids, which each packet from a client carries; by default 8. With
@@ -60,8 +60,9 @@ const CLIENT_DATAGRAM_RECEIVE_BYTES: usize = 64 * 1024;
 /// Bytes of control messages that wait to be read. By default 1.25 MB; everybody's names in a full
 /// room are 20 kB.
 const CLIENT_CONTROL_RECEIVE_BYTES: u32 = 64 * 1024;
-/// Longest wait of the server for a snapshot to put acknowledgements on: an interval at 30 Hz, and
-/// a timer's lateness. quinn asks for no more than the round trip, or 25 ms if that is shorter.
+/// Longest time for which the server holds back acknowledgements, for a snapshot to carry:
+/// an interval at 30 Hz, and a timer's lateness. quinn asks for no more than the round trip, or
+/// 25 ms if that is shorter.
 const SERVER_ACK_DELAY: Duration = Duration::from_millis(40);
 /// Connections that wait to be looked at; by default 65,536.
 const INCOMING_MAX: usize = 1024;

@@ -47,10 +47,10 @@ fn main() -> anyhow::Result<()> {
     let seconds = args.seconds.unwrap_or(SECONDS);
     if wanted("asteroids") {
         // The whole age of a baseline of 100 ms first.
-        recorded::score::<Body>(out, "PHASELOCK_ASTEROIDS", &[3, 1, 6], args.seconds)?;
+        recorded::score::<Body>(out, "PHASELOCK_TEST_ASTEROIDS", &[3, 1, 6], args.seconds)?;
     }
     if wanted("cubes") {
-        recorded::score::<Cube>(out, "PHASELOCK_CUBES", &[6, 1, 2, 3, 12], args.seconds)?;
+        recorded::score::<Cube>(out, "PHASELOCK_TEST_CUBES", &[6, 1, 2, 3, 12], args.seconds)?;
     }
     if wanted("open") {
         crowds::open(out, seconds)?;

@@ -2,10 +2,10 @@
 //! play.
 //!
 //! `cargo run --release -p phaselock-tests --bin tables` makes those of the games, and with
-//! `PHASELOCK_ASTEROIDS` and `PHASELOCK_CUBES` set to their files, those of the traces and the
-//! general ones. Run it whenever the decisions, a game's records or its rules change, and twice
-//! when much changed: what fits into a packet depends a little on the tables in force. The same
-//! sources make the same tables.
+//! `PHASELOCK_TEST_ASTEROIDS` and `PHASELOCK_TEST_CUBES` set to their files, those of the
+//! traces and the general ones. Run it whenever the decisions, a game's records or its rules
+//! change, and twice when much changed: what fits into a packet depends a little on the tables in
+//! force. The same sources make the same tables.
 
 #![allow(clippy::print_stdout, reason = "a program to be run by hand")]
 
@@ -24,8 +24,8 @@ fn main() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut skirmish = play::<Open>(2);
     skirmish.add(&play::<Skirmish>(1));
-    let asteroids = trace::<Body>("PHASELOCK_ASTEROIDS", 3)?;
-    let cubes = trace::<Cube>("PHASELOCK_CUBES", 6)?;
+    let asteroids = trace::<Body>("PHASELOCK_TEST_ASTEROIDS", 3)?;
+    let cubes = trace::<Cube>("PHASELOCK_TEST_CUBES", 6)?;
     let mut general = Tables::general().clone();
     if let (Some(asteroids), Some(cubes)) = (&asteroids, &cubes) {
         let mut all = skirmish.generalised();

@@ -106,34 +106,34 @@ impl Play {
         Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0, key: 0, is_new: true }
     }
 
-    fn run(&mut self, operation: u8, position: usize, script: &mut Script<'_>) {
-        let position = position % CONNECTIONS;
-        let id = self.peers[position].id;
+    fn run(&mut self, operation: u8, index: usize, script: &mut Script<'_>) {
+        let index = index % CONNECTIONS;
+        let id = self.peers[index].id;
         match operation {
-            CONTROL => self.control(position, script.block()),
+            CONTROL => self.control(index, script.block()),
             HELLO => {
                 let who = script.u8();
                 let key = usize::from(who % 4);
                 let mut hello = hello::<Skirmish>("Eve", self.now);
                 hello.credentials.key = PublicKey([key as u8; 32]);
                 hello.resume = self.tokens.get(usize::from(who >> 2 & 7)).copied().flatten();
-                self.peers[position].key = key;
-                self.control(position, &body(&ClientMessage::Hello(hello)));
+                self.peers[index].key = key;
+                self.control(index, &body(&ClientMessage::Hello(hello)));
             }
-            DATAGRAM => self.datagram(position, script.block()),
+            DATAGRAM => self.datagram(index, script.block()),
             INPUT => {
-                let packet = self.honest(position, script);
-                self.datagram(position, &write_input(&packet));
+                let packet = self.honest(index, script);
+                self.datagram(index, &write_input(&packet));
             }
-            FORGED => self.datagram(position, &write_input(&forged(script))),
+            FORGED => self.datagram(index, &write_input(&forged(script))),
             TIME => self.pass(Micros(i64::from(script.u16()) * 100)),
             DRIVER => match script.u8() {
                 2 => {
                     self.room.handle_left(id, "the fuzzer had it leave");
-                    self.peers[position] = self.peer();
+                    self.peers[index] = self.peer();
                 }
                 6 => {
-                    let player = PlayerId(position as u16 + self.config.bots);
+                    let player = PlayerId(index as u16 + self.config.bots);
                     let text = "the fuzzer kicked it".into();
                     let _ = self.room.handle_command(self.now, Command::Kick { player, text });
                 }
@@ -150,7 +150,7 @@ impl Play {
                 }
                 even if even % 2 == 0 => {
                     self.room.handle_lost(self.now, id, "the fuzzer cut it");
-                    self.peers[position] = self.peer();
+                    self.peers[index] = self.peer();
                 }
                 odd => self.room.handle_path(id, usize::from(odd) * 8),
             },
@@ -165,8 +165,8 @@ impl Play {
     }
 
     /// A driver knows which message is a client's first.
-    fn control(&mut self, position: usize, body: &[u8]) {
-        let peer = &mut self.peers[position];
+    fn control(&mut self, index: usize, body: &[u8]) {
+        let peer = &mut self.peers[index];
         match std::mem::take(&mut peer.is_new) {
             true => self.room.handle_first(self.now, peer.id, body),
             false => self.room.handle_control(self.now, peer.id, body),
@@ -182,8 +182,8 @@ impl Play {
     }
 
     /// A datagram never changes the world, but by ending a session; and it is counted once.
-    fn datagram(&mut self, position: usize, bytes: &[u8]) {
-        let id = self.peers[position].id;
+    fn datagram(&mut self, index: usize, bytes: &[u8]) {
+        let id = self.peers[index].id;
         let entities = self.room.world().entities.clone();
         let counted = |room: &Room<Skirmish>| {
             room.member_stats(id).map(|stats| stats.accepted + stats.refused)
@@ -196,13 +196,9 @@ impl Play {
         }
     }
 
-    fn honest(
-        &mut self,
-        position: usize,
-        script: &mut Script<'_>,
-    ) -> InputPacket<skirmish::Command> {
+    fn honest(&mut self, index: usize, script: &mut Script<'_>) -> InputPacket<skirmish::Command> {
         let (ahead, keys) = (script.u8(), script.u8());
-        let peer = &mut self.peers[position];
+        let peer = &mut self.peers[index];
         peer.seq = peer.seq.wrapping_add(1);
         InputPacket {
             seq: peer.seq,
@@ -349,7 +345,7 @@ impl RoomScript {
     }
 
     pub(super) fn hello(&mut self, client: u8) {
-        self.operation(HELLO, client, &[client % 4 | 4 << 2]);
+        self.operation(HELLO, client, &[(client % 4) | (4 << 2)]);
     }
 
     pub(super) fn datagram(&mut self, client: u8, bytes: &[u8]) {

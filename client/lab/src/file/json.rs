@@ -4,19 +4,26 @@
 //! rules apply as in other files.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
+use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
 use super::{
-    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Taker, is_one_of, line_at,
-    number,
+    FileError, MILLISECONDS, Motion, POINT_BYTES_MAX, Point, Problem, Quote, SECONDS, Taker,
+    is_one_of, line_at, number,
 };
 
+/// Reads an array of points, one point at a time.
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
-    let elements: Vec<&RawValue> =
-        serde_json::from_str(text).map_err(|error| mistake(&error).at(error.line().max(1)))?;
     let mut points = Points::of(text);
-    elements.into_iter().try_for_each(|element| points.take(element.get()))?;
+    let mut reader = Deserializer::from_str(text);
+    let read = reader.deserialize_seq(&mut points).and_then(|()| reader.end());
+    if let Some(error) = points.refused {
+        return Err(error);
+    }
+    read.map_err(|error| mistake(&error).at(error.line().max(1)))?;
     points.taker.finish(text.lines().count())
 }
 
@@ -27,7 +34,8 @@ fn mistake(error: &serde_json::Error) -> Problem {
 /// True for an array of numbers in each line, rather than one of points.
 pub(super) fn is_lines(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    serde_json::from_str::<Vec<f64>>(first).is_ok_and(|numbers| numbers.len() >= 3)
+    first.len() <= POINT_BYTES_MAX
+        && serde_json::from_str::<Vec<f64>>(first).is_ok_and(|numbers| numbers.len() >= 3)
 }
 
 /// Reads a text that is an object or an array in each line.
@@ -42,7 +50,9 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
         let taken = element.and_then(|element: &RawValue| points.take(element.get()));
         taken.map_err(|error| match error.problem {
             // It is one object, and no points by themselves.
-            Problem::JsonEnds | Problem::Lacks { .. } if first => Problem::JsonObject.at(number),
+            Problem::JsonEnds | Problem::Lacks { .. } | Problem::LongPoint(_) if first => {
+                Problem::JsonObject.at(number)
+            }
             _ => error,
         })?;
         first = false;
@@ -53,23 +63,46 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
 struct Points<'t> {
     text: &'t str,
     /// Offset in bytes and line of the last element.
-    position: (usize, usize),
+    last: (usize, usize),
     taker: Taker,
+    /// The mistake that ended the array, if the JSON itself is right up to there.
+    refused: Option<FileError>,
+}
+
+impl<'t> Visitor<'t> for &mut Points<'t> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of points")
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(element) = elements.next_element::<&RawValue>()? {
+            self.refused = self.take(element.get()).err();
+            if self.refused.is_some() {
+                return Err(A::Error::custom("no point"));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<'t> Points<'t> {
     fn of(text: &'t str) -> Self {
-        Self { text, position: (0, 1), taker: Taker::default() }
+        Self { text, last: (0, 1), taker: Taker::default(), refused: None }
     }
 
     fn take(&mut self, element: &'t str) -> Result<(), FileError> {
-        let (before, line) = self.position;
+        let (before, line) = self.last;
         // It is a part of the text.
         let offset = element.as_ptr().addr() - self.text.as_ptr().addr();
         let between = self.text.as_bytes().get(before..offset).unwrap_or_default();
         let line = line + line_at(between, between.len()) - 1;
-        self.position = (offset, line);
+        self.last = (offset, line);
 
+        if element.len() > POINT_BYTES_MAX {
+            return Err(Problem::LongPoint(Quote::of(element)).at(line));
+        }
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
         let parts = if element.starts_with('[') {
             serde_json::from_str(element).map(of_array)

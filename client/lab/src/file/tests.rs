@@ -166,6 +166,19 @@ fn quotes_are_short_and_harmless() {
 }
 
 #[test]
+fn points_of_json_have_a_bound() {
+    let long = "0,".repeat(POINT_BYTES_MAX / 2);
+    for (text, expected) in [
+        (format!("[[0,1,2],\n[{long}0]]"), "line 2: the point '[0,0,"),
+        (format!("[0,1,2]\n[{long}0]"), "line 2: the point '[0,0,"),
+        (format!("[{long}0]"), "line 1: '0' is no point"),
+        (format!("{{\"all\":[{long}0]}}"), "line 1: the JSON is an object"),
+    ] {
+        assert!(says(text.as_bytes()).starts_with(expected), "{}", says(text.as_bytes()));
+    }
+}
+
+#[test]
 fn a_motion_has_its_bounds() {
     let mut text = String::new();
     for time in 0..POINTS_MAX {
@@ -173,13 +186,15 @@ fn a_motion_has_its_bounds() {
     }
     assert_eq!(read(text.as_bytes()).map(|motion| motion.points.len()), Ok(POINTS_MAX));
     text.push_str("10000,1,2\n");
-    assert!(says(text.as_bytes()).starts_with("line 1000001: this is one point too many"));
+    assert!(
+        says(text.as_bytes()).starts_with("line 1000001: the file has more than 1000000 points")
+    );
     let mut long = b"0,1,2\n".repeat(2);
     long.resize(FILE_BYTES_MAX, b' ');
     // All of it is looked at.
     assert!(says(&long).starts_with("line 2: the time 0.0 s does not rise"));
     long.push(b'\n');
-    assert!(says(&long).starts_with("line 3: the file goes on beyond 67108864 bytes"));
+    assert!(says(&long).starts_with("line 3: the file is larger than 67108864 bytes"));
 }
 
 /// A recording of a car that was put back once.

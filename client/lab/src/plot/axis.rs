@@ -116,8 +116,8 @@ fn number(value: f64, step: f64) -> String {
     let text = if value.abs() < step / 2.0 {
         "0".into()
     } else if !(-5.0..=6.0).contains(&digits) {
-        let positions = (value.abs().log10().floor() + digits).clamp(0.0, 6.0);
-        format!("{value:.*e}", positions as usize)
+        let decimals = (value.abs().log10().floor() + digits).clamp(0.0, 6.0);
+        format!("{value:.*e}", decimals as usize)
     } else {
         format!("{value:.*}", digits.max(0.0) as usize)
     };

@@ -33,7 +33,7 @@ const FAR: f64 = 1.5;
 struct Group {
     series: usize,
     /// Index among the panel's values.
-    position: usize,
+    nth: usize,
     errors: Vec<f64>,
     mean: f64,
 }
@@ -98,13 +98,13 @@ fn grouped(panel: &Panel, series: usize) -> Grouped {
     values.dedup();
     let mut errors: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for point in known().filter(|point| drawable(point.error)) {
-        let position = values.partition_point(|value| *value < point.value);
-        errors.entry((point.series, position)).or_default().push(point.error);
+        let nth = values.partition_point(|value| *value < point.value);
+        errors.entry((point.series, nth)).or_default().push(point.error);
     }
-    let group = |((series, position), mut errors): (_, Vec<f64>)| {
+    let group = |((series, nth), mut errors): (_, Vec<f64>)| {
         errors.sort_by(f64::total_cmp);
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-        Group { series, position, errors, mean }
+        Group { series, nth, errors, mean }
     };
     Grouped { values, groups: errors.into_iter().map(group).collect() }
 }
@@ -160,7 +160,7 @@ fn placed(values: &[f64]) -> Vec<f64> {
     let all = || values.iter().map(|value| (value - values[0]) / gap);
     match all().next_back() {
         Some(last) if last <= STEPS_MAX => all().collect(),
-        _ => (0..values.len()).map(|position| position as f64).collect(),
+        _ => (0..values.len()).map(|nth| nth as f64).collect(),
     }
 }
 
@@ -168,20 +168,20 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
     let y = area.up(range);
     let positions = placed(&panel.values);
     let between = area.width / (positions.last().copied().unwrap_or(0.0) + 1.0);
-    let middle = |position: usize| area.x + (positions[position] + 0.5) * between;
+    let middle = |nth: usize| area.x + (positions[nth] + 0.5) * between;
     let lane = (between * SPREAD / plot.series.len().max(1) as f64).min(LANE_MAX);
     let lane_of = |group: &Group| {
         let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
-        middle(group.position) + off_centre * lane
+        middle(group.nth) + off_centre * lane
     };
     // Of labels that would run into each other the later one is left out.
     let labels: Vec<String> =
         panel.values.iter().map(|value| rounded(*value).to_string()).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let (room, mut last) = (longest as f64 * 6.6 + 6.0, f64::NEG_INFINITY);
-    for (position, label) in labels.iter().enumerate() {
-        if middle(position) - last >= room {
-            last = middle(position);
+    for (nth, label) in labels.iter().enumerate() {
+        if middle(nth) - last >= room {
+            last = middle(nth);
             page.tick_across(area, last, label);
         }
     }

@@ -54,13 +54,13 @@ fn clouds(count: usize, values: usize, runs: usize) -> Scatter {
     let mut panel = |label: &str, step: f64| {
         let mut points = Vec::new();
         for series in 0..count {
-            for position in 0..values {
-                let middle = 20.0 + 12.0 * series as f64 + 9.0 * position as f64;
+            for nth in 0..values {
+                let middle = 20.0 + 12.0 * series as f64 + 9.0 * nth as f64;
                 for _ in 0..runs {
                     let spread: f64 =
                         (0..4).map(|_| f64::from(random.below(1000)) / 1000.0).product();
                     let error = middle * (0.6 + 4.0 * spread);
-                    points.push(Point { series, value: position as f64 * step, error });
+                    points.push(Point { series, value: nth as f64 * step, error });
                 }
             }
         }

@@ -105,8 +105,8 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     for wall in walls {
         if wall.min.cmplt(max).all() && wall.max.cmpgt(min).all() {
             // With too many walls in between nothing is seen.
-            let Some(position) = near.get_mut(count) else { return false };
-            *position = *wall;
+            let Some(free) = near.get_mut(count) else { return false };
+            *free = *wall;
             count += 1;
         }
     }

@@ -95,8 +95,8 @@ pub enum Notice {
     },
     /// A request was not done.
     Refused {
-        /// Kind of the request: the number of its
-        /// [`ClientMessage`](crate::wire::control::ClientMessage).
+        /// Kind of the request, as
+        /// [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind) has it.
         request: u32,
         /// Cause.
         refusal: Refusal,

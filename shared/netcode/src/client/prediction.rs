@@ -149,8 +149,8 @@ impl<G: Game> Prediction<G> {
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
-                Ok(position) => {
-                    last = self.inputs[position];
+                Ok(at) => {
+                    last = self.inputs[at];
                     last.1
                 }
                 Err(_) => G::repeat(&last.1, step.since(last.0)),
@@ -212,9 +212,8 @@ impl<G: Game> Prediction<G> {
         if news.tick < self.base {
             return reconciled;
         }
-        let position =
-            self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
-        let predicted = position.map(|at| self.states[at].own);
+        let index = self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
+        let predicted = index.map(|at| self.states[at].own);
 
         let changes = self.others.update(game, own, &self.scene, &news);
         reconciled.gone = changes.gone;
@@ -224,7 +223,7 @@ impl<G: Game> Prediction<G> {
             }
             self.errors.remove(id);
         }
-        let others_agree = position.is_some_and(|at| {
+        let others_agree = index.is_some_and(|at| {
             let predicted = &self.states[at];
             self.others.co_predicted().all(|id| agrees(news.store, predicted, id, news.tick))
         });
@@ -244,7 +243,7 @@ impl<G: Game> Prediction<G> {
             .awaited(news.tick)
             .chain(self.others.co_predicted().filter(stands))
             .filter_map(|id| {
-                let packed = self.states[position?].of(id)?;
+                let packed = self.states[index?].of(id)?;
                 let slot = self.scene.get(id)?;
                 let entity = G::Entity::unpack(slot.entity.kind(), packed);
                 Some(Slot { entity, ..*slot })

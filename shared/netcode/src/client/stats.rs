@@ -163,8 +163,8 @@ impl Counter {
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
         self.stats.mispredictions += 1;
-        let positions = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
-        for (_, misses) in positions.filter(|(cause, _)| **cause == correction.cause) {
+        let counted = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
+        for (_, misses) in counted.filter(|(cause, _)| **cause == correction.cause) {
             misses.count += 1;
             misses.size_sum += f64::from(correction.size);
             misses.size_max = misses.size_max.max(correction.size);
@@ -201,8 +201,8 @@ impl Stats {
 
     /// Mispredictions of a cause.
     pub fn missed_by(&self, cause: MispredictionCause) -> Misses {
-        let mut positions = MispredictionCause::ALL.iter().zip(&self.misses);
-        positions.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
+        let mut counted = MispredictionCause::ALL.iter().zip(&self.misses);
+        counted.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 
     /// Mean lead.

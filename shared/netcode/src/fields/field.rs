@@ -6,7 +6,7 @@
 
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
 
-/// The values of a record's fields in the table's order; unused positions are 0.
+/// The values of a record's fields in the table's order; unused elements are 0.
 pub type Values = [f32; FIELDS_MAX];
 
 /// The same on the wire's grid: each below 2^bits of its field.

@@ -196,9 +196,9 @@ macro_rules! record {
 
             fn values(&self) -> $crate::fields::Values {
                 let mut values = [0.0; $crate::limits::FIELDS_MAX];
-                let mut positions = values.iter_mut();
-                $(if let Some(position) = positions.next() {
-                    *position = $crate::fields::FieldValue::to_value(self.$field);
+                let mut elements = values.iter_mut();
+                $(if let Some(element) = elements.next() {
+                    *element = $crate::fields::FieldValue::to_value(self.$field);
                 })*
                 values
             }

@@ -80,7 +80,7 @@ impl Forecast {
         position
     }
 
-    /// A rotation, by its first component's position, and its rate after some seconds.
+    /// A rotation, by the index of its first component, and its rate after some seconds.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
         let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
         turned(&four(&self.position[at..]), &rate, secs)

@@ -10,15 +10,15 @@ use crate::limits::FIELDS_MAX;
 /// neighbouring quaternions have the same sign. Fields that change in steps have 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// A set of fields, by their positions.
+/// A set of fields, by their indices.
 #[derive(Clone, Copy, Debug)]
 struct FieldSet(u32);
 
 const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for each field");
 
 impl FieldSet {
-    fn of(positions: impl Iterator<Item = usize>) -> Self {
-        Self(positions.fold(0, |all, at| all | 1 << at))
+    fn of(indices: impl Iterator<Item = usize>) -> Self {
+        Self(indices.fold(0, |all, at| all | 1 << at))
     }
 
     fn contains(self, at: usize) -> bool {
@@ -102,7 +102,7 @@ impl Shape {
         self.fields
     }
 
-    /// The fields that move, by their positions.
+    /// Indices of the fields that move.
     pub fn moving(&self) -> impl Iterator<Item = usize> + use<> {
         self.moving.iter()
     }
@@ -307,23 +307,22 @@ impl Track {
             let before = at.checked_sub(1).map(|before| self.knots[before]);
             let knot = &mut self.knots[at];
             knot.position = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.position));
-            for position in shape.moving() {
-                knot.rate[position] = match (shape.rates[position], &before) {
+            for field in shape.moving() {
+                knot.rate[field] = match (shape.rates[field], &before) {
                     (Some(rate), _) => f64::from(knot.values[rate]),
                     (None, Some(before)) => {
                         // Times differ by a microsecond at least.
                         let span = (knot.time - before.time).max(1e-6);
-                        (knot.position[position] - before.position[position]) / span
+                        (knot.position[field] - before.position[field]) / span
                     }
                     (None, None) => 0.0,
                 };
             }
             let Some(before) = before else { continue };
-            for position in shape.rotations().filter(|position| shape.rates[*position].is_none()) {
-                let (from, to) =
-                    (four(&before.position[position..]), four(&knot.position[position..]));
+            for field in shape.rotations().filter(|field| shape.rates[*field].is_none()) {
+                let (from, to) = (four(&before.position[field..]), four(&knot.position[field..]));
                 let rate = rotation::rate(&from, &to, (knot.time - before.time).max(1e-6));
-                knot.rate[position..position + 4].copy_from_slice(&rate);
+                knot.rate[field..field + 4].copy_from_slice(&rate);
             }
         }
     }

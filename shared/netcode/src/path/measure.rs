@@ -24,14 +24,14 @@ impl Meter {
         Self { began: None, slot, bytes: [0; Self::SLOTS as usize + 1] }
     }
 
-    fn position(slot: i64) -> usize {
+    fn index(slot: i64) -> usize {
         slot.rem_euclid(Self::SLOTS + 1) as usize
     }
 
     fn advance(&mut self, now: LocalTime) {
         let slot = now.0.div_euclid(Self::SLOT_MICROS).max(self.slot);
         for passed in (slot - Self::SLOTS).max(self.slot + 1)..=slot {
-            self.bytes[Self::position(passed)] = 0;
+            self.bytes[Self::index(passed)] = 0;
         }
         self.slot = slot;
     }
@@ -39,7 +39,7 @@ impl Meter {
     pub(super) fn add(&mut self, now: LocalTime, bytes: u64) {
         self.advance(now);
         self.began.get_or_insert(self.slot);
-        let slot = &mut self.bytes[Self::position(self.slot)];
+        let slot = &mut self.bytes[Self::index(self.slot)];
         *slot = slot.saturating_add(bytes).min(Self::BYTES_MAX);
     }
 
@@ -47,7 +47,7 @@ impl Meter {
     pub(super) fn per_second(&mut self, now: LocalTime) -> u64 {
         self.advance(now);
         let all: u64 = self.bytes.iter().sum();
-        let full = all - self.bytes[Self::position(self.slot)];
+        let full = all - self.bytes[Self::index(self.slot)];
         let slots = self.began.map_or(1, |began| (self.slot - began).clamp(1, Self::SLOTS));
         full * Self::SLOTS as u64 / slots as u64
     }

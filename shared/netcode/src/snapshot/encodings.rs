@@ -16,7 +16,7 @@ use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
-use crate::wire::range::{Recorder, Symbol};
+use crate::wire::range::{DecisionRecorder, Symbol};
 use crate::wire::snapshot::{Encoding, References, digest};
 use crate::wire::state::Codec;
 
@@ -149,7 +149,7 @@ impl<G: Game> Encodings<G> {
         let mut shown = State { packed: without_hidden(fields, own, &state.packed), ..*state };
         let activity = past.activity(fields);
         let from = self.symbols.len();
-        let mut recorder = Recorder::new(self.codec.layout().levels(), &mut self.symbols);
+        let mut recorder = DecisionRecorder::new(self.codec.layout().levels(), &mut self.symbols);
         let packed = &mut shown.packed;
         let extrapolated = self.codec.code(game, &mut recorder, state.kind, own, &past, packed);
         let mut cost = recorder.cost;

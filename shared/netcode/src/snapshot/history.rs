@@ -97,8 +97,8 @@ impl History {
 
     /// Number of the frame in which an entity last changed, came or went, as its reader sees it.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
-        let position = self.changed.get(usize::from(index));
-        position.map_or(0, |[shown, all]| if own { *all } else { *shown })
+        let numbers = self.changed.get(usize::from(index));
+        numbers.map_or(0, |[shown, all]| if own { *all } else { *shown })
     }
 
     /// The frame of a tick, unless it is forgotten.

@@ -333,11 +333,11 @@ mod tests {
                 priorities.lost(index, owed);
             }
             notices.rotate_left(1);
-            for position in &mut here {
+            for slot in &mut here {
                 let other = random.below(u32::from(slots)) as u16;
                 if random.chance(play.churn) && waited[usize::from(other)] == 0 {
-                    waited[usize::from(*position)] = 0;
-                    *position = other;
+                    waited[usize::from(*slot)] = 0;
+                    *slot = other;
                 }
             }
             here.sort_unstable();

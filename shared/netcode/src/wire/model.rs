@@ -334,7 +334,7 @@ pub(crate) enum Plain {
 }
 
 pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
-    let position = match what {
+    let context = match what {
         Plain::Usual(before) => USUAL + usize::from(before),
         Plain::Present(number) => PRESENT + number.min(7),
         Plain::Known => KNOWN,
@@ -343,7 +343,7 @@ pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
         Plain::Owned => KNOWN + 3,
         Plain::More => KNOWN + 4,
     };
-    coder.bit(HEADER + position, yes)
+    coder.bit(HEADER + context, yes)
 }
 
 /// Context of a residual.

@@ -256,14 +256,14 @@ impl Coder for RangeReader<'_> {
 
 /// Collector of decisions to be written later, and of their cost.
 #[derive(Debug)]
-pub struct Recorder<'t> {
+pub struct DecisionRecorder<'t> {
     levels: &'t [Level],
     symbols: &'t mut Vec<Symbol>,
     /// Cost in 1/1024 bit.
     pub cost: u32,
 }
 
-impl<'t> Recorder<'t> {
+impl<'t> DecisionRecorder<'t> {
     /// A collector that appends to `symbols`.
     pub fn new(levels: &'t [Level], symbols: &'t mut Vec<Symbol>) -> Self {
         Self { levels, symbols, cost: 0 }
@@ -275,7 +275,7 @@ impl<'t> Recorder<'t> {
     }
 }
 
-impl Coder for Recorder<'_> {
+impl Coder for DecisionRecorder<'_> {
     fn bit(&mut self, context: usize, yes: bool) -> bool {
         self.push(Symbol::new(self.levels[context], yes));
         yes

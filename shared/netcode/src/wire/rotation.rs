@@ -149,11 +149,11 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
     let largest = state[first] as usize & 3;
     let mut turned = [0.0; 4];
     let mut squares = 0.0;
-    for (position, component) in (0..4).filter(|position| *position != largest).zip(1..) {
+    for (at, component) in (0..4).filter(|at| *at != largest).zip(1..) {
         let most = f64::from((1_u32 << fields[first + component].bits) - 1);
         let part = f64::from(state[first + component]) / most - 0.5;
-        turned[position] = part * std::f64::consts::SQRT_2;
-        squares += turned[position] * turned[position];
+        turned[at] = part * std::f64::consts::SQRT_2;
+        squares += turned[at] * turned[at];
     }
     turned[largest] = libm::sqrt((1.0 - squares).max(0.0));
     turned
@@ -176,12 +176,12 @@ pub(crate) fn smallest(
     let mut predictions = [Predicted::default(); 3];
     let facing = |turned: &Quaternion| if turned[largest] < 0.0 { -1.0 } else { 1.0 };
     let (sign, held_sign) = (facing(&expected), facing(&newest));
-    let positions = (0..4).filter(|position| *position != largest);
-    for ((predicted, position), component) in predictions.iter_mut().zip(positions).zip(1..) {
+    let others = (0..4).filter(|at| *at != largest);
+    for ((predicted, at), component) in predictions.iter_mut().zip(others).zip(1..) {
         let most = f64::from((1_u32 << fields[first + component].bits) - 1);
         let steps = |turned: f64| (turned / std::f64::consts::SQRT_2 + 0.5) * most;
-        let fine = libm::round(steps(expected[position] * sign) * FINE as f64) as i64;
-        let held = libm::round(steps(newest[position] * held_sign)) as i64;
+        let fine = libm::round(steps(expected[at] * sign) * FINE as f64) as i64;
+        let held = libm::round(steps(newest[at] * held_sign)) as i64;
         *predicted = Predicted::moving(fine.clamp(0, most as i64 * FINE), held);
     }
     predictions

@@ -279,9 +279,9 @@ impl<C: Coder> Coding<'_, C> {
             near: self.surprises.last as usize,
             far: predicted.far.unwrap_or_else(|| self.surprises.far()),
         };
-        let position = self.layout.at(self.kind, at);
+        let start = self.layout.at(self.kind, at);
         let turned = if predicted.up { by } else { by.wrapping_neg() };
-        let coded = residual(self.coder, position, known, field.bits, turned);
+        let coded = residual(self.coder, start, known, field.bits, turned);
         let by = if predicted.up { coded } else { coded.wrapping_neg() };
         state[at] = expected.wrapping_add_signed(by) & ((1 << field.bits) - 1);
         self.surprises.add(by);

@@ -45,7 +45,7 @@ pub(crate) fn documented(example: &str) -> Vec<u8> {
 fn contexts_text() -> String {
     format!(
         "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of \
-         entity\n{ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for \
+         entity\n{ENTITY} and for each of its fields {FIELD}:\n{} for Zero, {} for Sign, {} for \
          Exponent, {} for Mantissa.",
         SIGN - ZERO,
         EXPONENT - SIGN,

@@ -79,13 +79,13 @@ impl Driver {
         None
     }
 
-    fn carry_out(&mut self, room: &mut dyn AnyRoom, Order { command, done }: Order) {
+    fn carry_out(&self, room: &mut dyn AnyRoom, Order { command, done }: Order) {
         // Nobody may wait for the result any more.
         let _ = done.send(room.handle_command(self.clock.now(), command));
     }
 
     /// Tells the host, if anybody listens.
-    fn tell_events(&mut self, room: &mut dyn AnyRoom) {
+    fn tell_events(&self, room: &mut dyn AnyRoom) {
         while let Some(event) = room.poll_event() {
             let _ = self.host.events.send(event);
         }

@@ -21,8 +21,8 @@ impl References {
     /// Adds one, older than those before; what does not fit is left out.
     pub fn push(&mut self, age: u8) {
         debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
-        if let Some(position) = self.ages.iter_mut().find(|position| **position == 0) {
-            *position = age;
+        if let Some(free) = self.ages.iter_mut().find(|age| **age == 0) {
+            *free = age;
         }
     }
 
@@ -83,8 +83,8 @@ pub(super) fn own_references<C: Coder>(
     let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
     let mut read = References::NONE;
     read.push(baseline);
-    for (position, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
-        if plain(coder, Plain::Present(position), own.iter().any(|age| age == older)) {
+    for (nth, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
+        if plain(coder, Plain::Present(nth), own.iter().any(|age| age == older)) {
             read.push(older);
         }
     }

@@ -14,7 +14,7 @@ use crate::time::Rates;
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
-use crate::wire::range::Recorder;
+use crate::wire::range::DecisionRecorder;
 use crate::wire::{Echo, documented};
 
 crate::record! {
@@ -142,7 +142,7 @@ fn encode(
         past.push(age, &had[&(index, TICK.minus(u64::from(age)))].packed);
     }
     let own = state.owner == Some(READER);
-    let mut recorder = Recorder::new(codec.layout().levels(), symbols);
+    let mut recorder = DecisionRecorder::new(codec.layout().levels(), symbols);
     let mut packed = state.packed;
     let extrapolated = codec.code(&Balls, &mut recorder, 0, own, &past, &mut packed);
     let cost = if extrapolated { 0 } else { recorder.cost };
