@@ -18,8 +18,8 @@ const LINES_MAX: usize = 8;
 const SHOWN: Micros = Micros::from_ms(10_000);
 const FADE_SECS: f64 = 1.0;
 const WIDTH: f32 = 420.0;
-/// From the window's lower left corner.
-const CORNER: Vec2 = vec2(18.0, -64.0);
+/// Lower left corner of the lines, from the window's: above what games show there.
+const CORNER: Vec2 = vec2(18.0, -178.0);
 
 #[derive(Debug)]
 struct Line {
@@ -76,7 +76,7 @@ impl Chat {
         let finished = !is_fresh && ctx.input(|input| input.key_pressed(Key::Enter));
         Area::new(Id::new("chat"))
             .order(Order::Foreground)
-            .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 40.0))
+            .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 42.0))
             .show(ctx, |ui| {
                 let frame = Frame::new()
                     .fill(fade(palette::CARD, 0.95))
