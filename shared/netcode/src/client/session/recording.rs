@@ -33,7 +33,7 @@ impl Session {
     }
 
     /// Records all input from now on, for [`poll_fed`](Self::poll_fed). A recording ends when
-    /// [`FED_MAX`] entries wait to be fetched.
+    /// [`FED_MAX`](crate::limits::FED_MAX) entries wait to be fetched.
     pub fn record(&mut self) {
         self.fed.get_or_insert_default();
     }
