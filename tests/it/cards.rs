@@ -2,7 +2,7 @@
 
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::interest::Told;
+use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
@@ -97,7 +97,7 @@ impl Table {
         entities.insert(Slot { id, owner: Some(OWNER), entity: self.card });
         self.history.push(self.tick, &entities);
         let now = LocalTime(RATES.time_of(self.tick).0);
-        let relevant = [Told { index: 0, generation: 0, weight: 1, near: Tick(0) }];
+        let relevant = [Relevant { index: 0, generation: 0, weight: 1, near: Tick(0) }];
         let relevant = if visible { &relevant[..] } else { &[] };
         let (header, mut packets) = (SnapshotHeader::default(), Vec::new());
         let (history, encodings) = (&self.history, &mut self.encodings);

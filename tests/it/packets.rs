@@ -7,7 +7,7 @@ use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::identity::ResumeToken;
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::snapshot::State;
+use phaselock::snapshot::EntityState;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::Welcome;
 use phaselock::wire::snapshot::{Change, Perceived, References, SnapshotHeader, SnapshotWriter};
@@ -78,7 +78,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         let codec = Codec::<G>::new(Rates::DEFAULT);
         let mut writer = SnapshotWriter::new(&codec, header, ME, Vec::new());
         for (index, body) in entities {
-            let state = body.map(|body| State {
+            let state = body.map(|body| EntityState {
                 generation: 0,
                 kind: body.kind(),
                 owner: (*index == OWN).then_some(ME),

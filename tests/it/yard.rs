@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phaselock::fields::{Audience, Entity, Kind, Record, Values};
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::interest::{Lingering, Told};
+use phaselock::interest::{Lingering, Relevant};
 use phaselock::path::SendRate;
 use phaselock::random::Random;
 use phaselock::record;
@@ -282,7 +282,7 @@ impl Server {
         let here = |index: &&u16| scene.entities.at(**index).is_some();
         let near: Vec<_> = scene.relevant.iter().filter(here).copied().collect();
         let mut lingering = Lingering::new(self.rates);
-        let told: &[Told] = lingering.update(self.tick, &near, |index| (0, weigh(index)));
+        let told: &[Relevant] = lingering.update(self.tick, &near, |index| (0, weigh(index)));
         let now = self.now();
         let mut packets = Vec::new();
         let (encodings, header) = (&mut self.encodings, SnapshotHeader::default());

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use phaselock::fields::Record;
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::interest::Told;
+use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
@@ -179,7 +179,7 @@ pub struct Replay<R: Recorded> {
     acks: VecDeque<Ack>,
     age: usize,
     entities: Entities<R>,
-    everybody: Vec<Told>,
+    everybody: Vec<Relevant>,
     tick: Tick,
     rates: Rates,
     /// Decisions in the packets, if tables are to be made of them.
@@ -207,7 +207,7 @@ impl<R: Recorded> Replay<R> {
             age,
             entities: Entities::default(),
             everybody: (0..R::BODIES as u16)
-                .map(|index| Told { index, generation: 0, weight: 1, near: Tick(0) })
+                .map(|index| Relevant { index, generation: 0, weight: 1, near: Tick(0) })
                 .collect(),
             tick: Tick(0),
             rates,

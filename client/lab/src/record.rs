@@ -15,7 +15,7 @@ use phaselock::time::{LocalTime, Micros};
 use thiserror::Error;
 
 use crate::file::{FILE_BYTES_MAX, POINTS_MAX, SPAN_HOURS_MAX, Source, header, line};
-use phaselock::client::{Motion, Recorded, Session};
+use phaselock::client::{MotionSample, Recorded, Session};
 
 /// Wait before lines are written to the disk: the most that a crash loses.
 const FLUSH_AFTER: Micros = Micros::from_ms(1000);
@@ -127,7 +127,7 @@ impl MotionFiles {
             if self.stay.replace(motion.stay).is_some_and(|stay| stay != motion.stay) {
                 self.begin()?;
             }
-            let Motion { game, kinds, rates, seed, recorded, .. } = motion;
+            let MotionSample { game, kinds, rates, seed, recorded, .. } = motion;
             let source = || {
                 let source = Source::of(game, kinds, recorded.kind, rates, seed);
                 source.ok_or(RecordError::NoPosition(game))

@@ -116,7 +116,7 @@ impl Grid {
 
 /// An entity that a client is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Relevant {
     /// Index of its slot.
     pub index: u16,
     /// Generation of the slot's tenant.
@@ -132,8 +132,8 @@ pub struct Told {
 #[derive(Clone, Debug)]
 pub struct Lingering {
     ticks: u64,
-    told: Vec<Told>,
-    next: Vec<Told>,
+    told: Vec<Relevant>,
+    next: Vec<Relevant>,
 }
 
 impl Lingering {
@@ -151,16 +151,16 @@ impl Lingering {
         tick: Tick,
         near: &[u16],
         mut weigh: impl FnMut(u16) -> (u8, u16),
-    ) -> &[Told] {
+    ) -> &[Relevant] {
         debug_assert!(near.windows(2).all(|pair| pair[0] < pair[1]));
         let ticks = self.ticks;
         self.next.clear();
         let next = &mut self.next;
-        let mut tell = |index: u16, lingering: Option<&Told>| {
+        let mut tell = |index: u16, lingering: Option<&Relevant>| {
             let (generation, weight) = weigh(index);
             if weight > 0 && lingering.is_none_or(|told| told.generation == generation) {
                 let near = lingering.map_or(tick, |told| told.near);
-                next.push(Told { index, generation, weight, near });
+                next.push(Relevant { index, generation, weight, near });
             }
         };
         let recent = self.told.iter().filter(|told| tick.since(told.near) <= ticks);
@@ -178,7 +178,7 @@ impl Lingering {
     }
 
     /// The last result of [`update`](Self::update).
-    pub fn told(&self) -> &[Told] {
+    pub fn told(&self) -> &[Relevant] {
         &self.told
     }
 }

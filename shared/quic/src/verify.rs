@@ -26,11 +26,11 @@ use crate::settings;
 /// The transport reports a refused certificate as a bare TLS alert; here a caller learns why, and
 /// what to pin.
 #[derive(Clone, Debug, Default)]
-pub struct Observed(Arc<Mutex<Option<Seen>>>);
+pub struct Observed(Arc<Mutex<Option<CertificateSeen>>>);
 
 /// A server's certificate, as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Seen {
+pub enum CertificateSeen {
     /// The certificate is the pinned one, or there was none; and the server proved its key.
     #[error("the server's certificate is {0}")]
     Proven(Fingerprint),
@@ -47,11 +47,11 @@ pub enum Seen {
 
 impl Observed {
     /// The server's certificate as seen so far.
-    pub fn get(&self) -> Option<Seen> {
+    pub fn get(&self) -> Option<CertificateSeen> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, seen: Seen) {
+    fn set(&self, seen: CertificateSeen) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
     }
 }
@@ -105,7 +105,7 @@ impl ServerCertVerifier for PinVerifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         let found = fingerprint_of(end_entity);
         if let Some(expected) = self.expected.filter(|expected| *expected != found) {
-            let changed = Seen::Changed { expected, found };
+            let changed = CertificateSeen::Changed { expected, found };
             self.observed.set(changed);
             return Err(CertificateError::Other(OtherError(Arc::new(changed))).into());
         }
@@ -130,7 +130,7 @@ impl ServerCertVerifier for PinVerifier {
         let algorithms = &self.provider.signature_verification_algorithms;
         let valid = verify_tls13_signature(message, cert, dss, algorithms)?;
         // Only now: a certificate is public, and anybody could have shown this one.
-        self.observed.set(Seen::Proven(fingerprint_of(cert)));
+        self.observed.set(CertificateSeen::Proven(fingerprint_of(cert)));
         Ok(valid)
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let (crypto, observed) = client_crypto(None, ALPN).expect("valid");
         assert_eq!(observed.get(), None);
         let client = handshake(server(&certificate, &key), crypto).expect("a handshake");
-        assert_eq!(observed.get(), Some(Seen::Proven(fingerprint_of(&certificate))));
+        assert_eq!(observed.get(), Some(CertificateSeen::Proven(fingerprint_of(&certificate))));
         assert_eq!(client.alpn_protocol(), Some(ALPN));
         let suite = client.negotiated_cipher_suite().expect("a handshake settles it").suite();
         assert_eq!(suite, rustls::CipherSuite::TLS13_AES_128_GCM_SHA256);
@@ -218,7 +218,7 @@ mod tests {
         let pin = fingerprint_of(&certificate);
         let (crypto, observed) = client_crypto(Some(pin), ALPN).expect("valid");
         handshake(server(&certificate, &key), crypto).expect("a handshake");
-        assert_eq!(observed.get(), Some(Seen::Proven(pin)));
+        assert_eq!(observed.get(), Some(CertificateSeen::Proven(pin)));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let (expected, found) = (Fingerprint([7; 32]), fingerprint_of(&certificate));
         let (crypto, observed) = client_crypto(Some(expected), ALPN).expect("valid");
         let error = handshake(server(&certificate, &key), crypto).expect_err("another certificate");
-        assert_eq!(observed.get(), Some(Seen::Changed { expected, found }));
+        assert_eq!(observed.get(), Some(CertificateSeen::Changed { expected, found }));
         assert!(
             matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(_))),
             "{error}"

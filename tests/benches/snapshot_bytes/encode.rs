@@ -6,7 +6,7 @@ use std::time::Instant;
 use phaselock::fields::Entity;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
-use phaselock::interest::Told;
+use phaselock::interest::Relevant;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
 use phaselock::path::SendRate;
 use phaselock::random::Random;
@@ -87,7 +87,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             ends: Vec::new(),
         })
         .collect();
-    let always = |index| Told { index, generation: 0, weight: 1, near: Tick(0) };
+    let always = |index| Relevant { index, generation: 0, weight: 1, near: Tick(0) };
     let told: Vec<_> = bots.world.entities.iter().map(|slot| always(slot.id.index)).collect();
     // The first client reads, to tell what its packets are made of.
     let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));

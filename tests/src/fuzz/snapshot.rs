@@ -6,7 +6,7 @@ use phaselock::fields::{Audience, Entity};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
-use phaselock::snapshot::State;
+use phaselock::snapshot::EntityState;
 use phaselock::snapshot::store::{Received, Store, StoreError};
 use phaselock::time::{Rates, Tick};
 use phaselock::wire::state::Codec;
@@ -79,7 +79,7 @@ fn check<G: Game>(store: &Store<G>, reader: PlayerId) {
     assert!(latest.len() <= count);
 }
 
-fn check_state<G: Game>(state: &State, index: u16, reader: PlayerId) {
+fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
     let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
     for (field, value) in fields.iter().zip(state.packed) {
         assert!(value >> field.bits == 0, "{} is {value}", field.name);

@@ -27,7 +27,7 @@ pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
 pub use fed::Fed;
 pub use game::{Client, Picture};
 pub use news::Correction;
-pub use output::{Motion, Notice, Output, SessionConfig, State};
+pub use output::{MotionSample, Notice, Output, SessionConfig, State};
 pub use recorder::Recorded;
 pub use session::Session;
 pub use stats::{Misses, Stats};

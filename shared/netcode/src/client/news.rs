@@ -3,7 +3,7 @@
 use crate::fields::Entities;
 use crate::game::{Game, MispredictionCause};
 use crate::ids::EntityId;
-use crate::snapshot::State;
+use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::Tick;
 
@@ -23,7 +23,7 @@ pub(super) struct News<'a, G: Game> {
     /// Its tick.
     pub(super) tick: Tick,
     /// The own entity, and its state at that tick.
-    pub(super) own: (EntityId, State),
+    pub(super) own: (EntityId, EntityState),
     /// Everything as of the newest states.
     pub(super) scene: Entities<G::Entity>,
     /// All that was received.

@@ -107,7 +107,7 @@ pub enum Notice {
 
 /// A state of the own player's motion, with its game and world.
 #[derive(Clone, Debug)]
-pub struct Motion {
+pub struct MotionSample {
     /// The game's name.
     pub game: &'static str,
     /// The kinds of its entities.

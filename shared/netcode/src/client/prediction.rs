@@ -20,7 +20,7 @@ use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::motion::smoothing::RenderError;
-use crate::snapshot::State;
+use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
 
@@ -297,7 +297,7 @@ impl<G: Game> Prediction<G> {
     }
 
     /// The prediction was right: only the rest of the world is news.
-    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: State) {
+    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: EntityState) {
         let before = std::mem::replace(&mut self.scene, news.scene);
         for id in self.others.ids().chain([own]) {
             match before.get(id) {

@@ -23,7 +23,7 @@ use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
 use super::fed::Fed;
 use super::game::{Client, Picture};
-use super::output::{Motion, Notice, Output, SessionConfig, State};
+use super::output::{MotionSample, Notice, Output, SessionConfig, State};
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
 use crate::game::Game;
@@ -99,7 +99,7 @@ pub struct Session {
     outputs: VecDeque<Output>,
     notices: VecDeque<Notice>,
     /// The own player's motion, if that is recorded, as far as the client has handed it over.
-    motion: Option<VecDeque<Motion>>,
+    motion: Option<VecDeque<MotionSample>>,
     /// Input so far, if that is recorded, and whether it was too long.
     fed: Option<VecDeque<Fed>>,
     fed_over: bool,

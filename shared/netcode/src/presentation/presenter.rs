@@ -16,7 +16,7 @@ use crate::motion::interpolate::{blend_values, cut_between};
 use crate::motion::method::{Method, Moment, Rules};
 use crate::motion::smoothing::RenderError;
 use crate::motion::track::{KNOTS_MAX, Shape, Track};
-use crate::snapshot::State;
+use crate::snapshot::EntityState;
 use crate::time::{Rates, Tick};
 
 /// Shows all entities, each by the method that is chosen for its kind.
@@ -120,7 +120,7 @@ impl<G: Game> Presenter<G> {
         game: &G,
         index: u16,
         tick: Tick,
-        state: Option<&State>,
+        state: Option<&EntityState>,
         arrival: f64,
     ) {
         let rates = self.rates;
@@ -230,7 +230,7 @@ impl SlotTracks {
     #[expect(clippy::too_many_arguments, reason = "a state, and what its table says of it")]
     fn push(
         &mut self,
-        state: &State,
+        state: &EntityState,
         fields: &'static [Field],
         choice: Choice,
         time: f64,
@@ -328,7 +328,7 @@ impl SlotTracks {
 const DRAWN_MAX: usize = 64;
 
 impl ShownTrack {
-    fn new(state: &State, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
+    fn new(state: &EntityState, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
         Self {
             generation: state.generation,
             kind: state.kind,
@@ -355,7 +355,7 @@ impl ShownTrack {
     }
 
     /// Tells whether a state belongs to this track.
-    fn fits(&self, state: &State, fields: &[Field], values: &Values) -> bool {
+    fn fits(&self, state: &EntityState, fields: &[Field], values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
         same && self

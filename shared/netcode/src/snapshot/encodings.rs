@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::State;
+use super::EntityState;
 use super::history::{Frame, History};
 use crate::fields::Entity;
 use crate::game::Game;
@@ -146,7 +146,8 @@ impl<G: Game> Encodings<G> {
             return None;
         }
         self.misses += 1;
-        let mut shown = State { packed: without_hidden(fields, own, &state.packed), ..*state };
+        let mut shown =
+            EntityState { packed: without_hidden(fields, own, &state.packed), ..*state };
         let activity = past.activity(fields);
         let from = self.symbols.len();
         let mut recorder = DecisionRecorder::new(self.codec.layout().levels(), &mut self.symbols);

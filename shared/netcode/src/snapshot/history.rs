@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::State;
+use super::EntityState;
 use crate::fields::Entity;
 use crate::game::Entities;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
@@ -16,17 +16,17 @@ pub struct Frame {
     pub number: u64,
     /// Tick of the states.
     pub tick: Tick,
-    states: Vec<(u16, State)>,
+    states: Vec<(u16, EntityState)>,
 }
 
 impl Frame {
     /// All entities.
-    pub fn iter(&self) -> impl Iterator<Item = (u16, &State)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u16, &EntityState)> {
         self.states.iter().map(|(index, state)| (*index, state))
     }
 
     /// The entity in a slot.
-    pub fn get(&self, index: u16) -> Option<&State> {
+    pub fn get(&self, index: u16) -> Option<&EntityState> {
         let at = self.states.binary_search_by_key(&index, |(index, _)| *index).ok()?;
         Some(&self.states[at].1)
     }
@@ -37,7 +37,7 @@ impl Frame {
 pub struct History {
     frames: VecDeque<Frame>,
     /// Memory of a forgotten frame.
-    spare: Vec<(u16, State)>,
+    spare: Vec<(u16, EntityState)>,
     next: u64,
     /// For each index the frame of its last change: of what all may see, and of anything.
     changed: Vec<[u64; 2]>,
@@ -54,15 +54,15 @@ impl History {
         }
         let mut states = std::mem::take(&mut self.spare);
         states.clear();
-        states.extend(entities.iter().map(|slot| (slot.id.index, State::of(slot))));
+        states.extend(entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))));
         self.note_changes::<E>(&states);
         self.frames.push_back(Frame { number: self.next, tick, states });
         self.next += 1;
     }
 
-    fn note_changes<E: Entity>(&mut self, states: &[(u16, State)]) {
+    fn note_changes<E: Entity>(&mut self, states: &[(u16, EntityState)]) {
         let before = self.frames.back().map_or(&[][..], |frame| &frame.states);
-        let last = |states: &[(u16, State)]| states.last().map_or(0, |(index, _)| *index + 1);
+        let last = |states: &[(u16, EntityState)]| states.last().map_or(0, |(index, _)| *index + 1);
         let len = usize::from(last(states).max(last(before)));
         if self.changed.len() < len {
             self.changed.resize(len, [0; 2]);
@@ -73,9 +73,9 @@ impl History {
             let new = new.next_if(|(at, _)| *at == index).map(|(_, state)| state);
             if old != new {
                 changed[1] = self.next;
-                let shown = |state: &State| {
+                let shown = |state: &EntityState| {
                     let fields = E::KINDS[usize::from(state.kind)].fields;
-                    State { packed: without_hidden(fields, false, &state.packed), ..*state }
+                    EntityState { packed: without_hidden(fields, false, &state.packed), ..*state }
                 };
                 if old.map(shown) != new.map(shown) {
                     changed[0] = self.next;

@@ -20,4 +20,4 @@ mod recent;
 pub mod sender;
 pub mod store;
 
-pub use crate::wire::state::State;
+pub use crate::wire::state::EntityState;

@@ -1,6 +1,6 @@
 //! The server's knowledge of one entity at one client.
 
-use super::State;
+use super::EntityState;
 use super::encodings::Source;
 use super::history::Frame;
 use super::recent::Recent;
@@ -32,7 +32,7 @@ impl Presence {
         codec: &Codec<G>,
         source: &Source<'_, G>,
         index: u16,
-        state: &State,
+        state: &EntityState,
         own: bool,
     ) -> bool {
         if !codec.is_stepwise(state.kind) || self.there.is_none() || self.leaving {
@@ -53,7 +53,7 @@ impl Presence {
         source: &Source<'_, G>,
         packet: References,
         index: u16,
-        state: &State,
+        state: &EntityState,
     ) -> References {
         let usable = |then: &Frame| {
             let same = then.get(index)?.same_entity(state);

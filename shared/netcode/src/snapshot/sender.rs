@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::State;
+use super::EntityState;
 use super::encodings::{Encodings, Source};
 use super::history::History;
 use super::presence::Presence;
@@ -11,7 +11,7 @@ use super::recent::Recent;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::interest::Told;
+use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
@@ -248,7 +248,7 @@ impl Sender {
         encodings: &mut Encodings<G>,
         game: &G,
         history: &History,
-        relevant: &[Told],
+        relevant: &[Relevant],
         header: SnapshotHeader,
         now: LocalTime,
         packet_bytes: usize,
@@ -336,7 +336,7 @@ impl Sender {
     }
 
     /// Lists what there is to send: relevant entities, and those that the client must forget.
-    fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
+    fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Relevant]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.presences.len() < last {
             self.presences.resize(last, Presence::default());
@@ -431,7 +431,7 @@ impl Sender {
             None => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
                 let packed = without_hidden(fields, own, &state.packed);
-                whole(Change::Full(State { packed, ..*state }))
+                whole(Change::Full(EntityState { packed, ..*state }))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::State;
+use super::EntityState;
 use super::recent::Recent;
 use crate::game::{Entities, Game};
 use crate::ids::PlayerId;
@@ -19,8 +19,8 @@ use crate::wire::state::Codec;
 pub struct Version {
     /// Tick of the state.
     pub tick: Tick,
-    /// State at the tick.
-    pub state: Option<State>,
+    /// EntityState at the tick.
+    pub state: Option<EntityState>,
 }
 
 /// Summary of a packet.

@@ -15,7 +15,7 @@ use super::extrapolation::ReferenceStates;
 use super::fields::visible;
 use super::model::{Layout, Plain, extrapolated, gap, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
-use super::state::{AsExtrapolated, Codec, State};
+use super::state::{AsExtrapolated, Codec, EntityState};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
@@ -35,7 +35,7 @@ pub enum Change {
     /// Difference from states that the reader has.
     Known(References, Encoding),
     /// The whole state.
-    Full(State),
+    Full(EntityState),
     /// Its end.
     Gone,
     /// The reader may not see it any more.
@@ -58,7 +58,7 @@ pub struct Encoding {
 }
 
 /// 32-bit FNV-1a of an entity.
-pub(crate) fn digest(index: u16, state: Option<&State>) -> u32 {
+pub(crate) fn digest(index: u16, state: Option<&EntityState>) -> u32 {
     let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
     let start = step(0x811c_9dc5, u32::from(index));
     let Some(state) = state else { return start };
@@ -79,7 +79,7 @@ fn check(sum: u32) -> u32 {
     (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
 }
 
-/// State of both sides while they go through a packet's entities.
+/// EntityState of both sides while they go through a packet's entities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     count: usize,
@@ -275,7 +275,7 @@ fn kind_bits<E: Entity>() -> u32 {
 /// Writes a whole state, or reads into it.
 fn code_full<G: Game, C: Coder>(
     coder: &mut C,
-    state: &mut State,
+    state: &mut EntityState,
     reader: PlayerId,
 ) -> Result<(), WireError> {
     state.generation = coder.raw(u32::from(state.generation), 8) as u8;
@@ -297,7 +297,7 @@ pub struct Told {
     /// Index of its slot.
     pub index: u16,
     /// Its state at the packet's tick; none if it is gone or hidden.
-    pub state: Option<State>,
+    pub state: Option<EntityState>,
     /// True if it is hidden, not gone.
     pub hidden: bool,
 }
@@ -311,7 +311,7 @@ pub fn read_snapshot<'s, G: Game>(
     game: &G,
     near: Tick,
     reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
@@ -332,7 +332,7 @@ pub(crate) fn count_snapshot<'s, G: Game>(
     game: &G,
     near: Tick,
     reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     counts: &mut Counts,
 ) {
     let coder = RangeReader::new(codec.layout().levels(), &bytes[1.min(bytes.len())..]);
@@ -365,7 +365,7 @@ fn read_from<'s, G: Game, C: Coder>(
     game: &G,
     near: Tick,
     reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     let layout = codec.layout();
@@ -409,9 +409,10 @@ fn read_from<'s, G: Game, C: Coder>(
                 codec.code(game, coder, base.kind, own, &past, &mut packed);
             }
             progress.lately = (lately << 1 | u8::from(yes)) & 3;
-            Some(State { packed, ..base })
+            Some(EntityState { packed, ..base })
         } else if plain(coder, Plain::There, false) {
-            let mut state = State { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
+            let mut state =
+                EntityState { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
             code_full::<G, _>(coder, &mut state, reader)?;
             Some(state)
         } else {

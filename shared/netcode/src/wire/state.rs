@@ -18,7 +18,7 @@ use crate::time::Rates;
 
 /// An entity's state as the wire has it, without its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct EntityState {
     /// Generation of the slot's tenant.
     pub generation: u8,
     /// Index into the game's kinds.
@@ -29,7 +29,7 @@ pub struct State {
     pub packed: Packed,
 }
 
-impl State {
+impl EntityState {
     /// The state of an entity in the world.
     pub fn of<E: Entity>(slot: &Slot<E>) -> Self {
         Self {

@@ -21,7 +21,7 @@ use crate::pins::KnownHosts;
 use crate::player::PlayerKey;
 use crate::settings;
 use crate::socket::EcnCleared;
-use crate::verify::{Seen, client_config};
+use crate::verify::{CertificateSeen, client_config};
 
 /// Time for an answer before the next address is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -287,7 +287,7 @@ async fn connect_to(
     endpoint.set_default_client_config(config);
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
-    if let Some(Seen::Changed { expected, found }) = observed.get() {
+    if let Some(CertificateSeen::Changed { expected, found }) = observed.get() {
         return Err(refused(format!(
             "the server at {host} shows another certificate than before ({found} instead of \
              {expected}): either it was set up anew, or somebody poses as it. If you know that it \
@@ -303,7 +303,7 @@ async fn connect_to(
         Ok(Err(error)) => return Err(describe(&error)),
         Err(_) => return Err(lost(format!("no answer from {host}"))),
     };
-    if let (Some(Seen::Proven(fingerprint)), None, Some(known)) =
+    if let (Some(CertificateSeen::Proven(fingerprint)), None, Some(known)) =
         (observed.get(), expected, &mut known)
     {
         known.remember(&host, fingerprint).map_err(|error| refused(error.to_string()))?;

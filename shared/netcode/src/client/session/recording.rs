@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::client::fed::Fed;
-use crate::client::output::Motion;
+use crate::client::output::MotionSample;
 use crate::limits::{FIELDS_MAX, MOTION_MAX};
 
 impl Session {
@@ -15,7 +15,7 @@ impl Session {
     }
 
     /// The next state of the own player's motion; the oldest beyond [`MOTION_MAX`] are lost.
-    pub fn poll_motion(&mut self) -> Option<Motion> {
+    pub fn poll_motion(&mut self) -> Option<MotionSample> {
         self.collect_motion();
         self.motion.as_mut()?.pop_front()
     }
@@ -28,7 +28,14 @@ impl Session {
             }
             let (game, kinds) = (client.game_name(), client.kinds());
             let (rates, seed) = (client.common().rates(), client.common().seed());
-            motion.push_back(Motion { game, kinds, rates, seed, stay: self.stays - 1, recorded });
+            motion.push_back(MotionSample {
+                game,
+                kinds,
+                rates,
+                seed,
+                stay: self.stays - 1,
+                recorded,
+            });
         }
     }
 

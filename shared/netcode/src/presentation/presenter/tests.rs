@@ -53,7 +53,7 @@ impl Told {
 
     /// A state came 50 ms after its time.
     fn state(&mut self, tick: u64, generation: u8, ball: Ball) {
-        let state = State { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
+        let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
         let arrival = tick as f64 / 100.0 + 0.05;
         self.0.handle(&Balls, 0, Tick(tick), Some(&state), arrival);
     }
@@ -208,7 +208,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         [(10, 10.0, 0), (12, 11.0, 1), (14, 11.0, 3), (16, 11.0, 5), (18, 18.0, 0)]
     {
         let packed = Record::pack(&Runner { x, age });
-        let state = State { generation: 0, kind: 0, owner: None, packed };
+        let state = EntityState { generation: 0, kind: 0, owner: None, packed };
         let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
         let values = unpack_values(kind, &packed);
         track.push(

@@ -110,20 +110,20 @@ fn header() -> SnapshotHeader {
 }
 
 /// A state as the reader may know it.
-fn state(x: f32, owner: Option<PlayerId>) -> State {
+fn state(x: f32, owner: Option<PlayerId>) -> EntityState {
     let packed = Record::pack(&Ball { x, bounces: 2, plan: 5 });
     let packed = without_hidden(Ball::FIELDS, owner == Some(READER), &packed);
-    State { generation: 1, kind: 0, owner, packed }
+    EntityState { generation: 1, kind: 0, owner, packed }
 }
 
 /// The states that a client has.
-type Had = BTreeMap<(u16, Tick), State>;
+type Had = BTreeMap<(u16, Tick), EntityState>;
 
 /// A packet's word of an entity.
 #[derive(Clone, Debug)]
 enum Say {
-    Known(References, State),
-    Full(State),
+    Known(References, EntityState),
+    Full(EntityState),
     Gone,
     Hidden,
 }
@@ -134,7 +134,7 @@ fn encode(
     had: &Had,
     index: u16,
     references: References,
-    state: &State,
+    state: &EntityState,
     symbols: &mut Vec<Symbol>,
 ) -> Encoding {
     let mut past = ReferenceStates::default();
@@ -255,11 +255,11 @@ fn a_missing_or_foreign_baseline_refuses_the_packet() {
         assert_eq!(read(&bytes, &less), Err(WireError::Baseline), "without {missing:?}");
         // Another tenant of the slot.
         let mut other = had.clone();
-        other.insert(*missing, State { generation: 7, ..had[missing] });
+        other.insert(*missing, EntityState { generation: 7, ..had[missing] });
         assert_eq!(read(&bytes, &other), Err(WireError::Baseline));
         // Another state of the same entity.
         let packed = Record::pack(&Ball { x: 100.0, bounces: 7, plan: 1 });
-        other.insert(*missing, State { packed, ..had[missing] });
+        other.insert(*missing, EntityState { packed, ..had[missing] });
         assert!(read(&bytes, &other).is_err(), "{missing:?} was something else");
     }
 }
@@ -361,13 +361,13 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
     }
 }
 
-fn any_state(random: &mut Random, owner: Option<PlayerId>, generation: u8) -> State {
+fn any_state(random: &mut Random, owner: Option<PlayerId>, generation: u8) -> EntityState {
     let mut packed = [0; FIELDS_MAX];
     for (value, field) in packed.iter_mut().zip(Ball::FIELDS) {
         *value = random.below(1 << field.bits);
     }
     let packed = without_hidden(Ball::FIELDS, owner == Some(READER), &packed);
-    State { generation, kind: 0, owner, packed }
+    EntityState { generation, kind: 0, owner, packed }
 }
 
 /// A packet's worth of anything: from any index on, around at most once.
