@@ -1,6 +1,6 @@
 //! The order of entities when not all fit into a snapshot: one client's priority accumulators.
 //!
-//! After Glenn Fiedler, "EntityState Synchronization" (gafferongames.com, 2015): each snapshot adds an
+//! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
 //! entity's weight to its sum, the greatest sums are sent, and a sent entity starts again from 0.
 //! So important entities are sent more often, and none starves; the tests prove the bound.
 //!
