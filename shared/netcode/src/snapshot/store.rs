@@ -19,7 +19,7 @@ use crate::wire::state::Codec;
 pub struct Version {
     /// Tick of the state.
     pub tick: Tick,
-    /// EntityState at the tick.
+    /// State at the tick.
     pub state: Option<EntityState>,
 }
 

@@ -79,7 +79,7 @@ fn check(sum: u32) -> u32 {
     (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
 }
 
-/// EntityState of both sides while they go through a packet's entities.
+/// State of both sides while they go through a packet's entities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     count: usize,
