@@ -294,8 +294,9 @@ fn kept_seats_lock_nobody_out() {
     assert!(!welcome(&said).resumed);
     let said = greet(&mut room, LocalTime(50), 4, &hello_of(0, None));
     assert_eq!((welcome(&said).player, welcome(&said).resumed), (PlayerId(0), true));
-    // A seat is not kept for whoever only knocked.
+    // A seat is not kept for whoever only knocked, but for a player who is lost again at once.
     room.handle_lost(LocalTime(60), ClientId(3), "it is gone");
+    room.handle_lost(LocalTime(60), ClientId(4), "it is gone");
     assert_eq!(room.seats_taken(), 1);
 }
 

@@ -288,7 +288,7 @@ impl<G: Game> AnyRoom for Room<G> {
         let Some(seated) = self.members.get_mut(&client) else { return };
         let member = &mut seated.member;
         // A seat is kept for a player, and not for whoever only knocked.
-        if until <= now || !member.heard {
+        if until <= now || member.stats.accepted == 0 {
             return self.free(client, reason);
         }
         if member.away_until.is_none() {
