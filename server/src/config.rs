@@ -46,7 +46,7 @@ pub struct Config {
     pub games: Vec<String>,
     /// Rounds of a game before the next one, where there are several; 1 to 1000.
     pub rounds: u32,
-    /// Number of bots, up to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
+    /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
     pub bots: u16,
     /// Seats for people, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub max_players: u16,

@@ -37,7 +37,8 @@ impl Table {
         }
         while let Some(output) = room.poll_output(now) {
             if let Output::Control { message: ServerMessage::Welcome(welcome), .. } = output {
-                clients.push((Client::new(&welcome, now, now), Default::default()));
+                let client = Client::new(&welcome, now, now).expect("there is no configuration");
+                clients.push((client, Default::default()));
             }
         }
         Self { room, now, clients, random: Random::new(3) }

@@ -4,7 +4,7 @@ use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::server::{AnyRoom, ClientId, Event, Output, Room};
 use phaselock::time::LocalTime;
-use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
+use phaselock::wire::control::{ClientMessage, Hello, Seat, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_games::skirmish::{Skirmish, scores};
 use phaselock_testing::{Sim, body, hello, room_config};
@@ -110,10 +110,12 @@ fn names_are_cleaned_and_told_apart() {
         let hello = body(&ClientMessage::Hello(hello::<Skirmish>(name, LocalTime(0))));
         names.extend(answers(&mut room, client as u64, &hello).into_iter().filter_map(|output| {
             match output {
-                Output::Control {
-                    client: ClientId(to),
-                    message: ServerMessage::Joined { name, player, .. },
-                } if to == client as u64 && usize::from(player.0) == client => Some(name),
+                Output::Control { client: ClientId(to), message: ServerMessage::Joined(seats) }
+                    if to == client as u64 =>
+                {
+                    let own = |seat: &Seat| usize::from(seat.player.0) == client;
+                    seats.into_iter().find(own).map(|seat| seat.name)
+                }
                 _ => None,
             }
         }));

@@ -3,6 +3,7 @@
 mod ahead;
 mod arrows;
 mod asteroids;
+mod bounds;
 mod cards;
 mod clock;
 mod conditioner;
@@ -19,6 +20,7 @@ mod late;
 mod messages;
 mod motion;
 mod packets;
+mod plain;
 mod platformer;
 mod play;
 mod presentation;

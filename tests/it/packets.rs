@@ -40,9 +40,10 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
             offset: Offset(0),
             epoch: 0,
             unix_micros: 0,
+            setup: Vec::new(),
         };
         let now = LocalTime(Rates::DEFAULT.time_of(Tick(93)).0);
-        let client = Client::new(&welcome, now - Micros::from_ms(100), now);
+        let client = Client::new(&welcome, now - Micros::from_ms(100), now).expect("no setup");
         Self { client, seq: 0, now, push: Push::default() }
     }
 

@@ -209,7 +209,7 @@ fn clients_follow_to_the_next_game_and_back() {
     let refused_before = room.member_stats(ClientId(0)).expect("a session").refused;
     // The word of the next game is slower than its first snapshots.
     hall.control = link.slowest() + Micros::from_ms(200);
-    let mut room = Room::<Air>::open(Box::new(room).close_game());
+    let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
     assert_eq!(room.tick(), tick, "the server's time goes on");
     hall.run(&mut room, 0.25);
     assert!(hall.players.iter().all(|player| player.game() == Bells::NAME));
@@ -238,7 +238,7 @@ fn clients_follow_to_the_next_game_and_back() {
         assert!(since.late_inputs < 30, "{}", since.late_inputs);
     }
 
-    let mut room = Room::<Bells>::open(Box::new(room).close_game());
+    let mut room = Room::<Bells>::open(Box::new(room).close_game(), &[]);
     hall.run(&mut room, 3.0);
     for (player, seat) in hall.players.iter().zip(&seats) {
         assert_eq!((player.game(), player.seat()), (Bells::NAME, *seat));
@@ -254,7 +254,7 @@ fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
     let mut room = Room::<Bells>::new(room_config(6, 0));
     hall.join(&mut room);
     hall.run(&mut room, 2.0);
-    let mut room = Room::<Air>::open(Box::new(room).close_game());
+    let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
     hall.run(&mut room, 2.0);
     let State::Ended { reason: closed } = hall.players[1].session.state() else {
         panic!("it is not put out");
@@ -271,7 +271,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     let mut room = Room::<Bells>::new(room_config(7, 3));
     hall.join(&mut room);
     hall.run(&mut room, 4.0);
-    let mut room = Room::<Air>::open(Box::new(room).close_game());
+    let mut room = Room::<Air>::open(Box::new(room).close_game(), &[]);
     hall.run(&mut room, 4.0);
 
     let Player { fed, pictures, games, .. } = &hall.players[0];

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use phaselock::limits::{
-    CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
+    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
 };
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
@@ -68,7 +68,7 @@ pub(super) const SETTINGS: [Setting; 17] = [
         flag: "bots",
         value: "COUNT",
         help: "Bots that play along [default: 0]",
-        read: |config, text| number(&mut config.bots, text, 0..=PLAYERS_MAX),
+        read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
     },
     Setting {
         flag: "max-players",

@@ -5,17 +5,21 @@ use crate::client::common::Common;
 use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind};
-use crate::game::Game;
+use crate::game::{Game, MessageError, Setup, write_message};
+use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
 use crate::server::any::AnyRoom;
 use crate::server::{Room, Rotation};
 use crate::time::{LocalTime, Rates};
 use crate::wire::control::Welcome;
-use crate::wire::protocol::game_hash;
+use crate::wire::protocol::{fields_hash, game_hash};
+
+/// See [`GameEntry::client`].
+pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient>, MessageError>;
 
 /// A game by its name, with all that depends on which game it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GameEntry {
     /// [`Game::NAME`].
     pub name: &'static str,
@@ -25,10 +29,15 @@ pub struct GameEntry {
     pub has_bots: bool,
     /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
     pub hash: fn() -> u64,
-    /// Opens a room of it for those in the rotation.
-    pub open: fn(Rotation) -> Box<dyn AnyRoom>,
-    /// A client of it, from the welcome to it on.
-    pub client: fn(&Welcome, Common, LocalTime) -> Box<dyn AnyClient>,
+    /// Hash of its field tables, for clients with plain coding.
+    pub fields_hash: fn() -> u64,
+    /// Configuration of its rules; empty for their default.
+    pub setup: Vec<u8>,
+    /// Opens a room of it for those in the rotation, with a `setup`.
+    pub open: fn(Rotation, &[u8]) -> Box<dyn AnyRoom>,
+    /// A client of it, from the welcome to it on. An error says that the welcome's configuration
+    /// cannot be read.
+    pub client: NewClient,
     /// A bot that plays it, with whims that follow from a seed.
     pub autopilot: fn(u64) -> Box<dyn Controller>,
     /// Its rules for one kind of entity, an index into `kinds`, as far as a state alone tells.
@@ -43,8 +52,10 @@ impl GameEntry {
             kinds: G::Entity::KINDS,
             has_bots: G::KIT.bot.is_some(),
             hash: game_hash::<G>,
-            open: |rotation| Box::new(Room::<G>::open(rotation)),
-            client: |welcome, common, now| Box::new(Client::<G>::follow(welcome, common, now)),
+            fields_hash: fields_hash::<G>,
+            setup: Vec::new(),
+            open: |rotation, setup| Box::new(Room::<G>::open(rotation, setup)),
+            client: |welcome, common, now| Ok(Box::new(Client::<G>::follow(welcome, common, now)?)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),
         }
@@ -79,6 +90,23 @@ impl Games {
         self
     }
 
+    /// These and one more, with a configuration of its rules. An error says that the configuration
+    /// is too long, or not of the type that the game's [`Kit::configure`] reads.
+    ///
+    /// [`Kit::configure`]: crate::game::Kit::configure
+    pub fn with_setup<G: Game, S: Setup<G>>(self, setup: &S) -> Result<Self, MessageError> {
+        let bytes = write_message(setup)?;
+        if bytes.len() > GAME_SETUP_BYTES_MAX {
+            return Err(MessageError::Long);
+        }
+        (G::KIT.configure)(Rates::DEFAULT, 0, &bytes)?;
+        let mut games = self.with::<G>();
+        if let Some(last) = games.0.last_mut() {
+            last.setup = bytes;
+        }
+        Ok(games)
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &GameEntry> {
         self.0.iter()
@@ -102,12 +130,13 @@ impl Games {
 
     /// Those of these names, in the order of the names.
     pub fn select(&self, names: &[impl AsRef<str>]) -> Result<Self, UnknownGame> {
-        let entries = names.iter().map(|name| self.get(name.as_ref()).copied());
+        let entries = names.iter().map(|name| self.get(name.as_ref()).cloned());
         entries.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Each game's name and hash, for a hello.
-    pub fn hashes(&self) -> Vec<(String, u64)> {
-        self.0.iter().map(|entry| (entry.name.to_owned(), (entry.hash)())).collect()
+    /// Each game's name and hash, for a hello that wishes for plain coding, or does not.
+    pub fn hashes(&self, plain: bool) -> Vec<(String, u64)> {
+        let hash = |entry: &GameEntry| if plain { (entry.fields_hash)() } else { (entry.hash)() };
+        self.0.iter().map(|entry| (entry.name.to_owned(), hash(entry))).collect()
     }
 }

@@ -3,16 +3,19 @@
 
 use crate::time::{Micros, Rates};
 
-/// Entities in a world. Arbitrary; an index costs 16 bits in memory and a gap code on the wire.
-pub const ENTITIES_MAX: u16 = 4096;
+/// Entities in a world. Arbitrary: the wire has 65,536 indices, of which a client's predicted
+/// spawns take the last ones.
+pub const ENTITIES_MAX: u16 = 16_384;
 /// Fields of one kind of entity or of an input.
 pub const FIELDS_MAX: usize = 20;
 /// Bits of one field: an `f32`, in which values travel, holds integers up to 2^24.
 pub const FIELD_BITS_MAX: u32 = 24;
-/// People in a room, and bots in a room. Arbitrary.
-pub const PLAYERS_MAX: u16 = 256;
+/// People in a room. Arbitrary.
+pub const PLAYERS_MAX: u16 = 1024;
+/// Bots in a room. Arbitrary.
+pub const BOTS_MAX: u16 = 256;
 /// Seats in a room: people and bots together.
-pub const SEATS_MAX: u16 = 2 * PLAYERS_MAX;
+pub const SEATS_MAX: u16 = PLAYERS_MAX + BOTS_MAX;
 /// Bytes of a player's name in UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
 /// Bytes of any other text in a control message: a reason, a notice, a version.
@@ -21,6 +24,8 @@ pub const TEXT_BYTES_MAX: usize = 256;
 pub const GAMES_MAX: usize = 16;
 /// Bytes of one control message.
 pub const CONTROL_BYTES_MAX: usize = 2048;
+/// Players that one control message tells of.
+pub const ROSTER_CHUNK: usize = 48;
 /// Control messages that wait for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
@@ -70,7 +75,7 @@ pub const DECODE_BYTES_BASE: usize = 1024;
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
 /// Ticks that a client may predict ahead of the newest snapshot; then its player stands still.
-pub const PREDICTION_TICKS_MAX: u64 = 128;
+pub const PREDICTION_TICKS_MAX: u64 = 192;
 /// Ticks ahead of the server's at which an input is refused.
 pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
 /// Ticks that a server or a client runs at once to catch up after a stall; the rest are dropped.
@@ -82,7 +87,7 @@ pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 /// can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
 pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
 /// Index of the first of these slots.
-pub const PREDICTED_SPAWN_INDEX_MIN: u16 = ENTITIES_MAX;
+pub const PREDICTED_SPAWN_INDEX_MIN: u16 = u16::MAX - PREDICTED_SPAWNS_MAX + 1;
 /// Time for which a predicted spawn waits for the server's: a lost packet is made up for within
 /// three snapshots.
 pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
@@ -94,7 +99,8 @@ pub const CO_PREDICTED_MAX: usize = 64;
 /// interpolation delay at a teleport every 60 ms.
 pub const ENTITY_TRACKS_MAX: usize = 8;
 
-/// Greatest interpolation delay. The least is an interval of snapshots.
+/// Greatest interpolation delay, or two intervals of snapshots, if these are longer. The least is
+/// one.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
 /// Greatest rewind for a shot. Arbitrary: with more, targets would feel hit through walls.
 pub const REWIND_MAX: Micros = Micros::from_ms(500);
@@ -116,6 +122,8 @@ pub const RESUME_DEFAULT: Micros = Micros::from_ms(30_000);
 pub const ROOM_EVENTS_MAX: usize = 1024;
 /// Bytes of one message of a game, which fits into a control message.
 pub const GAME_MESSAGE_BYTES_MAX: usize = CONTROL_BYTES_MAX - 8;
+/// Bytes of the configuration of a game's rules, in postcard: half a control message.
+pub const GAME_SETUP_BYTES_MAX: usize = CONTROL_BYTES_MAX / 2;
 /// Events of a game at once, whoever gets them. Arbitrary.
 pub const GAME_EVENTS_BURST: u32 = 256;
 /// Events of a game a second on average. Arbitrary; snapshots carry what happens all the time.
@@ -144,14 +152,18 @@ const _: () = {
     assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
-    assert!(2_000_000 / Rates::SNAPSHOT_HZ_MIN as i64 <= INTERPOLATION_DELAY_MAX.0);
+    assert!(GAME_SETUP_BYTES_MAX + TEXT_BYTES_MAX + NAME_BYTES_MAX + 100 < CONTROL_BYTES_MAX);
     assert!(
         (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN) as u64 * 3 <= PREDICTION_TICKS_MAX,
         "prediction bridges two lost snapshots at any rates"
     );
-    assert!(PREDICTED_SPAWN_INDEX_MIN.checked_add(PREDICTED_SPAWNS_MAX).is_some());
+    assert!(ENTITIES_MAX <= PREDICTED_SPAWN_INDEX_MIN, "the world leaves room for them");
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
-    assert!(SEATS_MAX as usize + 2 <= CONTROL_QUEUE_MAX, "a newcomer is told of everybody at once");
+    assert!(
+        SEATS_MAX as usize / ROSTER_CHUNK + 3 <= CONTROL_QUEUE_MAX,
+        "a newcomer is told of everybody at once"
+    );
+    assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 5) + 8 <= CONTROL_BYTES_MAX);
     assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);
     assert!(
         PREDICTION_TICKS_MAX >= Rates::TICK_HZ_MAX as u64,

@@ -235,7 +235,7 @@ impl Rates {
     /// Fastest world: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
     /// Fewest snapshots a second: their interval must fit into the interpolation delay.
-    pub const SNAPSHOT_HZ_MIN: u32 = 5;
+    pub const SNAPSHOT_HZ_MIN: u32 = 2;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };
 

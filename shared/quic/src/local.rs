@@ -5,9 +5,7 @@ use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::server::RoomConfig;
-use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::sync::oneshot;
 
@@ -43,18 +41,11 @@ impl LocalServer {
         let seed = Clock::seed();
         let config = RoomConfig {
             name: "This computer".into(),
-            rates: Rates::DEFAULT,
             seed,
             map_seed: map_seed(seed),
             bots,
-            players_max: 16,
-            client_bytes_per_second: CLIENT_BYTES_DEFAULT,
-            rewind: None,
-            favour: None,
-            start: LocalTime(0),
-            unix_micros: 0,
-            resume: RESUME_DEFAULT,
             rounds: Some(2),
+            ..RoomConfig::default()
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         Self::start_with(games, config, address, Identity::ephemeral()?)

@@ -18,11 +18,10 @@ use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;
 use phaselock::identity::{Credentials, PublicKey};
 use phaselock::ids::PlayerId;
-use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::link::{Conditions, Link, LinkConfig};
 use phaselock::physics::Torus;
-use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
-use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig, Rotation};
+use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -81,6 +80,8 @@ pub struct Sim<G: Game> {
     pub tick_takes: Micros,
     /// End of the current tick's processing.
     busy_until: LocalTime,
+    /// Clients that join from now on ask for plain coding.
+    pub plain: bool,
     /// Time between two frames of a client: by default about that of a fast display.
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
@@ -94,21 +95,7 @@ pub struct Sim<G: Game> {
 
 /// The configuration of a room at the usual rates.
 pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
-    RoomConfig {
-        name: "test".into(),
-        rates: Rates::DEFAULT,
-        seed,
-        map_seed: seed,
-        bots,
-        players_max: 16,
-        client_bytes_per_second: CLIENT_BYTES_DEFAULT,
-        rewind: None,
-        favour: None,
-        start: LocalTime(0),
-        unix_micros: 0,
-        resume: RESUME_DEFAULT,
-        rounds: None,
-    }
+    RoomConfig { name: "test".into(), seed, map_seed: seed, bots, ..RoomConfig::default() }
 }
 
 /// A hello of this build, of a new player each time.
@@ -121,6 +108,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         sent,
         credentials: new_player(),
         resume: None,
+        wishes: 0,
     }
 }
 
@@ -155,13 +143,19 @@ impl<G: Game> Sim<G> {
 
     /// A server of this configuration.
     pub fn with(config: RoomConfig) -> Self {
+        Self::with_setup(config, &[])
+    }
+
+    /// The same with a configuration of the rules, in the game's own format.
+    pub fn with_setup(config: RoomConfig, setup: &[u8]) -> Self {
         Self {
             now: LocalTime(0),
             counts: None,
             wires: None,
             datagrams: (0, 0),
             seed: config.seed,
-            room: Room::new(config),
+            room: Room::open(Rotation::new(config), setup),
+            plain: false,
             clients: Vec::new(),
             truth: BTreeMap::new(),
             server_stalled: false,
@@ -188,6 +182,7 @@ impl<G: Game> Sim<G> {
         let config = SessionConfig {
             // Here silence never ends a session, but shows what the core does.
             silence_max: Micros(i64::MAX / 2),
+            plain: self.plain,
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
         let session = Session::new(config, skew.read(self.now));

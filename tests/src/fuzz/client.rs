@@ -30,7 +30,8 @@ pub fn client(data: &[u8]) -> bool {
         _ => default_welcome(),
     };
     let mut now = LocalTime(1_000_000);
-    let mut client = Client::<Skirmish>::new(&welcome, now - Micros(20_000), now);
+    let client = Client::<Skirmish>::new(&welcome, now - Micros(20_000), now);
+    let Ok(mut client) = client else { return false };
     let mut any = false;
     // The bound is the fuzzer's, not the client's.
     for _ in 0..256 {
@@ -120,6 +121,7 @@ fn default_welcome() -> Welcome {
         offset: Offset(-990_000),
         epoch: 0,
         unix_micros: 0,
+        setup: Vec::new(),
     }
 }
 

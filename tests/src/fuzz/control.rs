@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use phaselock::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::{
+    CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
+};
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
 use phaselock::wire::text::{clean_name, clip, printable};
@@ -53,7 +55,12 @@ fn one_of_server(body: &[u8]) -> bool {
             goodbye.redirect.iter().for_each(|redirect| shown(redirect, TEXT_BYTES_MAX));
         }
         ServerMessage::Chat { text, .. } => shown(text, TEXT_BYTES_MAX),
-        ServerMessage::Joined { name, .. } => shown(name, NAME_BYTES_MAX),
+        ServerMessage::Joined(seats) => {
+            assert!(seats.len() <= ROSTER_CHUNK);
+            for seat in seats {
+                shown(&seat.name, NAME_BYTES_MAX);
+            }
+        }
         ServerMessage::Welcome(welcome) => {
             shown(&welcome.server, TEXT_BYTES_MAX);
             assert!(welcome.game.len() <= NAME_BYTES_MAX && welcome.tick <= Tick::MAX_SENT);

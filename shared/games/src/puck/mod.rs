@@ -279,6 +279,7 @@ pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet>
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const RULES_VERSION: u32 = 1;
+    const SEATS_MAX: u16 = seats::SEATS_MAX;
     // A mallet whose input is late goes on to its last goal, which is seldom far from the next one
     // (`tests/it/puck.rs` counts the corrections). The puck, which is everybody's, cannot wait.
     const LATE: Late = Late::Repeat;

@@ -7,7 +7,6 @@ use super::motion::position;
 use super::rink::MALLET;
 use crate::records::remove_where;
 use phaselock::game::{Entities, Game, World};
-use phaselock::limits::SEATS_MAX;
 use phaselock::time::Rates;
 
 /// Seats a side.
@@ -15,6 +14,9 @@ pub const SIDE_SEATS: u8 = 3;
 /// Rinks that there may be at most: one for every six seats of a room, and as many again for rinks
 /// that are not full.
 pub const RINKS_MAX: u8 = 127;
+
+/// Seats for people and bots.
+pub const SEATS_MAX: u16 = 512;
 
 const _: () = assert!(SEATS_MAX as usize <= RINKS_MAX as usize * 2 * SIDE_SEATS as usize);
 

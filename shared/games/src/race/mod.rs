@@ -44,6 +44,9 @@ pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
 
+/// Cars that the grid has room for.
+pub const SEATS_MAX: u16 = 512;
+
 /// The parts of a race, in seconds. A race that nobody finishes ends after five minutes.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 };
 /// Seconds from the line-up to green.
@@ -230,6 +233,7 @@ impl Race {
 impl Game for Race {
     const NAME: &'static str = "race";
     const RULES_VERSION: u32 = 1;
+    const SEATS_MAX: u16 = SEATS_MAX;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,

@@ -369,7 +369,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::limits::SEATS_MAX;
+    use crate::race::SEATS_MAX;
 
     #[test]
     fn the_track_is_long_enough_for_everybody_and_no_bend_too_tight() {

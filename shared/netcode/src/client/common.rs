@@ -9,7 +9,7 @@ use crate::clock::pll::Pll;
 use crate::ids::PlayerId;
 use crate::limits::SEATS_MAX;
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
-use crate::wire::control::{ServerMessage, Welcome};
+use crate::wire::control::{self as wire, ServerMessage, Welcome};
 
 /// Somebody who plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Common {
     /// Index of the game in the server's rotation, modulo 256.
     pub(super) number: u8,
     pub(super) player: PlayerId,
+    /// Snapshots come in plain coding.
+    pub(super) plain: bool,
     pub(super) welcome_offset: Offset,
     pub(super) unix_micros: i64,
     pub(super) roster: BTreeMap<PlayerId, Seat>,
@@ -56,6 +58,7 @@ impl Common {
             seed: welcome.seed,
             number: welcome.number,
             player: welcome.player,
+            plain: false,
             welcome_offset: welcome.offset,
             unix_micros: welcome.unix_micros,
             roster: BTreeMap::new(),
@@ -68,6 +71,12 @@ impl Common {
             heard: None,
             counter: Counter::new(round_trip),
         }
+    }
+
+    /// The same for a client whose hello wished for plain coding, or did not.
+    #[must_use]
+    pub fn plain(self, plain: bool) -> Self {
+        Self { plain, ..self }
     }
 
     /// Goes on with the next game of the same server.
@@ -99,10 +108,12 @@ impl Common {
     /// Takes note of who comes and goes, and of a new epoch. Returns whether the clock was set.
     pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
         match message {
-            ServerMessage::Joined { player, name, bot } => {
-                let is_full = self.roster.len() >= usize::from(SEATS_MAX);
-                if !is_full || self.roster.contains_key(player) {
-                    self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
+            ServerMessage::Joined(seats) => {
+                for wire::Seat { player, name, bot } in seats {
+                    let is_full = self.roster.len() >= usize::from(SEATS_MAX);
+                    if !is_full || self.roster.contains_key(player) {
+                        self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
+                    }
                 }
             }
             ServerMessage::Left { player } => {

@@ -13,7 +13,7 @@ use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::{LoopFilter, Pll};
 use crate::fields::{Entity, Kind, Packed, Record, Values, age_of, without_age};
-use crate::game::{Entities, Game, Late};
+use crate::game::{Entities, Game, Late, MessageError};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
@@ -66,22 +66,33 @@ pub struct Client<G: Game> {
 }
 
 impl<G: Game> Client<G> {
-    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
-    pub fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
+    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`. An
+    /// error says that the welcome's configuration of the game cannot be read.
+    pub fn new(
+        welcome: &Welcome,
+        hello_sent: LocalTime,
+        now: LocalTime,
+    ) -> Result<Self, MessageError> {
         Self::begin(welcome, Common::new(welcome, hello_sent, now), now)
     }
 
-    /// Goes on in another game of the same server's, from the welcome to it.
-    pub fn follow(welcome: &Welcome, mut common: Common, now: LocalTime) -> Self {
+    /// Goes on in another game of the same server's, from the welcome to it. Errors are those of
+    /// [`new`](Self::new).
+    pub fn follow(
+        welcome: &Welcome,
+        mut common: Common,
+        now: LocalTime,
+    ) -> Result<Self, MessageError> {
         common.rotate(welcome, now);
         Self::begin(welcome, common, now)
     }
 
-    fn begin(welcome: &Welcome, common: Common, now: LocalTime) -> Self {
+    fn begin(welcome: &Welcome, common: Common, now: LocalTime) -> Result<Self, MessageError> {
         let rates = common.rates;
-        Self {
-            game: G::new(rates, common.seed),
-            store: Store::new(Codec::new(rates), common.player, welcome.tick),
+        let codec = if common.plain { Codec::plain(rates) } else { Codec::new(rates) };
+        Ok(Self {
+            game: (G::KIT.configure)(rates, common.seed, &welcome.setup)?,
+            store: Store::new(codec, common.player, welcome.tick),
             common,
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
@@ -93,7 +104,7 @@ impl<G: Game> Client<G> {
             next_seq: 0,
             transmit: None,
             recorder: None,
-        }
+        })
     }
 
     fn reconcile(&mut self, tick: Tick, late: bool) {

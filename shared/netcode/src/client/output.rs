@@ -17,6 +17,8 @@ pub struct SessionConfig {
     pub name: String,
     /// Loop filter of the clock.
     pub filter: LoopFilter,
+    /// Asks for plain coding, which takes more bytes and can be read without the rules.
+    pub plain: bool,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -25,7 +27,8 @@ impl SessionConfig {
     /// The defaults for a player of these games.
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
-        Self { games, name: name.into(), filter: LoopFilter::default(), silence_max }
+        let (name, filter) = (name.into(), LoopFilter::default());
+        Self { games, name, filter, plain: false, silence_max }
     }
 }
 

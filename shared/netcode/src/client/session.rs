@@ -19,7 +19,6 @@
 use std::collections::VecDeque;
 
 use super::any::AnyClient;
-use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
 use super::fed::Fed;
 use super::game::{Client, Picture};
@@ -34,10 +33,9 @@ use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::WireError;
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, WISH_PLAIN, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
-use crate::wire::text::printable;
 
 /// Time for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
@@ -171,10 +169,11 @@ impl Session {
             wire: wire_hash(),
             version: env!("CARGO_PKG_VERSION").into(),
             name: self.config.name.clone(),
-            games: self.config.games.hashes(),
+            games: self.config.games.hashes(self.config.plain),
             sent: now,
             credentials,
             resume: self.token,
+            wishes: if self.config.plain { WISH_PLAIN } else { 0 },
         });
         match frame(&hello) {
             Ok(framed) => {
@@ -239,40 +238,6 @@ impl Session {
             }
             ServerMessage::Game(bytes) => self.notify(Notice::Event(bytes)),
             message => client.handle_message(&message),
-        }
-    }
-
-    /// A game begins: the first in answer to a hello, or the next of the rotation.
-    fn begin(&mut self, welcome: &Welcome, hello_sent: Option<LocalTime>, now: LocalTime) {
-        if hello_sent.is_none() && now - self.begun < GAME_MIN {
-            let text = "the server changes its game more than once a second";
-            return self.close(now, Disconnect::new(Code::Protocol, text));
-        }
-        let Ok(entry) = self.config.games.get(&welcome.game).copied() else {
-            let game = printable(&welcome.game);
-            let text = format!("the server plays {game}, a game unknown here");
-            return self.close(now, Disconnect::new(Code::OtherGame, text));
-        };
-        self.collect_motion();
-        let before = self.client.take();
-        let common = match (hello_sent, before) {
-            (None, Some(client)) => client.into_common(),
-            (sent, _) => Common::new(welcome, sent.unwrap_or(now), now),
-        };
-        let mut client = (entry.client)(welcome, common, now);
-        client.set_loop_filter(now, self.config.filter);
-        client.record_motion(self.motion.is_some());
-        self.client = Some(client);
-        self.stays += 1;
-        self.begun = now;
-        let (server, resumed) = (welcome.server.clone(), welcome.resumed);
-        self.notify(Notice::Game { server, game: entry.name, resumed });
-        self.token = Some(welcome.token);
-        if hello_sent.is_some() {
-            self.step = Step::Playing;
-            self.joined = now;
-            (self.heard, self.excused) = (now, false);
-            self.enter(State::Connected);
         }
     }
 
@@ -491,6 +456,7 @@ fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }
 
+mod games;
 mod recording;
 mod requests;
 #[cfg(test)]

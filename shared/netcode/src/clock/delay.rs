@@ -15,6 +15,7 @@ pub struct Delay {
     delay: Micros,
     target: Micros,
     least: Micros,
+    most: Micros,
     moved: LocalTime,
     needed: Window,
     margin: Margin,
@@ -38,7 +39,8 @@ impl Delay {
     /// Starts with two snapshot intervals and half of the round trip.
     pub fn new(now: LocalTime, round_trip: Micros, interval: Micros) -> Self {
         let delay = Micros(interval.0 * 2) + Micros(round_trip.0 / 2);
-        let delay = delay.clamp(interval, INTERPOLATION_DELAY_MAX);
+        let most = INTERPOLATION_DELAY_MAX.max(Micros(interval.0 * 2));
+        let delay = delay.clamp(interval, most);
         let bounds = Bounds {
             least: Self::MARGIN,
             most: interval,
@@ -49,6 +51,7 @@ impl Delay {
             delay,
             target: delay,
             least: interval,
+            most,
             moved: now,
             needed: Window::new(Self::WINDOW),
             margin: Margin::new(now, bounds, Self::MARGIN),
@@ -57,14 +60,14 @@ impl Delay {
 
     /// A newer snapshot arrived; the one before was this old, from its tick.
     pub fn handle_arrival(&mut self, now: LocalTime, previous_age: Micros) {
-        let age = previous_age.clamp(Micros::ZERO, INTERPOLATION_DELAY_MAX);
+        let age = previous_age.clamp(Micros::ZERO, self.most);
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
         // The target is judged, not the delay that slews towards it.
         self.margin.observe(now, needed, age, age > self.target);
         // In whole milliseconds, so that it rests.
         let target = Micros(((needed + self.margin.margin()).0 + 999) / 1000 * 1000);
-        let target = target.clamp(self.least, INTERPOLATION_DELAY_MAX);
+        let target = target.clamp(self.least, self.most);
         if target > self.target || self.target - target > Self::DEAD_BAND {
             self.target = target;
         }

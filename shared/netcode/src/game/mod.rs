@@ -19,8 +19,9 @@ mod terms;
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use outbox::{MessageError, read_message, write_message};
-pub use request::{Request, apply_request};
+pub use request::{Request, Setup, apply_request, configured};
 pub use rules::{
-    Bot, Coding, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World, new_bot,
+    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World,
+    new_bot,
 };
 pub use terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};

@@ -31,6 +31,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const LATE: Late = Late::Repeat;
     /// Additions to the rules: bots, rounds, presentation, coding. None of it by default.
     const KIT: Kit<Self> = Kit::NONE;
+    /// Seats, of people and bots together, from [`BOTS_MAX`](crate::limits::BOTS_MAX) + 1 on. By
+    /// default as many as a room has.
+    const SEATS_MAX: u16 = crate::limits::SEATS_MAX;
     /// Commands of a player in one tick.
     type Input: Record;
     /// An entity of the world.
@@ -168,6 +171,9 @@ pub type Extrapolate<G> =
 /// Takes in the bytes of a player's request: see [`Kit::request`].
 pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(), MessageError>;
 
+/// Makes the rules by the bytes of a configuration: see [`Kit::configure`].
+pub type Configure<G> = fn(Rates, u64, &[u8]) -> Result<G, MessageError>;
+
 /// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
 ///
 /// Its parts are constants, so that calls through them cost what direct calls do.
@@ -182,18 +188,25 @@ pub struct Kit<G: Game> {
     pub presentation: fn(kind: u8) -> Choice,
     /// Coding of snapshots.
     pub coding: Coding<G>,
+    /// Makes the rules by a host's configuration, which clients get with their welcome:
+    /// [`configured::<Self, MySetup>`](super::configured). By default there is none to be had.
+    pub configure: Configure<G>,
     /// Takes in a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
     /// default there are none.
     pub request: HandleRequest<G>,
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, general coding, no requests.
+    /// No bots, no rounds, linear presentation, general coding, no configuration, no requests.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
         presentation: |_| Choice::Linear,
         coding: Coding::GENERAL,
+        configure: |rates, seed, setup| match setup {
+            [] => Ok(G::new(rates, seed)),
+            _ => Err(MessageError::Unreadable),
+        },
         request: |_, _, _, _| Err(MessageError::Unreadable),
     };
 }

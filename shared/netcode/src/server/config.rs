@@ -1,5 +1,6 @@
 //! Settings of a room.
 
+use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
 
@@ -14,7 +15,7 @@ pub struct RoomConfig {
     pub seed: u64,
     /// Seed of maps and rules, which clients make for themselves.
     pub map_seed: u64,
-    /// Number of bots, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
+    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
     pub bots: u16,
     /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
     pub players_max: u16,
@@ -34,4 +35,25 @@ pub struct RoomConfig {
     pub unix_micros: i64,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
+}
+
+impl Default for RoomConfig {
+    /// A room for 16 people and no bots, at the default rates, without end.
+    fn default() -> Self {
+        Self {
+            name: "Phaselock".into(),
+            rates: Rates::DEFAULT,
+            seed: 0,
+            map_seed: 0,
+            bots: 0,
+            players_max: 16,
+            client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+            rewind: None,
+            favour: None,
+            resume: RESUME_DEFAULT,
+            start: LocalTime(0),
+            unix_micros: 0,
+            rounds: None,
+        }
+    }
 }

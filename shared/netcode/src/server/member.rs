@@ -79,6 +79,8 @@ pub(super) struct Member {
     pub(super) requests: Bucket,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
+    /// The client gets snapshots in plain coding.
+    pub(super) plain: bool,
     /// Most bytes of a datagram on this client's path.
     pub(super) datagram_bytes: usize,
     /// Arrival of the last valid input packet.
@@ -119,6 +121,7 @@ impl Member {
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
+            plain: hello.wishes_plain(),
             games: hello.games,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             heard_at: now,

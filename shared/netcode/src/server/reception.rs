@@ -9,11 +9,11 @@ use super::seating::{free_name, free_seat};
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
-use crate::limits::PLAYERS_MAX;
+use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK};
 use crate::time::{LocalTime, Offset};
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
+use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
-use crate::wire::protocol::{game_hash, wire_hash};
+use crate::wire::protocol::{fields_hash, game_hash, wire_hash};
 use crate::wire::text::clean_name;
 
 impl<G: Game> Room<G> {
@@ -64,7 +64,7 @@ impl<G: Game> Room<G> {
     }
 
     fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
-        if let Err(goodbye) = self.check_games(&hello.games) {
+        if let Err(goodbye) = self.check_games(&hello.games, hello.wishes_plain()) {
             return self.host.put_out(client, goodbye);
         }
         match self.seat_of(&hello) {
@@ -81,7 +81,7 @@ impl<G: Game> Room<G> {
         if let Some((goodbye, _)) = self.host.farewells.remove(&key) {
             return self.host.put_out(client, goodbye);
         }
-        let seats = self.host.config.players_max.min(PLAYERS_MAX);
+        let seats = self.seats_max();
         if self.members.len() >= usize::from(seats) && !self.free_kept_seat() {
             let text =
                 format!("the server is full ({seats} of {seats} seats taken); try again later");
@@ -104,9 +104,16 @@ impl<G: Game> Room<G> {
         for message in roster {
             self.host.send(client, message);
         }
-        self.broadcast(&ServerMessage::Joined { player, name: name.clone(), bot: false });
+        let seat = Seat { player, name: name.clone(), bot: false };
+        self.broadcast(&ServerMessage::Joined(vec![seat]));
         self.host.tell(Event::Joined { player, name, key });
         self.world.snap();
+    }
+
+    /// Seats for people.
+    pub(super) fn seats_max(&self) -> u16 {
+        let room = G::SEATS_MAX.saturating_sub(self.bots.len() as u16);
+        self.host.config.players_max.min(PLAYERS_MAX).min(room)
     }
 
     /// Frees the seat of the player who has been away for longest. Returns false if all are there.
@@ -212,9 +219,14 @@ impl<G: Game> Room<G> {
     }
 
     /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
-    pub(super) fn check_games(&self, games: &[(String, u64)]) -> Result<(), Disconnect> {
+    pub(super) fn check_games(
+        &self,
+        games: &[(String, u64)],
+        plain: bool,
+    ) -> Result<(), Disconnect> {
+        let ours = if plain { fields_hash::<G> } else { game_hash::<G> };
         let text = match games.iter().find(|(name, _)| name == G::NAME) {
-            Some((_, hash)) if *hash == game_hash::<G>() => return Ok(()),
+            Some((_, hash)) if *hash == ours() => return Ok(()),
             Some(_) => format!(
                 "your client's rules of {} differ from this server's; use the server's version",
                 G::NAME
@@ -245,14 +257,20 @@ impl<G: Game> Room<G> {
             offset: member.welcome_offset,
             epoch: epoch_number,
             unix_micros: config.unix_micros,
+            setup: self.setup.clone(),
         });
         self.host.send(client, welcome);
     }
 
     fn roster(&self) -> Vec<ServerMessage> {
-        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
-        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
-        people.chain(bots).map(joined).collect()
+        let seat = |player: &PlayerId, name: &String, bot| Seat {
+            player: *player,
+            name: name.clone(),
+            bot,
+        };
+        let people = self.members.values().map(|s| seat(&s.member.player, &s.member.name, false));
+        let bots = self.bots.iter().map(|(player, bot)| seat(player, &bot.name, true));
+        let seats: Vec<_> = people.chain(bots).collect();
+        seats.chunks(ROSTER_CHUNK).map(|seats| ServerMessage::Joined(seats.to_vec())).collect()
     }
 }

@@ -46,7 +46,11 @@ pub struct Room<G: Game> {
     pub(super) game: G,
     pub(super) world: World<G>,
     pub(super) history: History,
+    /// Configuration of the rules.
+    pub(super) setup: Vec<u8>,
     pub(super) encodings: Encodings<G>,
+    /// The same for clients with plain coding, from the first one on.
+    plain_encodings: Option<Encodings<G>>,
     pub(super) interest: Interest<G>,
     pub(super) members: BTreeMap<ClientId, Seated<G::Input>>,
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
@@ -59,18 +63,22 @@ pub struct Room<G: Game> {
 impl<G: Game> Room<G> {
     /// A room at tick 0, with its bots in it.
     pub fn new(config: RoomConfig) -> Self {
-        Self::open(Rotation::new(config))
+        Self::open(Rotation::new(config), &[])
     }
 
     /// A room of the next game: server time goes on, and members keep seats, names and clocks.
-    /// Members without the game are put out.
-    pub fn open(rotation: Rotation) -> Self {
+    /// Members without the game are put out, and those for whom it has no seat. `setup` is the
+    /// configuration of its rules, see [`Kit::configure`](crate::game::Kit::configure); without
+    /// one, or with one that cannot be read, they have their default.
+    pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         let Rotation { host, tick, members, bots } = rotation;
         let config = &host.config;
         // A new game is a new world.
         let [seed, map_seed] =
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(host.number)));
-        let game = G::new(config.rates, map_seed);
+        let configured = (G::KIT.configure)(config.rates, map_seed, setup);
+        let setup = if configured.is_ok() { setup.to_vec() } else { Vec::new() };
+        let game = configured.unwrap_or_else(|_| G::new(config.rates, map_seed));
         let mut world = World::new(seed);
         world.tick = tick;
         let most = config.rewind.unwrap_or(G::REWIND.most);
@@ -81,7 +89,9 @@ impl<G: Game> Room<G> {
             game,
             world,
             history: History::default(),
+            setup,
             encodings: Encodings::new(Codec::new(config.rates)),
+            plain_encodings: None,
             interest: Interest::default(),
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
@@ -98,20 +108,28 @@ impl<G: Game> Room<G> {
         }
         let mut lost = Vec::new();
         for (client, member) in members {
-            match room.check_games(&member.games) {
+            let has_game = room.check_games(&member.games, member.plain);
+            let seats = room.seats_max();
+            let has_seat =
+                (room.members.len() < usize::from(seats)).then_some(()).ok_or_else(|| {
+                    let text = format!("{} has {seats} seats, and all are taken", G::NAME);
+                    Disconnect::new(Code::Full, text)
+                });
+            match has_game.and(has_seat) {
                 Ok(()) => {
                     room.welcome(client, &member, false);
                     room.seat(client, member);
                 }
                 Err(goodbye) => {
-                    room.host.put_out(client, goodbye);
-                    lost.push(member.player);
+                    lost.push((member.player, goodbye.text.clone()));
+                    if member.away_until.is_none() {
+                        room.host.put_out(client, goodbye);
+                    }
                 }
             }
         }
-        for player in lost {
+        for (player, reason) in lost {
             room.broadcast(&ServerMessage::Left { player });
-            let reason = "the client does not have the game".into();
             room.host.tell(Event::Left { player, reason });
         }
         room.world.snap();
@@ -206,7 +224,7 @@ impl<G: Game> Room<G> {
             version: env!("CARGO_PKG_VERSION").into(),
             game: G::NAME.into(),
             players: self.present().count() as u16,
-            players_max: self.host.config.players_max,
+            players_max: self.seats_max(),
             bots: self.bots.len() as u16,
             tick: self.world.tick,
         }
@@ -373,7 +391,14 @@ impl<G: Game> AnyRoom for Room<G> {
             }
             let server_time = self.host.server_time(now);
             let Some(seated) = self.members.get_mut(&client) else { continue };
-            let (game, encodings) = (&self.game, &mut self.encodings);
+            let encodings = if seated.member.plain {
+                let rates = self.host.config.rates;
+                let new = || Encodings::new(Codec::plain(rates));
+                self.plain_encodings.get_or_insert_with(new)
+            } else {
+                &mut self.encodings
+            };
+            let game = &self.game;
             let outputs = &mut self.host.outputs;
             seated.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
                 outputs.push_back(Output::Datagram { client, bytes });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
-use crate::limits::{PLAYERS_MAX, ROOM_EVENTS_MAX};
+use crate::limits::{BOTS_MAX, ROOM_EVENTS_MAX};
 use crate::time::{LocalTime, ServerTime, Tick};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Disconnect;
@@ -93,7 +93,7 @@ pub struct Rotation {
 impl Rotation {
     /// The rotation before the first game, with nobody but bots.
     pub fn new(config: RoomConfig) -> Self {
-        let count = config.bots.min(PLAYERS_MAX);
+        let count = config.bots.min(BOTS_MAX);
         Self {
             host: Host {
                 number: 0,

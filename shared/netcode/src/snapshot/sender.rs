@@ -259,7 +259,7 @@ impl Sender {
         encodings.begin(frame);
         self.priorities.begin();
         self.enlist(encodings.codec(), &source, relevant);
-        let references = self.references(&source);
+        let references = self.references(encodings.codec(), &source);
         let header = SnapshotHeader { tick: frame.tick, references, ..header };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = std::mem::take(&mut self.space);
@@ -357,7 +357,7 @@ impl Sender {
     }
 
     /// The references of most entities: the newest snapshot that arrived, and some before it.
-    fn references<G: Game>(&self, source: &Source<'_, G>) -> References {
+    fn references<G: Game>(&self, codec: &Codec<G>, source: &Source<'_, G>) -> References {
         let history = source.history;
         let mut references = References::NONE;
         let age = |number: u64| source.age(history.numbered(number)?);
@@ -367,7 +367,7 @@ impl Sender {
         let trending =
             G::Entity::KINDS.iter().any(|kind| kind.fields.iter().any(|field| field.trending));
         let mut before = newest;
-        for back in REFERENCES_BACK.into_iter().filter(|_| trending) {
+        for back in REFERENCES_BACK.into_iter().filter(|_| trending && !codec.is_plain()) {
             let Some(number) = newest.checked_sub(back).and_then(|at| self.arrived.at_most(at))
             else {
                 break;

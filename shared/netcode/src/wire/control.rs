@@ -12,7 +12,10 @@ use super::error::WireError;
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
-use crate::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK,
+    TEXT_BYTES_MAX,
+};
 use crate::time::{LocalTime, Offset, Rates, Tick};
 
 /// From a client.
@@ -53,6 +56,30 @@ pub struct Hello {
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
+    /// [`WISH_PLAIN`], and bits of later versions.
+    pub wishes: u32,
+}
+
+/// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
+/// [field tables](super::protocol::fields_hash) alone.
+pub const WISH_PLAIN: u32 = 1;
+
+impl Hello {
+    /// Tells whether the client wishes for plain coding.
+    pub fn wishes_plain(&self) -> bool {
+        self.wishes & WISH_PLAIN != 0
+    }
+}
+
+/// A player in a seat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// The seat.
+    pub player: PlayerId,
+    /// The player's name.
+    pub name: String,
+    /// The server plays it.
+    pub bot: bool,
 }
 
 /// From the server.
@@ -64,15 +91,9 @@ pub enum ServerMessage {
     Status(Status),
     /// The answer to a hello, and the beginning of the next game of the rotation.
     Welcome(Welcome),
-    /// A player is here; sent to a newcomer for each one, and to all for each newcomer.
-    Joined {
-        /// The seat.
-        player: PlayerId,
-        /// The player's name.
-        name: String,
-        /// The server plays it.
-        bot: bool,
-    },
+    /// Players are here, at most [`ROSTER_CHUNK`]: all of them for a newcomer, who may get several
+    /// such messages, and each newcomer for all.
+    Joined(Vec<Seat>),
     /// A player is gone.
     Left {
         /// The seat.
@@ -162,6 +183,9 @@ pub struct Welcome {
     pub epoch: u8,
     /// Unix time of tick 0 in microseconds by the host's own clock.
     pub unix_micros: i64,
+    /// Configuration of the rules ([`Kit::configure`](crate::game::Kit::configure)), in the game's
+    /// own format; at most [`GAME_SETUP_BYTES_MAX`].
+    pub setup: Vec<u8>,
 }
 
 /// Puts a message behind its length; refuses one that is too long.
@@ -224,7 +248,7 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[])?;
+        let message: Self = parse(body, LAST_KINDS[0], &[0])?;
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -264,10 +288,17 @@ impl ClientMessage {
 impl ServerMessage {
     /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[0, 1])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[0, 1, 2])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
-            Self::Joined { name, .. } => clean_text(name, NAME_BYTES_MAX, "name")?,
+            Self::Joined(seats) => {
+                if seats.len() > ROSTER_CHUNK {
+                    return Err(WireError::Range("list of players"));
+                }
+                for seat in seats {
+                    clean_text(&mut seat.name, NAME_BYTES_MAX, "name")?;
+                }
+            }
             Self::Chat { text, .. } => clean_text(text, TEXT_BYTES_MAX, "text")?,
             Self::Welcome(welcome) => {
                 clean_text(&mut welcome.server, TEXT_BYTES_MAX, "server's name")?;
@@ -275,6 +306,9 @@ impl ServerMessage {
                 welcome.rates.validate().map_err(|_| WireError::Range("rates"))?;
                 if welcome.tick > Tick::MAX_SENT {
                     return Err(WireError::Range("tick"));
+                }
+                if welcome.setup.len() > GAME_SETUP_BYTES_MAX {
+                    return Err(WireError::Range("game's configuration"));
                 }
             }
             Self::Status(status) => {
@@ -305,6 +339,7 @@ mod tests {
             sent: LocalTime(-1),
             credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
             resume: Some(ResumeToken(300)),
+            wishes: WISH_PLAIN,
         }
     }
 
@@ -313,7 +348,7 @@ mod tests {
         let framed = frame(&ClientMessage::Hello(hello())).unwrap();
         #[rustfmt::skip]
         assert_eq!(framed[..31], [
-            128, 0, // length
+            129, 0, // length
             0, // Hello
             0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
             5, b'0', b'.', b'1', b'.', b'0',
@@ -322,7 +357,7 @@ mod tests {
             1, // -1, zigzag
         ]);
         assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-        assert_eq!(framed[127..], [1, 0xac, 0x02]);
+        assert_eq!(framed[127..], [1, 0xac, 0x02, 1]);
         let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
         assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
         assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
@@ -358,10 +393,10 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_longer_hello_from_the_future_is_read() {
+    fn a_longer_hello_from_the_future_is_read() {
         let mut body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
         body.extend([9; 50]);
-        assert_eq!(ClientMessage::parse(&body), Err(WireError::Trailing));
+        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(hello())));
         assert_eq!(
             ClientMessage::parse_hello_head(&body),
             Ok((0x0102_0304_0506_0708, "0.1.0".into()))

@@ -2,6 +2,7 @@
 
 use super::model::*;
 use super::range::{Coder, Level, level_of};
+use super::records::records_digest;
 use crate::fields::Kind;
 
 /// Counts of decisions, from which tables are made.
@@ -10,6 +11,8 @@ pub struct Counts {
     /// No and yes.
     counts: Vec<[f64; 2]>,
     kinds: Vec<usize>,
+    /// FNV-1a of the records.
+    records: u64,
     /// Even decisions, by the last one with a context before them.
     even: Vec<f64>,
     last: usize,
@@ -18,8 +21,10 @@ pub struct Counts {
 impl Counts {
     /// No counts yet, for these kinds.
     pub fn new(kinds: &[Kind]) -> Self {
+        let records = if kinds.is_empty() { 0 } else { records_digest(kinds) };
         let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
-        Self { counts: vec![[0.0; 2]; len(&kinds)], even: vec![0.0; len(&kinds)], kinds, last: 0 }
+        let len = len(&kinds);
+        Self { counts: vec![[0.0; 2]; len], even: vec![0.0; len], kinds, records, last: 0 }
     }
 
     /// The sum over all kinds and fields.
@@ -108,7 +113,7 @@ impl Counts {
                 }
             }
         }
-        Tables::of(tables.levels, tables.kinds)
+        Tables::of(tables.levels, tables.kinds, self.records)
     }
 
     /// The level of a decision, drawn towards its parents' together, and these towards `general`.

@@ -16,6 +16,7 @@ pub mod input;
 pub mod model;
 pub mod protocol;
 pub mod range;
+mod records;
 mod rotation;
 pub mod snapshot;
 pub mod state;

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
+use super::records::records_digest;
 use crate::fields::Kind;
 
 /// A number in a packet's header, with statistics of its own.
@@ -34,9 +35,9 @@ pub(crate) enum Number {
 pub(super) const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
 pub(super) const EXPONENTS: usize = 33;
-/// Indices have 12 bits. For each size of the gap before and each exponent there is the exponent's
+/// Indices have 16 bits. For each size of the gap before and each exponent there is the exponent's
 /// decision and three of the two digits after the first.
-pub(super) const GAP_EXPONENTS: usize = 13;
+pub(super) const GAP_EXPONENTS: usize = 17;
 pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
 pub(super) const GAP: usize = NUMBERS * EXPONENTS;
 /// Decisions of a header, and of the gaps between entities.
@@ -76,6 +77,8 @@ pub struct Tables {
     pub(super) kinds: Vec<usize>,
     /// FNV-1a of the levels.
     pub(super) digest: u64,
+    /// FNV-1a of the records that they were trained on; 0 for any.
+    pub(super) records: u64,
 }
 
 /// Reason why tables cannot be read.
@@ -89,7 +92,7 @@ pub enum TablesError {
 }
 
 /// First bytes of a file of tables; changes whenever decisions are added or moved.
-const VERSION: &[u8] = b"phaselock tables 4\n";
+const VERSION: &[u8] = b"phaselock tables 5\n";
 
 impl Tables {
     /// Tables for games without their own, trained on all scenes.
@@ -101,12 +104,12 @@ impl Tables {
 
     /// Tables in which all decisions are even.
     pub fn even(kinds: &[usize]) -> Self {
-        Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
+        Self::of(vec![EVEN; len(kinds)], kinds.to_vec(), 0)
     }
 
-    pub(super) fn of(levels: Vec<Level>, kinds: Vec<usize>) -> Self {
+    pub(super) fn of(levels: Vec<Level>, kinds: Vec<usize>, records: u64) -> Self {
         let digest = fnv1a(&levels);
-        Self { levels, kinds, digest }
+        Self { levels, kinds, digest, records }
     }
 
     /// The tables from which those for `kinds` are written as a difference.
@@ -119,9 +122,16 @@ impl Tables {
         Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
     }
 
-    /// Tells whether the tables were made for just these kinds.
+    /// Tells whether the tables can code just these kinds.
     pub fn fit(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().copied().eq(kinds.iter().map(|kind| kind.fields.len()))
+    }
+
+    /// Tells whether the tables were trained on just these kinds, or are general. Others cost
+    /// bytes: a third more where they do not even [fit](Self::fit), and the general ones stand in.
+    pub fn are_of(&self, kinds: &[Kind]) -> bool {
+        let trained = self.fit(kinds) && self.records == records_digest(kinds);
+        trained || self.levels == Self::general().levels
     }
 
     /// General tables for every field of such kinds.
@@ -135,14 +145,17 @@ impl Tables {
                 levels.extend(&field[..FIELD]);
             }
         }
-        Self::of(levels, kinds.to_vec())
+        Self::of(levels, kinds.to_vec(), 0)
     }
 
-    /// Reads a file of tables: the version line; the number of kinds and of each one's fields, a
-    /// byte each; then, up to the end, a varint for how many levels are those of the general
-    /// tables, another for how many others follow, and these, a byte each.
+    /// Reads a file of tables: the version line; the digest of the records, 8 bytes, lowest first;
+    /// the number of kinds and of each one's fields, a byte each; then, up to the end, a varint for
+    /// how many levels are those of the general tables, another for how many others follow, and
+    /// these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
-        let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
+        let rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?;
+        let (records, rest) = rest.split_first_chunk::<8>().ok_or(TablesError::Length)?;
+        let mut rest = rest.iter();
         let count = *rest.next().ok_or(TablesError::Length)?;
         let kinds: Vec<_> = rest.by_ref().take(count.into()).map(|n| usize::from(*n)).collect();
         if kinds.len() != usize::from(count) {
@@ -163,12 +176,13 @@ impl Tables {
             }
             at = end;
         }
-        Ok(Self::of(levels, kinds))
+        Ok(Self::of(levels, kinds, u64::from_le_bytes(*records)))
     }
 
     /// The reverse of [`parse`](Self::parse), in a build with these general tables.
     pub fn to_bytes(&self, general: &Self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
+        bytes.extend(self.records.to_le_bytes());
         bytes.push(self.kinds.len() as u8);
         bytes.extend(self.kinds.iter().map(|fields| *fields as u8));
         let ground = Self::ground(&self.kinds, general).levels;
@@ -273,12 +287,13 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
 }
 
 /// Codes the number of indices left out, given the gap `before`: gaps repeat.
-pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
-    let start = GAP + before.min(3) as usize * GAPS;
-    let one_more = value + 1;
+pub(crate) fn gap<C: Coder>(coder: &mut C, before: u16, value: u16) -> u16 {
+    let start = GAP + usize::from(before.min(3)) * GAPS;
+    let one_more = u32::from(value) + 1;
     let most = GAP_EXPONENTS as u32 - 1;
     let exponent = exponent(coder, most, one_more.ilog2(), |at| start + at * 4);
-    mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1
+    // The greatest exponent has room for more than 16 bits.
+    (mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1) as u16
 }
 
 /// Codes an exponent, up to `most`.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::hash::fnv1a;
 use super::model::Layout;
-use crate::fields::{Audience, Entity, Kind, Motion, Record};
+use super::records::{audience, motion, records_text};
+use crate::fields::{Entity, Field, Kind, Record};
 use crate::game::Game;
 use crate::limits;
 
@@ -13,7 +14,7 @@ use crate::limits;
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `WIRE.md` changes.
-pub const LAYOUT: u32 = 6;
+pub const LAYOUT: u32 = 7;
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {
@@ -32,7 +33,7 @@ pub(super) fn wire_text() -> String {
     )
 }
 
-/// A game's rules and field tables.
+/// A game's rules, field tables and coding tables.
 pub fn game_hash<G: Game>() -> u64 {
     fnv1a(game_text::<G>().as_bytes())
 }
@@ -41,38 +42,26 @@ pub fn game_hash<G: Game>() -> u64 {
 /// record, one for each field.
 pub fn game_text<G: Game>() -> String {
     let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::KINDS).digest();
-    let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
+    let game = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
+    game + &records_text(&[input]) + &records_text(G::Entity::KINDS)
+}
+
+/// A game's field tables, for clients with plain coding.
+pub fn fields_hash<G: Game>() -> u64 {
+    fnv1a(fields_text::<G>().as_bytes())
+}
+
+/// The parameters of a game's packets in plain coding, as text.
+pub fn fields_text<G: Game>() -> String {
+    let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
+    let mut text = format!("fields {}\n", G::NAME);
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
-            text += &format!(
-                "{} {} {} {} {} {} {} {} {} {} {} {}\n",
-                field.name,
-                field.min,
-                field.bits,
-                field.fraction_bits,
-                match field.motion {
-                    Motion::Linear => "linear",
-                    Motion::Angle => "angle",
-                    Motion::Wrap => "wrap",
-                    Motion::Step => "step",
-                    Motion::Cut => "cut",
-                    Motion::Unit => "unit",
-                    Motion::Largest => "largest",
-                    Motion::Smallest => "smallest",
-                },
-                match field.audience {
-                    Audience::All => "all",
-                    Audience::Owner => "owner",
-                },
-                if field.predicted { "predicted" } else { "server" },
-                if field.steering { "steering" } else { "steered" },
-                if field.trending { "trending" } else { "still" },
-                field.moved_by.unwrap_or("nothing"),
-                field.drift,
-                if field.age { "age" } else { "value" },
-            );
+            let Field { name, min, bits, fraction_bits, .. } = field;
+            let (motion, audience) = (motion(field), audience(field));
+            text += &format!("{name} {min} {bits} {fraction_bits} {motion} {audience}\n");
         }
     }
     text

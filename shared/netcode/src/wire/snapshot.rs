@@ -87,7 +87,7 @@ struct Progress {
     next: u16,
     turned: u32,
     /// The gap before the last entity.
-    gap: u32,
+    gap: u16,
     /// Two bits: the entities before were as extrapolated.
     lately: u8,
     /// The one before had the packet's references.
@@ -96,24 +96,21 @@ struct Progress {
 }
 
 impl Progress {
-    fn gap_to(&self, index: u16) -> u32 {
-        (u32::from(index) + u32::from(ENTITIES_MAX) - u32::from(self.next))
-            % u32::from(ENTITIES_MAX)
+    fn gap_to(&self, index: u16) -> u16 {
+        index.wrapping_sub(self.next)
     }
 
     /// Tells whether an entity may follow: indices go around at most once.
-    fn may_follow(&self, gap: u32) -> bool {
-        let turned = if self.count == 0 { 0 } else { self.turned.saturating_add(gap) };
-        self.count < PACKET_ENTITIES_MAX
-            && gap < u32::from(ENTITIES_MAX)
-            && turned < u32::from(ENTITIES_MAX)
+    fn may_follow(&self, gap: u16) -> bool {
+        let turned = if self.count == 0 { 0 } else { self.turned + u32::from(gap) };
+        self.count < PACKET_ENTITIES_MAX && turned <= u32::from(u16::MAX)
     }
 
     fn add(&mut self, index: u16, digest: u32) {
         self.gap = self.gap_to(index);
-        self.turned += if self.count == 0 { 1 } else { self.gap + 1 };
+        self.turned += if self.count == 0 { 1 } else { u32::from(self.gap) + 1 };
         self.count += 1;
-        self.next = (index + 1) % ENTITIES_MAX;
+        self.next = index.wrapping_add(1);
         self.sum = add_digest(self.sum, digest);
     }
 }
@@ -378,7 +375,10 @@ fn read_from<'s, G: Game, C: Coder>(
         if !progress.may_follow(gap) {
             return Err(WireError::Range("entity's index"));
         }
-        let index = ((u32::from(progress.next) + gap) % u32::from(ENTITIES_MAX)) as u16;
+        let index = progress.next.wrapping_add(gap);
+        if index >= ENTITIES_MAX {
+            return Err(WireError::Range("entity's index"));
+        }
         let mut hidden = false;
         let state = if plain(coder, Plain::Known, false) {
             let mut references = References::NONE;

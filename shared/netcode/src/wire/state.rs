@@ -62,6 +62,7 @@ pub struct Codec<G> {
     layout: Layout,
     /// For each kind: all of its fields change in steps.
     stepwise: Vec<bool>,
+    plain: bool,
     game: PhantomData<fn() -> G>,
 }
 
@@ -97,27 +98,39 @@ impl Surprises {
 impl<G: Game> Codec<G> {
     /// The codec of a game at these rates.
     pub fn new(rates: Rates) -> Self {
-        Self::holding(rates, Cow::Borrowed((G::KIT.coding.tables)()))
+        Self::holding(rates, Cow::Borrowed((G::KIT.coding.tables)()), false)
+    }
+
+    /// Plain coding, which needs nothing but the field tables: every decision takes one bit, and
+    /// every field is expected to be as in the baseline.
+    pub fn plain(rates: Rates) -> Self {
+        let kinds: Vec<_> = G::Entity::KINDS.iter().map(|kind| kind.fields.len()).collect();
+        Self::holding(rates, Cow::Owned(Tables::even(&kinds)), true)
     }
 
     /// The same with other tables than the game's, to measure these.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
-        Self::holding(rates, Cow::Owned(tables.clone()))
+        Self::holding(rates, Cow::Owned(tables.clone()), false)
     }
 
-    fn holding(rates: Rates, tables: Cow<'static, Tables>) -> Self {
+    fn holding(rates: Rates, tables: Cow<'static, Tables>, plain: bool) -> Self {
         let layout = Layout::new(tables, G::Entity::KINDS);
         let stepwise = G::Entity::KINDS.iter().map(|kind| {
             kind.fields.iter().all(|field| {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0
             })
         });
-        Self { rates, layout, stepwise: stepwise.collect(), game: PhantomData }
+        Self { rates, layout, stepwise: stepwise.collect(), plain, game: PhantomData }
     }
 
     /// Tells whether an entity of this kind stays as it is without an update.
     pub(crate) fn is_stepwise(&self, kind: u8) -> bool {
         self.stepwise[usize::from(kind)]
+    }
+
+    /// Tells whether this is [plain coding](Self::plain).
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     pub(crate) fn rates(&self) -> Rates {
@@ -150,6 +163,13 @@ impl<G: Game> Codec<G> {
             past,
             surprises: Surprises::default(),
         };
+        if self.plain {
+            let told = *past.base();
+            for (at, field) in fields.iter().enumerate() {
+                coding.field(state, &told, at, field);
+            }
+            return coding.surprises.none();
+        }
         let mut told = self.extrapolate(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;

@@ -129,7 +129,7 @@ impl Server {
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
         for entry in entries.into_iter().cycle() {
-            match driver.play((entry.open)(rotation)).await {
+            match driver.play((entry.open)(rotation, &entry.setup)).await {
                 Some(next) => rotation = next,
                 None => break,
             }

@@ -4,7 +4,7 @@ use super::*;
 use crate::game::MessageError;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::wire::control::Refusal;
+use crate::wire::control::{Refusal, Seat};
 
 #[test]
 fn wait_that_a_server_asks_for_is_kept_within_an_hour() {
@@ -105,7 +105,8 @@ fn token_of_a_session_is_offered_when_it_is_lost() {
 #[test]
 fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
     let mut session = playing();
-    let joined = ServerMessage::Joined { player: PlayerId(7), name: "Ada".into(), bot: false };
+    let seat = Seat { player: PlayerId(7), name: "Ada".into(), bot: false };
+    let joined = ServerMessage::Joined(vec![seat]);
     let line = |from, text: &str| ServerMessage::Chat { from, text: text.into() };
     let refused = ServerMessage::Refused { request: 2, refusal: Refusal::TooMany };
     for message in [

@@ -1,0 +1,56 @@
+//! The games of a stay: the first one, and the next ones of the rotation.
+
+use super::{GAME_MIN, Session, Step};
+use crate::client::common::Common;
+use crate::client::output::{Notice, State};
+use crate::time::LocalTime;
+use crate::wire::control::Welcome;
+use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::text::printable;
+
+impl Session {
+    /// A game begins: the first in answer to a hello, or the next of the rotation.
+    pub(super) fn begin(
+        &mut self,
+        welcome: &Welcome,
+        hello_sent: Option<LocalTime>,
+        now: LocalTime,
+    ) {
+        if hello_sent.is_none() && now - self.begun < GAME_MIN {
+            let text = "the server changes its game more than once a second";
+            return self.close(now, Disconnect::new(Code::Protocol, text));
+        }
+        let Ok(entry) = self.config.games.get(&welcome.game).cloned() else {
+            let game = printable(&welcome.game);
+            let text = format!("the server plays {game}, a game unknown here");
+            return self.close(now, Disconnect::new(Code::OtherGame, text));
+        };
+        self.collect_motion();
+        let before = self.client.take();
+        let common = match (hello_sent, before) {
+            (None, Some(client)) => client.into_common(),
+            (sent, _) => Common::new(welcome, sent.unwrap_or(now), now).plain(self.config.plain),
+        };
+        let mut client = match (entry.client)(welcome, common, now) {
+            Ok(client) => client,
+            Err(error) => {
+                let text = format!("the server's configuration of {}: {error}", entry.name);
+                return self.close(now, Disconnect::new(Code::OtherGame, text));
+            }
+        };
+        client.set_loop_filter(now, self.config.filter);
+        client.record_motion(self.motion.is_some());
+        self.client = Some(client);
+        self.stays += 1;
+        self.begun = now;
+        let (server, resumed) = (welcome.server.clone(), welcome.resumed);
+        self.notify(Notice::Game { server, game: entry.name, resumed });
+        self.token = Some(welcome.token);
+        if hello_sent.is_some() {
+            self.step = Step::Playing;
+            self.joined = now;
+            (self.heard, self.excused) = (now, false);
+            self.enter(State::Connected);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Worlds as large and as slow as they may be.
+
+use phaselock::games::Games;
+use phaselock::limits::{BOTS_MAX, CONTROL_BYTES_MAX, PLAYERS_MAX, ROSTER_CHUNK};
+use phaselock::link::LinkConfig;
+use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig, Rotation};
+use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
+use phaselock::wire::disconnect::Code;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{Sim, body, hello, room_config};
+use phaselock_tests::toy::Bells;
+
+fn outputs(room: &mut dyn AnyRoom) -> Vec<Output> {
+    std::iter::from_fn(|| room.poll_output(LocalTime(0))).collect()
+}
+
+#[test]
+fn a_newcomer_is_told_of_a_thousand_players() {
+    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, BOTS_MAX) };
+    let mut room = Room::<Bells>::new(config);
+    for client in 0..u64::from(PLAYERS_MAX) {
+        let name = format!("{:-<40}", client);
+        let hello = body(&ClientMessage::Hello(hello::<Bells>(&name, LocalTime(0))));
+        room.handle_first(LocalTime(0), ClientId(client), &hello);
+        if client + 1 < u64::from(PLAYERS_MAX) {
+            outputs(&mut room);
+        }
+    }
+    let last = ClientId(u64::from(PLAYERS_MAX) - 1);
+    let (mut told, mut messages) = (Vec::new(), 0);
+    for output in outputs(&mut room) {
+        if let Output::Control { client, message: message @ ServerMessage::Joined(_) } = output
+            && client == last
+        {
+            assert!(frame(&message).is_ok_and(|framed| framed.len() <= CONTROL_BYTES_MAX + 2));
+            let ServerMessage::Joined(seats) = message else { continue };
+            messages += 1;
+            told.extend(seats.into_iter().map(|seat| seat.player));
+        }
+    }
+    told.sort_unstable();
+    told.dedup();
+    assert_eq!(told.len(), usize::from(PLAYERS_MAX + BOTS_MAX));
+    assert_eq!(messages, told.len().div_ceil(ROSTER_CHUNK) + 1);
+    let hello = body(&ClientMessage::Hello(hello::<Bells>("Ada", LocalTime(0))));
+    room.handle_first(LocalTime(0), ClientId(5000), &hello);
+    let refused = outputs(&mut room);
+    let Some(Output::Control { message: ServerMessage::Disconnect(goodbye), .. }) = refused.first()
+    else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(goodbye.code, Code::Full);
+}
+
+#[test]
+fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
+    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, 2) };
+    let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
+    let mut room = Room::<Skirmish>::new(config);
+    for client in 0..600 {
+        let hello = phaselock::wire::control::Hello {
+            games: games.hashes(false),
+            ..hello::<Skirmish>("Ada", LocalTime(0))
+        };
+        let hello = body(&ClientMessage::Hello(hello));
+        room.handle_first(LocalTime(0), ClientId(client), &hello);
+    }
+    outputs(&mut room);
+    let rotation: Rotation = Box::new(room).close_game();
+    let mut room = Room::<ShufflePuck>::open(rotation, &[]);
+    let full = outputs(&mut room).into_iter().filter_map(|output| match output {
+        Output::Close { client, goodbye } => Some((client.0, goodbye.code)),
+        _ => None,
+    });
+    let expected: Vec<_> = (510..600).map(|client| (client, Code::Full)).collect();
+    assert_eq!(full.collect::<Vec<_>>(), expected);
+    assert_eq!((room.seats_taken(), room.status().players_max), (510, 510));
+}
+
+#[test]
+fn two_and_four_snapshots_a_second_are_enough_to_play() {
+    for (tick_hz, snapshot_hz) in [(10, 2), (60, 4), (128, 2)] {
+        let rates = Rates { tick_hz, snapshot_hz }.validate().expect("the rates are possible");
+        let mut sim = Sim::<Bells>::with(RoomConfig { rates, ..room_config(3, 2) });
+        let client = sim.join_bot(LinkConfig::delayed(40, 5));
+        sim.run(12.0);
+        let before = sim.clients[client].core().stats().clone();
+        sim.run(20.0);
+        assert!(sim.check_store(client) > 0);
+        let stats = sim.clients[client].core().stats().since(&before);
+        assert_eq!(stats.mispredictions, 0, "{rates:?}: an undisturbed player is never corrected");
+        assert!(stats.ticks >= u64::from(tick_hz) * 19, "{rates:?}: {} ticks", stats.ticks);
+        assert_eq!(
+            sim.room.member_stats(ClientId(0)).map(|stats| stats.late),
+            Some(0),
+            "{rates:?}"
+        );
+    }
+}
