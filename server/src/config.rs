@@ -35,6 +35,11 @@ pub enum Command {
         /// Address of that server.
         addr: SocketAddr,
     },
+    /// Print a game's fields and hashes.
+    Describe {
+        /// Name of the game.
+        game: String,
+    },
 }
 
 /// Validated settings.
@@ -121,6 +126,10 @@ pub fn parse_from(
     env: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Command, ConfigError> {
     let matches = sources::command_line().try_get_matches_from(args)?;
+    if let Some(("describe", matches)) = matches.subcommand() {
+        let game = matches.get_one::<String>("game").cloned().unwrap_or_default();
+        return Ok(Command::Describe { game });
+    }
     let health_check = matches.subcommand().map(|(_, matches)| matches);
     if let Some(text) = health_check.and_then(|matches| matches.get_one::<OsString>("addr")) {
         return health_check_at(parse_listen(text), text, "the argument ADDR");

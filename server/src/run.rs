@@ -26,6 +26,7 @@ pub fn run(games: &Games) -> ExitCode {
     let done = match command {
         Command::Serve(config) => serve(games, config),
         Command::HealthCheck { addr } => check_health(addr),
+        Command::Describe { game } => describe(games, &game),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -34,6 +35,12 @@ pub fn run(games: &Games) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn describe(games: &Games, game: &str) -> Result<()> {
+    let description = (games.get(game)?.describe)();
+    let json = serde_json::to_string_pretty(&description).context("cannot write JSON")?;
+    writeln!(io::stdout(), "{json}").context("cannot write to the standard output")
 }
 
 fn serve(games: &Games, config: Config) -> Result<()> {

@@ -32,6 +32,9 @@ pub(super) fn command_line() -> clap::Command {
                 .help("Where it listens [default: the listen address, on this machine]")
                 .value_parser(value_parser!(OsString)),
         );
+    let describe = clap::Command::new("describe")
+        .about("Print a game's fields and hashes as JSON, for clients in other languages")
+        .arg(Arg::new("game").value_name("GAME").help("Its name").required(true));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
@@ -44,6 +47,7 @@ pub(super) fn command_line() -> clap::Command {
         .arg(option("config", "FILE", "Read settings from this TOML file"))
         .args(settings)
         .subcommand(health_check)
+        .subcommand(describe)
 }
 
 /// The settings on a command line.

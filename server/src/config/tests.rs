@@ -209,7 +209,7 @@ fn every_message_says_where_and_what_is_allowed() {
             &["PHASELOCK_SNAPSHOT_HZ=30"],
             format!(
                 "the environment variable PHASELOCK_SNAPSHOT_HZ is \"30\", but must be a divisor \
-                 of the tick rate, which tick_hz in {tick_path} makes 50: one of 5, 10, 25, 50"
+                 of the tick rate, which tick_hz in {tick_path} makes 50: one of 2, 5, 10, 25, 50"
             ),
         ),
         (

@@ -13,6 +13,7 @@ use crate::server::any::AnyRoom;
 use crate::server::{Room, Rotation};
 use crate::time::{LocalTime, Rates};
 use crate::wire::control::Welcome;
+use crate::wire::description::Description;
 use crate::wire::protocol::{fields_hash, game_hash};
 
 /// See [`GameEntry::client`].
@@ -29,6 +30,8 @@ pub struct GameEntry {
     pub has_bots: bool,
     /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
     pub hash: fn() -> u64,
+    /// Its fields and hashes, for programs in other languages.
+    pub describe: fn() -> Description,
     /// Hash of its field tables, for clients with plain coding.
     pub fields_hash: fn() -> u64,
     /// Configuration of its rules; empty for their default.
@@ -52,6 +55,7 @@ impl GameEntry {
             kinds: G::Entity::KINDS,
             has_bots: G::KIT.bot.is_some(),
             hash: game_hash::<G>,
+            describe: Description::of::<G>,
             fields_hash: fields_hash::<G>,
             setup: Vec::new(),
             open: |rotation, setup| Box::new(Room::<G>::open(rotation, setup)),

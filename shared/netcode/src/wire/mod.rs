@@ -7,6 +7,7 @@ pub mod bits;
 pub mod control;
 pub mod counts;
 mod datagram;
+pub mod description;
 pub mod disconnect;
 mod error;
 pub mod extrapolation;

@@ -1,0 +1,115 @@
+//! A game in words that a program in another language can read: what it takes to join by
+//! [plain coding](super::state::Codec::plain), and the texts behind the hashes.
+
+use serde::Serialize;
+
+use super::protocol::{
+    LAYOUT, fields_hash, fields_text, game_hash, game_text, wire_hash, wire_text,
+};
+use super::records::{audience, motion};
+use crate::fields::{Entity, Field, Record};
+use crate::game::Game;
+
+/// A game's description.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// The packet format.
+    pub wire: WireDescription,
+    /// Name of the game.
+    pub game: &'static str,
+    /// Version of its rules.
+    pub rules_version: u32,
+    /// Its hash in a hello, and the text that it is of.
+    pub rules: Hashed,
+    /// Its hash in a hello that wishes for plain coding, and the text that it is of.
+    pub fields: Hashed,
+    /// The record of a player's input.
+    pub input: RecordDescription,
+    /// The records of entities, in the order of their kinds.
+    pub kinds: Vec<RecordDescription>,
+}
+
+/// The packet format.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WireDescription {
+    /// Version of the layout.
+    pub layout: u32,
+    /// Its hash in a hello, and the text that it is of.
+    #[serde(flatten)]
+    pub hashed: Hashed,
+}
+
+/// A text and its hash.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hashed {
+    /// FNV-1a of the text, 16 hexadecimal digits.
+    pub hash: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordDescription {
+    /// Its name.
+    pub name: &'static str,
+    /// Its fields, in the order in which they are sent.
+    pub fields: Vec<FieldDescription>,
+}
+
+/// A field of a record. Its value is `min + n / 2^fraction_bits` for the whole number `n` on the
+/// wire.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FieldDescription {
+    /// Its name.
+    pub name: &'static str,
+    /// The least value.
+    pub min: f32,
+    /// Bits of `n`.
+    pub bits: u32,
+    /// Binary digits after the point.
+    pub fraction_bits: u32,
+    /// Motion between snapshots, as `WIRE.md` names it.
+    pub motion: &'static str,
+    /// Clients that are told of it: `all`, or the `owner` alone.
+    pub audience: &'static str,
+    /// True if it states the age of the entity's state in ticks.
+    pub age: bool,
+}
+
+impl Description {
+    /// The description of a game.
+    pub fn of<G: Game>() -> Self {
+        let kinds = G::Entity::KINDS.iter();
+        Self {
+            wire: WireDescription { layout: LAYOUT, hashed: Hashed::new(wire_hash(), wire_text()) },
+            game: G::NAME,
+            rules_version: G::RULES_VERSION,
+            rules: Hashed::new(game_hash::<G>(), game_text::<G>()),
+            fields: Hashed::new(fields_hash::<G>(), fields_text::<G>()),
+            input: RecordDescription::new(G::Input::NAME, G::Input::FIELDS),
+            kinds: kinds.map(|kind| RecordDescription::new(kind.name, kind.fields)).collect(),
+        }
+    }
+}
+
+impl Hashed {
+    fn new(hash: u64, text: String) -> Self {
+        Self { hash: format!("{hash:016x}"), text }
+    }
+}
+
+impl RecordDescription {
+    fn new(name: &'static str, fields: &[Field]) -> Self {
+        let field = |field: &Field| FieldDescription {
+            name: field.name,
+            min: field.min,
+            bits: field.bits,
+            fraction_bits: field.fraction_bits,
+            motion: motion(field),
+            audience: audience(field),
+            age: field.age,
+        };
+        Self { name, fields: fields.iter().map(field).collect() }
+    }
+}
