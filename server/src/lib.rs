@@ -1,5 +1,13 @@
 //! Phaselock's dedicated server: configuration, log, lifecycle. The caller of [`run`] gives the
-//! games.
+//! games:
+//!
+//! ```no_run
+//! # fn main_of<MyGame: phaselock::game::Game>() -> std::process::ExitCode {
+//! use phaselock::games::Games;
+//!
+//! phaselock_server::run(&Games::new().with::<MyGame>())
+//! # }
+//! ```
 
 pub mod config;
 pub mod logging;

@@ -106,7 +106,7 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
                     ..SessionConfig::new(games.clone(), format!("Bot {number}"))
                 };
                 let options = Options::new(address, pins);
-                bots.spawn(phaselock_bots::run(options, config, clock, duration, number, None));
+                bots.spawn(phaselock_bots::play(options, config, clock, duration, number, None));
             }
             anyhow::Ok(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

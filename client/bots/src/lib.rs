@@ -1,5 +1,16 @@
 //! Headless clients that play by themselves and measure: for load, and for figures.
+//!
+//! A program with games of its own hands them to [`run`], which reads the command line:
+//!
+//! ```no_run
+//! # fn main_of<MyGame: phaselock::game::Game>() -> std::process::ExitCode {
+//! use phaselock::games::Games;
+//!
+//! phaselock_bots::run(&Games::new().with::<MyGame>())
+//! # }
+//! ```
 
+mod program;
 mod report;
 
 use std::time::Duration;
@@ -9,6 +20,7 @@ use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock_lab::record::{MotionFiles, RecordError};
 use phaselock_quic::client::{Driver, Options};
 use phaselock_quic::clock::Clock;
+pub use program::run;
 pub use report::{LockTimer, Report, Summary};
 
 /// Time after joining from which on all is measured: the clock, lead and delay must have settled.
@@ -26,7 +38,7 @@ struct Stay {
 
 /// Joins, plays, leaves, and reports. The bot's decisions follow from `seed`, and its motion goes
 /// into `files`.
-pub async fn run(
+pub async fn play(
     options: Options,
     config: SessionConfig,
     clock: Clock,
@@ -76,7 +88,7 @@ pub async fn run(
             }
         }
         if let Some(stay) = stay.as_mut().filter(|stay| now >= stay.next_tick) {
-            play(&mut driver.session, stay, now);
+            press(&mut driver.session, stay, now);
             if let Some(error) = host_error(&driver.session, &clock) {
                 lock.observe(now, error);
                 if stay.settled.is_some() {
@@ -102,7 +114,7 @@ pub async fn run(
 }
 
 /// Plays the ticks that are due.
-fn play(session: &mut Session, stay: &mut Stay, now: LocalTime) {
+fn press(session: &mut Session, stay: &mut Stay, now: LocalTime) {
     session.press_by(now, &mut *stay.controller);
     session.handle_picture(now);
     let Some(client) = session.client() else { return };

@@ -9,6 +9,13 @@
 //! interpolation delay are the product's own. The client's clock is perfect: clock errors are
 //! another measurement.
 //!
+//! ```
+//! use phaselock_lab::formulas::Formula;
+//!
+//! let zigzag = Formula::Zigzag.record(3.0); // seconds
+//! assert_eq!(zigzag.secs(), 3.0);
+//! ```
+//!
 //! *Invariants:*
 //! - Measuring does no I/O and reads no clock: text and numbers in, text and numbers out. All
 //!   chance is drawn from seeds.

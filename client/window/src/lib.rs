@@ -11,6 +11,14 @@
 //! A game is drawn by its [`view::GameView`]. A program registers it beside the game in a
 //! [`view::Views`] and hands that to [`run`]. The other public modules help views to draw.
 //!
+//! ```no_run
+//! # fn main_of<MyView: phaselock_client::view::GameView>() -> std::process::ExitCode {
+//! use phaselock_client::view::Views;
+//!
+//! phaselock_client::run(&Views::new().with::<MyView>())
+//! # }
+//! ```
+//!
 //! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
 //! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
 //!

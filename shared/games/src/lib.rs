@@ -1,5 +1,10 @@
 //! The five games: rules, rounds and bots. No network, no window.
 //!
+//! ```
+//! let games = phaselock_games::all();
+//! assert_eq!(games.list(), "skirmish, puck, asteroids, race, platformer");
+//! ```
+//!
 //! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and
 //! nothing of snapshots, clocks or links.
 

@@ -129,6 +129,9 @@ pub const GAME_EVENTS_BURST: u32 = 256;
 /// Events of a game a second on average. Arbitrary; snapshots carry what happens all the time.
 pub const GAME_EVENTS_PER_SECOND: u32 = 64;
 
+/// Reports of a game to the host in one tick. Arbitrary.
+pub const GAME_REPORTS_MAX: usize = 256;
+
 /// Notices that wait for a player; the oldest are lost first. Arbitrary.
 pub const NOTICES_MAX: usize = 512;
 /// States of the own motion that wait to be fetched: half a minute at 128 Hz.

@@ -47,6 +47,12 @@ impl std::str::FromStr for Address {
     }
 }
 
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        Self { host: address.ip().to_string(), port: address.port() }
+    }
+}
+
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&host_key(&self.host, self.port))

@@ -7,6 +7,10 @@
 //!         +-- settings, congestion, framing, socket, clock: once, for both sides
 //! ```
 //!
+//! A whole game, its server and two players:
+//!
+#![doc = concat!("```no_run\n", include_str!("../examples/walk.rs"), "```")]
+//!
 //! *Invariant:* this crate names quinn, and no other does but those that test it. It decides
 //! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
 
@@ -15,6 +19,7 @@ pub mod client;
 pub mod clock;
 pub mod conditioned;
 mod congestion;
+mod door;
 mod framing;
 mod goodbye;
 pub mod identity;
@@ -26,3 +31,5 @@ pub mod server;
 mod settings;
 pub mod socket;
 pub mod verify;
+
+pub use door::{Player, connect, serve};

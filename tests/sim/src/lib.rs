@@ -2,6 +2,59 @@
 //!
 //! The cores are the real ones, without drivers: [`Sim`] carries packets over seeded [`Link`]s and
 //! gives each machine a clock of its own. The same seed gives the same run, to the last bit.
+//!
+//! A player at 200 ms walks on a line, and is never corrected; `Line` is the game of the example
+//! of `phaselock-quic`.
+//!
+//! ```
+//! # use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+//! # use phaselock::ids::{EntityId, PlayerId};
+//! # use phaselock::time::Rates;
+//! # phaselock::record! { pub struct Walk { pub right: i16 = Field::centred(2, 0) } }
+//! # phaselock::record! { pub struct Walker { pub x: f32 = Field::centred(16, 8) } }
+//! # #[derive(Debug)]
+//! # struct Line(f32);
+//! # impl Line {
+//! #     fn walk(&self, walker: &mut Walker, input: &Walk) {
+//! #         walker.x += f32::from(input.right) * 3.0 * self.0;
+//! #     }
+//! # }
+//! # impl Game for Line {
+//! #     const NAME: &'static str = "line";
+//! #     const RULES_VERSION: u32 = 1;
+//! #     type Input = Walk;
+//! #     type Entity = Walker;
+//! #     type Memory = ();
+//! #     fn new(rates: Rates, _seed: u64) -> Self {
+//! #         Self(rates.step_secs())
+//! #     }
+//! #     fn join(&self, world: &mut World<Self>, player: PlayerId) {
+//! #         world.spawn(Some(player), Walker::default());
+//! #     }
+//! #     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Walk>) {
+//! #         for (_, owner, walker) in world.entities.records_mut::<Walker>() {
+//! #             self.walk(walker, &owner.map(|it| inputs.get(it)).unwrap_or_default());
+//! #         }
+//! #     }
+//! #     fn predict(&self, all: &mut Entities<Walker>, own: EntityId, input: &Walk, _: Ahead<'_>) {
+//! #         if let Some(walker) = all.record_mut(own) {
+//! #             self.walk(walker, input);
+//! #         }
+//! #     }
+//! #     fn repeat(last: &Walk, _missed: u64) -> Walk {
+//! #         *last
+//! #     }
+//! # }
+//! use phaselock::link::LinkConfig;
+//! use phaselock_testing::Sim;
+//!
+//! let mut sim = Sim::<Line>::new(1, 0);
+//! let client = sim.join(LinkConfig::delayed(100, 10), Box::new(|_, _| Walk { right: 1 }));
+//! sim.run(5.0);
+//! let stats = sim.clients[client].core().stats();
+//! assert_eq!(stats.mispredictions, 0);
+//! assert!(sim.check_store(client) > 0, "what the client has is the truth");
+//! ```
 
 pub mod bots;
 mod client;

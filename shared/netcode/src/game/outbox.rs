@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ids::PlayerId;
-use crate::limits::{GAME_EVENTS_BURST, GAME_EVENTS_PER_SECOND, GAME_MESSAGE_BYTES_MAX};
+use crate::limits::{
+    GAME_EVENTS_BURST, GAME_EVENTS_PER_SECOND, GAME_MESSAGE_BYTES_MAX, GAME_REPORTS_MAX,
+};
 use crate::time::Rates;
 
 /// A message of a game was not sent or not understood.
@@ -46,10 +48,14 @@ pub fn read_message<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, MessageError
 /// One event, in the unit of the allowance.
 const EVENT_MICROS: u64 = 1_000_000;
 
+/// A number for the host, and the player whom it is about.
+pub(crate) type Report = (&'static str, Option<PlayerId>, f64);
+
 /// Events of a game that wait to be sent.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     waiting: VecDeque<(Option<PlayerId>, Vec<u8>)>,
+    reports: VecDeque<Report>,
     /// Events that may still be emitted, in millionths.
     allowance: u64,
 }
@@ -57,7 +63,7 @@ pub(crate) struct Outbox {
 impl Default for Outbox {
     fn default() -> Self {
         let allowance = u64::from(GAME_EVENTS_BURST) * EVENT_MICROS;
-        Self { waiting: VecDeque::new(), allowance }
+        Self { waiting: VecDeque::new(), reports: VecDeque::new(), allowance }
     }
 }
 
@@ -78,6 +84,18 @@ impl Outbox {
         self.waiting.push_back((to, bytes));
         self.allowance = rest;
         Ok(())
+    }
+
+    pub(super) fn report(&mut self, name: &'static str, player: Option<PlayerId>, value: f64) {
+        if self.reports.len() >= GAME_REPORTS_MAX {
+            self.reports.pop_front();
+        }
+        self.reports.push_back((name, player, value));
+    }
+
+    /// The next report.
+    pub(crate) fn pop_report(&mut self) -> Option<Report> {
+        self.reports.pop_front()
     }
 
     /// The next event, and the player for whom it is; none for everybody.

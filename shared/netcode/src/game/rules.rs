@@ -330,6 +330,15 @@ impl<G: Game> World<G> {
         self.outbox.push(to, event)
     }
 
+    /// Reports a number to the host, about a player or about nobody: the host finds it among the
+    /// room's [events](crate::server::Event::Report). [`GAME_REPORTS_MAX`] fit into a tick; of more
+    /// the oldest are lost.
+    ///
+    /// [`GAME_REPORTS_MAX`]: crate::limits::GAME_REPORTS_MAX
+    pub fn report(&mut self, name: &'static str, player: Option<PlayerId>, value: f64) {
+        self.outbox.report(name, player, value);
+    }
+
     /// Adds an entity in the lowest free slot, or returns none when the world is full.
     pub fn spawn(&mut self, owner: Option<PlayerId>, entity: G::Entity) -> Option<EntityId> {
         let taken = self.entities.iter().map(|slot| slot.id.index);

@@ -45,7 +45,7 @@ pub enum CommandError {
 }
 
 /// News of a room.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A player took a seat.
     Joined {
@@ -79,5 +79,25 @@ pub enum Event {
         player: PlayerId,
         /// The line.
         text: String,
+    },
+    /// A game begins.
+    Game {
+        /// [`Game::NAME`](crate::game::Game::NAME).
+        name: &'static str,
+    },
+    /// A round of the game is over.
+    Round {
+        /// Rounds of the game so far.
+        played: u32,
+    },
+    /// The rules report a number, such as a lap's time or the winner's score
+    /// ([`World::report`](crate::game::World::report)).
+    Report {
+        /// Name of the number.
+        name: &'static str,
+        /// The player whom it is about.
+        player: Option<PlayerId>,
+        /// The number.
+        value: f64,
     },
 }

@@ -99,6 +99,7 @@ impl<G: Game> Room<G> {
             inputs: Inputs::default(),
             host,
         };
+        room.host.tell(Event::Game { name: G::NAME });
         let mut random = Random::new(seed ^ 0xb07);
         for (player, name) in bots {
             room.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
@@ -214,6 +215,17 @@ impl<G: Game> Room<G> {
                     }
                 }
             }
+        }
+    }
+
+    /// Tells the host what the rules report, and that a round is over.
+    fn tell_of_rounds(&mut self, played_before: u32) {
+        while let Some((name, player, value)) = self.world.outbox.pop_report() {
+            self.host.tell(Event::Report { name, player, value });
+        }
+        let played = (G::KIT.rounds_played)(&self.world);
+        if played > played_before {
+            self.host.tell(Event::Round { played });
         }
     }
 
@@ -340,8 +352,10 @@ impl<G: Game> AnyRoom for Room<G> {
         let due = rates.tick_at(self.host.server_time(now));
         let mut snapshot = false;
         while self.world.tick < due {
+            let played = (G::KIT.rounds_played)(&self.world);
             self.step();
             self.send_events();
+            self.tell_of_rounds(played);
             if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
                 self.history.push(self.world.tick, &self.world.entities);
                 let sessions = self.members.values_mut();

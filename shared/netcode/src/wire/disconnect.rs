@@ -128,6 +128,8 @@ impl Disconnect {
     }
 }
 
+impl std::error::Error for Disconnect {}
+
 impl std::fmt::Display for Disconnect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)

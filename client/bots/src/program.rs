@@ -1,0 +1,151 @@
+//! The bots' program: the command line, and what it prints.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use phaselock::client::SessionConfig;
+use phaselock::clock::pll::LoopFilter;
+use phaselock::games::Games;
+use phaselock::link::Conditions;
+use phaselock_lab::record::MotionFiles;
+use phaselock_lab::usage;
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Options, Pins};
+use phaselock_quic::clock::Clock;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::{Report, Summary, play};
+
+/// Joins a server with headless clients that play by themselves, and reports what they measured.
+#[derive(Debug, Parser)]
+#[command(name = "phaselock-bots", version)]
+struct Arguments {
+    /// Server to join: a name or an IP address, and a port if it is not 4433
+    address: Address,
+    /// Number of clients, 1 to 1024
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    count: u32,
+    /// Seconds of play; measuring begins 2 s after joining
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    seconds: f64,
+    /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    #[arg(long, default_value = "pll", value_name = "LOOP")]
+    clock: LoopFilter,
+    /// Ask for plain coding, which needs no rules and takes more bytes
+    #[arg(long)]
+    plain: bool,
+    /// Print one JSON object with the means over the clients instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Name of the bots, followed by a number
+    #[arg(long, default_value = "Bot")]
+    name: String,
+    /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
+    /// intercontinental, terrible), properties, or both, and what changes later, as in
+    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
+    #[arg(long, value_name = "CONDITIONS")]
+    link: Option<Conditions>,
+    /// Write the first bot's motion here, one line for each tick that the server confirmed; of
+    /// further games into FILE-2 and so on
+    #[arg(long, value_name = "FILE")]
+    record_motion: Option<PathBuf>,
+}
+
+/// The bots' network for one of them: bots do not lose the same packets.
+fn link_of(conditions: &Conditions, number: u32) -> Conditions {
+    let mut conditions = conditions.clone();
+    conditions.seed = conditions.seed.wrapping_add(u64::from(number));
+    conditions
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.1..=86_400.0).contains(seconds))
+        .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
+}
+
+/// Runs the program with these games: reads the command line, plays, prints the figures. The exit
+/// status says whether all bots were in the game.
+pub fn run(games: &Games) -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::report("phaselock-bots", &error),
+    };
+    let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
+    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
+    tracing_subscriber::registry().with(log).init();
+    start(games, arguments).unwrap_or_else(|error| {
+        eprintln!("phaselock-bots: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn start(games: &Games, arguments: Arguments) -> Result<ExitCode> {
+    let files = arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose()?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
+    runtime.block_on(play_all(games, arguments, files))
+}
+
+async fn play_all(
+    games: &Games,
+    arguments: Arguments,
+    mut files: Option<MotionFiles>,
+) -> Result<ExitCode> {
+    let clock = Clock::start();
+    let duration = Duration::from_secs_f64(arguments.seconds);
+    let mut running = Vec::new();
+    for number in 1..=arguments.count {
+        let name = format!("{} {number}", arguments.name);
+        let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
+        let options = Options { link, ..Options::new(arguments.address.clone(), Pins::Memory) };
+        let filter = arguments.clock;
+        let plain = arguments.plain;
+        let config = SessionConfig { filter, plain, ..SessionConfig::new(games.clone(), name) };
+        running.push(tokio::spawn(play(
+            options,
+            config,
+            clock,
+            duration,
+            u64::from(number),
+            files.take(),
+        )));
+    }
+    let mut reports = Vec::new();
+    for bot in running {
+        reports.push(bot.await.context("a bot failed")?);
+    }
+    let summaries: Vec<_> = reports.iter().map(Report::summary).collect();
+    let mean = Summary::mean(&summaries);
+    print(&arguments, &summaries, &mean).context("cannot write the figures")?;
+    let mut reasons = BTreeMap::<_, u32>::new();
+    for report in reports.iter().filter(|report| !report.connected) {
+        let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
+        *reasons.entry(reason).or_default() += 1;
+    }
+    for (reason, count) in reasons {
+        eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
+    }
+    Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        return writeln!(out, "{}", serde_json::to_string(mean)?);
+    }
+    writeln!(out, "client{}", Summary::heading())?;
+    for (number, summary) in summaries.iter().enumerate() {
+        writeln!(out, "{:6}{}", number + 1, summary.row())?;
+    }
+    writeln!(out, "  mean{}", mean.row())
+}

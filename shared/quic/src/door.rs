@@ -1,0 +1,118 @@
+//! The front door for one game: a server in a line, a player in another, defaults for all else.
+
+use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use phaselock::client::{Client, Notice, Picture, Session, SessionConfig, State};
+use phaselock::game::Game;
+use phaselock::games::Games;
+use phaselock::time::{Micros, Tick};
+use phaselock::wire::disconnect::Disconnect;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::address::Address;
+use crate::client::{Driver, Options, Pins};
+use crate::clock::Clock;
+use crate::local::{LocalError, LocalServer};
+
+/// Serves a game to this machine: on a thread of its own, at a port of the system's choice, with a
+/// new certificate, a new seed, the default rates, and without bots. It stops when it is dropped.
+///
+/// A program of its own runs `phaselock_server::run`, which has settings for all that.
+pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
+    LocalServer::start(Games::new().with::<G>(), 0)
+}
+
+/// Joins a server as a player of one game, with a key of this run's own.
+///
+/// The server is recognised by `pins`: [`Pins::Fixed`] with its fingerprint, or [`Pins::File`].
+/// Joining goes on in the background, and again whenever the server is lost: see
+/// [`Player::state`]. An error says that the system gave no thread.
+pub fn connect<G: Game>(
+    address: impl Into<Address>,
+    pins: Pins,
+    name: &str,
+) -> io::Result<Player<G>> {
+    let options = Options::new(address.into(), pins);
+    Player::join(options, SessionConfig::new(Games::new().with::<G>(), name))
+}
+
+/// A player of one game on a server.
+///
+/// A program with frames of its own calls [`frame`](Self::frame) once in each. One without calls
+/// [`play`](Self::play). Dropping the player leaves the server without a goodbye.
+#[derive(Debug)]
+pub struct Player<G> {
+    driver: Driver,
+    /// Waits, and nothing else: the driver has a thread of its own.
+    waiting: Runtime,
+    game: PhantomData<fn() -> G>,
+}
+
+impl<G: Game> Player<G> {
+    /// Joins with all settings. Errors are those of [`connect`].
+    pub fn join(options: Options, config: SessionConfig) -> io::Result<Self> {
+        let waiting = Builder::new_current_thread().enable_time().build()?;
+        let driver = Driver::spawn(options, config, Clock::start())?;
+        Ok(Self { driver, waiting, game: PhantomData })
+    }
+
+    /// State towards the server.
+    pub fn state(&self) -> &State {
+        self.driver.session.state()
+    }
+
+    /// The game, from the first welcome on.
+    pub fn client(&self) -> Option<&Client<G>> {
+        self.driver.session.client_of::<G>()
+    }
+
+    /// The session, for chat, requests to the game and all else.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.driver.session
+    }
+
+    /// The next piece of news: states, chat, events of the game.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        self.driver.session.poll_notice()
+    }
+
+    /// One frame: takes in what came, asks `press` for the input of each due tick, sends it, and
+    /// returns the picture of this moment; none before the first welcome.
+    pub fn frame(&mut self, press: impl FnMut(&Client<G>, Tick) -> G::Input) -> Option<Picture<G>> {
+        self.driver.receive();
+        let now = self.driver.clock().now();
+        let session = &mut self.driver.session;
+        session.press::<G>(now, press);
+        let picture = session.picture::<G>(now);
+        self.driver.transmit();
+        picture
+    }
+
+    /// Plays for so long, without pictures to draw: waits for each tick, and asks `press` for its
+    /// input. Returns early with the reason if the session ends for good; see [`State::Ended`].
+    pub fn play(
+        &mut self,
+        time: Duration,
+        mut press: impl FnMut(&Client<G>, Tick) -> G::Input,
+    ) -> Result<(), Disconnect> {
+        let clock = self.driver.clock();
+        let end = clock.now() + Micros(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
+        loop {
+            self.frame(&mut press);
+            if let State::Ended { reason } = self.state() {
+                return Err(reason.clone());
+            }
+            if clock.now() >= end {
+                return Ok(());
+            }
+            self.waiting.block_on(self.driver.wait(end));
+        }
+    }
+
+    /// Leaves, and waits until the goodbye is said, for a second at most.
+    pub fn leave(self, reason: &str) {
+        self.driver.close(reason);
+    }
+}
