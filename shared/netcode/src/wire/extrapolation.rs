@@ -351,6 +351,45 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_documents_examples_are_right() {
+        let document = include_str!("../../WIRE.md");
+        let says = |text: &str| assert!(document.contains(text), "WIRE.md does not say: {text}");
+        let past = |states: [(u8, u32); 3]| {
+            let mut past = ReferenceStates::default();
+            for (age, value) in states {
+                let mut state = [0; FIELDS_MAX];
+                state[0] = value;
+                past.push(age, &state);
+            }
+            past
+        };
+        let moved = [Field::centred(16, 6).moved_by("v").named("x"), FIELDS[1].named("v")];
+        let mut state = [0; FIELDS_MAX];
+        (state[0], state[1]) = (100, 2047);
+        let told = |ticks| by_table(&moved, Rates::DEFAULT, &state, ticks)[0];
+        says("and `told` 99. At 7 ticks it is 100.");
+        assert_eq!((told(8), told(7)), (99, 100));
+
+        let line = [Field::centred(14, 4).trending()];
+        let straight = past([(2, 10), (4, 12), (6, 15)]);
+        let predict = |fields: &[Field], past| {
+            let predicted = Trend::of(fields, past).predict(past, &fields[0], Rates::DEFAULT, 0);
+            predicted.map(|it| (it.fine, it.step(), it.class, it.up))
+        };
+        says("fine is 2560 - 683 = 1877, the step 7, the class 17, up.");
+        assert_eq!(predict(&line, &straight), Some((1877, 7, 17, true)));
+
+        let fall = [line[0].drifting(-10.0)];
+        let bent = past([(12, 100), (24, 103), (36, 100)]);
+        says("`fall` -768 - 1584 = -2352, the step\n91, the class 44, up.");
+        assert_eq!(predict(&fall, &bent), Some((25_600 - 2352, 91, 44, true)));
+
+        says(&format!("class = {FALLING} + min(3, "));
+        says(&format!("class = {MOVES} + {FRACTIONS} * (count - 3) + near"));
+        says(&format!("residual(f + largest, fine, {IMPLIED} + min("));
+    }
+
     fn trend_class(shift: f32, at: &impl Fn(f32, f32) -> Packed) -> usize {
         let mut past = ReferenceStates::default();
         for (age, halves) in [(30, 0.0), (60, -1.0), (90, -2.0)] {

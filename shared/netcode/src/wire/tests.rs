@@ -32,6 +32,22 @@ fn the_documents_numbers_are_the_codes() {
     }
 }
 
+#[test]
+fn the_documents_contexts_are_the_codes() {
+    let document = include_str!("../../WIRE.md");
+    for stated in [
+        format!("`{USUAL} + usual` |\n| Present | `{PRESENT} + n` |"),
+        format!("More | {KNOWN}, {}, {}, {}, {} |", KNOWN + 1, KNOWN + 2, KNOWN + 3, KNOWN + 4),
+        format!("bit(F + {SIGN} + c)"),
+        format!("bit(F + {EXPONENT} + x * {MAGNITUDES} + min(e, {}))", MAGNITUDES - 1),
+        format!("m = F + {MANTISSA} + min(e, {}) * 4", MAGNITUDES - 1),
+        format!("(class * {NEAR} + near) * {FAR} + far"),
+        format!("a *class* from 0 to {},", CLASSES - 1),
+    ] {
+        assert!(document.contains(&stated), "WIRE.md does not say: {stated}");
+    }
+}
+
 /// The bytes of an example in `WIRE.md`, so that code and document cannot part.
 pub(crate) fn documented(example: &str) -> Vec<u8> {
     let document = include_str!("../../WIRE.md");
