@@ -18,6 +18,7 @@ pub struct Controls {
     pub pointer: Pos2,
     held: HashSet<KeyCode>,
     tapped: HashSet<KeyCode>,
+    struck: HashSet<KeyCode>,
     button_held: bool,
     button_tapped: bool,
     /// The click that led here still lasts; it is not meant for the game.
@@ -34,7 +35,8 @@ impl Controls {
         let (x, y) = mouse_position();
         self.pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
         self.held = get_keys_down();
-        self.tapped.extend(get_keys_pressed());
+        self.struck = get_keys_pressed();
+        self.tapped.extend(&self.struck);
         self.button_held = is_mouse_button_down(MouseButton::Left);
         self.stale &= self.button_held;
         self.button_tapped |= is_mouse_button_pressed(MouseButton::Left) && !self.stale;
@@ -49,6 +51,7 @@ impl Controls {
     pub fn rest(&mut self) {
         self.held.clear();
         self.tapped.clear();
+        self.struck.clear();
         (self.button_held, self.button_tapped, self.stale) = (false, false, true);
         (self.second_held, self.second_tapped, self.wheel) = (false, false, 0);
     }
@@ -62,6 +65,11 @@ impl Controls {
     /// True while any of these keys is held.
     pub fn key(&self, keys: &[KeyCode]) -> bool {
         keys.iter().any(|key| self.held.contains(key) || self.tapped.contains(key))
+    }
+
+    /// True in the frame in which any of these keys went down.
+    pub fn struck(&self, keys: &[KeyCode]) -> bool {
+        keys.iter().any(|key| self.struck.contains(key))
     }
 
     /// -1, 0 or 1: the set of keys that is held.

@@ -68,6 +68,10 @@ impl<V: GameView> Play<V> {
 
 impl<V: GameView> AnyPlay for Play<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
+        if let Some(request) = self.view.poll_request(controls) {
+            // The server refuses what comes too fast, and the player is told so.
+            let _ = session.request_bytes(request);
+        }
         session.press::<V::Game>(now, |_, _| {
             let input = self.view.input(controls);
             controls.ticked();
@@ -80,10 +84,6 @@ impl<V: GameView> AnyPlay for Play<V> {
     }
 
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
-        while let Some(request) = self.view.poll_request() {
-            // The server refuses what comes too fast, and the player is told so.
-            let _ = session.request_bytes(request);
-        }
         let Some(picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
         let Some(client) = session.client_of::<V::Game>() else { return };

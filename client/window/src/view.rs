@@ -37,9 +37,9 @@ pub trait GameView: Default + 'static {
     /// An event of the game came: [`read_message`](phaselock::game::read_message) reads it.
     fn handle_event(&mut self, _event: &[u8]) {}
 
-    /// The next request to the game, as [`write_message`](phaselock::game::write_message) made it.
-    /// Asked for each frame until there is none.
-    fn poll_request(&mut self) -> Option<Vec<u8>> {
+    /// A request to the game, as [`write_message`](phaselock::game::write_message) made it. Asked
+    /// for once a frame, with the controls of that frame.
+    fn poll_request(&mut self, _controls: &Controls) -> Option<Vec<u8>> {
         None
     }
 
