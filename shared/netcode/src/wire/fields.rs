@@ -54,18 +54,20 @@ pub(crate) fn read_delta(
         if reader.flag()? {
             let code = reader.golomb(order_of(field))?;
             let by = unzigzag(code.checked_add(1).ok_or(WireError::Range("difference"))?);
-            let half = 1 << (field.bits - 1);
-            if by < -half || by >= half {
+            let half = 1_i64 << (field.bits - 1);
+            if !(-half..half).contains(&by.into()) {
                 return Err(WireError::Range("difference"));
             }
-            *value = value.wrapping_add_signed(by) & mask(field);
+            *value = moved(field, *value, by);
         }
     }
     Ok(packed)
 }
 
-fn mask(field: &Field) -> u32 {
-    (1 << field.bits) - 1
+/// The whole number that lies `by` from `base`, around 2^bits: the greatest of the field, where only
+/// a broken peer goes beyond.
+pub(crate) fn moved(field: &Field, base: u32, by: i32) -> u32 {
+    (base.wrapping_add_signed(by) & field.mask()).min(field.greatest)
 }
 
 /// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
@@ -98,7 +100,7 @@ mod tests {
     fn packed(values: [u32; 5]) -> Packed {
         let mut packed = [0; FIELDS_MAX];
         for ((to, from), field) in packed.iter_mut().zip(values).zip(FIELDS) {
-            *to = from & mask(field);
+            *to = from & field.mask();
         }
         packed
     }
@@ -132,7 +134,7 @@ mod tests {
         fn garbage_stays_within_the_fields(bytes: Vec<u8>, base: [u32; 5]) {
             if let Ok(read) = read_delta(&mut BitReader::new(&bytes), FIELDS, true, &packed(base)) {
                 for (value, field) in read.iter().zip(FIELDS) {
-                    prop_assert!(*value <= mask(field));
+                    prop_assert!(*value <= field.mask());
                 }
             }
         }

@@ -23,11 +23,10 @@ pub fn wire_hash() -> u64 {
 /// The parameters of the packet format, as text.
 pub(super) fn wire_text() -> String {
     format!(
-        "layout {LAYOUT} inputs {} baselines {} entities {} fields {} extrapolated {}",
+        "layout {LAYOUT} inputs {} baselines {} entities {} extrapolated {}",
         limits::PACKET_INPUTS_MAX,
         limits::BASELINE_AGE_TICKS_MAX,
         limits::ENTITIES_MAX,
-        limits::FIELDS_MAX,
         limits::EXTRAPOLATION_TICKS_MAX,
     )
 }
@@ -47,8 +46,8 @@ pub fn game_text<G: Game>() -> String {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
             text += &format!(
-                "{} {} {} {} {} {} {} {} {} {} {} {}\n",
-                field.name,
+                "{} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+                field.label(),
                 field.min,
                 field.bits,
                 field.fraction_bits,
@@ -72,6 +71,7 @@ pub fn game_text<G: Game>() -> String {
                 field.moved_by.unwrap_or("nothing"),
                 field.drift,
                 if field.age { "age" } else { "value" },
+                field.greatest,
             );
         }
     }
