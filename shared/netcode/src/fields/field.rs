@@ -296,8 +296,16 @@ impl Field {
     }
 
     /// Points of the grid in a unit.
+    #[inline]
     pub(crate) const fn steps(&self) -> f64 {
-        (1_u64 << self.fraction_bits) as f64
+        // 2^fraction_bits, by its exponent: this is done for every field in every tick.
+        f64::from_bits((1023 + self.fraction_bits as u64) << 52)
+    }
+
+    /// A part of a unit from one point of the grid to the next.
+    #[inline]
+    const fn step(&self) -> f64 {
+        f64::from_bits((1023 - self.fraction_bits as u64) << 52)
     }
 
     /// The greatest value.
@@ -324,21 +332,22 @@ impl Field {
         // between two points must go to the same one in every build. Where single precision does
         // not hold every point, only double precision tells them apart.
         let scaled = if Exact::SINGLE.holds(self) {
-            f64::from(((value as f32 - self.min as f32) * self.steps() as f32).round())
+            let steps = f32::from_bits((127 + self.fraction_bits) << 23);
+            // Casts from floats saturate, and take not-a-number to 0.
+            ((value as f32 - self.min as f32) * steps).round() as i64
         } else {
-            ((value - self.min) * self.steps()).round()
+            ((value - self.min) * self.steps()).round() as i64
         };
         match self.motion {
-            Motion::Angle | Motion::Wrap => (scaled as i64 as u32) & self.mask(),
-            // Casts from floats saturate, and take not-a-number to 0.
-            _ => (scaled as u32).min(self.greatest),
+            Motion::Angle | Motion::Wrap => scaled as u32 & self.mask(),
+            _ => scaled.clamp(0, i64::from(self.greatest)) as u32,
         }
     }
 
     /// The value at a point of the grid, the greatest for points beyond it.
     #[inline]
     pub fn unpack(&self, packed: u32) -> f64 {
-        self.min + f64::from(packed.min(self.greatest)) / self.steps()
+        self.min + f64::from(packed.min(self.greatest)) * self.step()
     }
 
     /// The value a part `t` of the way from `a` to `b`, for a `t` from 0 to 1.

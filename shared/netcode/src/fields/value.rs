@@ -44,9 +44,11 @@ impl Exact {
         field.bits <= self.bits
             && least >= -most
             && greatest <= most
-            && field.min >= self.least
-            && greatest <= self.greatest * field.steps()
-            && (self.fractions || field.fraction_bits == 0)
+            // Floats reach further than their digits.
+            && (self.fractions
+                || field.fraction_bits == 0
+                    && field.min >= self.least
+                    && greatest <= self.greatest)
     }
 }
 

@@ -94,7 +94,7 @@ mod tests {
         Field::angle(12).named("aim"),
         Field::count(1).named("flag"),
         Field::count(2).named("two"),
-        Field::count(24).named("wide"),
+        Field::count(32).named("wide"),
     ];
 
     fn packed(values: [u32; 5]) -> Packed {
@@ -106,6 +106,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_field_of_any_width_is_told_from_any_value(bits in 1_u32..=32, a: u32, b: u32) {
+            let field = Field::count(bits).named("n");
+            let [mut base, mut packed] = [[0; FIELDS_MAX]; 2];
+            (base[0], packed[0]) = (a & field.mask(), b & field.mask());
+            let mut writer = BitWriter::new();
+            write_delta(&mut writer, &[field], true, &base, &packed);
+            let bytes = writer.into_bytes();
+            let read = read_delta(&mut BitReader::new(&bytes), &[field], true, &base);
+            prop_assert_eq!(read, Ok(packed));
+            let by = difference(&field, base[0], packed[0]);
+            prop_assert_eq!(moved(&field, base[0], by), packed[0]);
+        }
+
         #[test]
         fn any_state_is_told_from_any_other(a: [u32; 5], b: [u32; 5]) {
             let (a, b) = (packed(a), packed(b));
