@@ -35,4 +35,5 @@ mod snapshots;
 mod stack;
 mod tidy;
 mod transport;
+mod wide;
 mod yard;

@@ -47,14 +47,15 @@ fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
 #[test]
 fn a_games_text_is_as_documented() {
     let text = game_text::<Skirmish>();
-    let start = "record Command\nright -2 2 0 linear all predicted steered still nothing 0 value\n";
+    let start =
+        "record Command\nright -2 2 0 linear all predicted steered still nothing 0 value 3\n";
     assert!(text.starts_with("game skirmish 3\ntables "), "{text}");
     assert!(text.contains(start), "{text}");
     let documented = include_str!("../../shared/netcode/WIRE.md");
     assert!(documented.contains(start), "WIRE.md shows another start");
     assert!(text.contains("\nrecord Player\n"), "{text}");
-    for field in ["hits 0 4 0 step owner", "health 0 7 0 step all"] {
-        let line = format!("\n{field} server steered still nothing 0 value\n");
+    for (field, greatest) in [("hits 0 4 0 step owner", 15), ("health 0 7 0 step all", 127)] {
+        let line = format!("\n{field} server steered still nothing 0 value {greatest}\n");
         assert!(text.contains(&line), "{text}");
     }
 }

@@ -26,9 +26,10 @@ mod json;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
-use phaselock::fields::{Field, Kind, Values};
+use phaselock::fields::{Exact, Field, Kind, Values};
 use phaselock::games::Games;
 use phaselock::time::Rates;
 
@@ -68,7 +69,7 @@ pub struct Source {
     pub record: String,
     /// Its number among the game's kinds.
     pub kind: u8,
-    /// Its table, which has fields `x` and `y`.
+    /// Its table, which has a position.
     pub fields: &'static [Field],
     /// Ticks a second.
     pub tick_hz: u16,
@@ -129,7 +130,7 @@ enum Problem {
     )]
     NoColumn { header: Quote, column: &'static str },
     #[error("{what} is {quote}{fault}")]
-    Number { what: &'static str, quote: Quote, fault: &'static str },
+    Number { what: Cow<'static, str>, quote: Quote, fault: &'static str },
     #[error(
         "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points \
          by time"
@@ -176,7 +177,7 @@ enum Problem {
     )]
     Field { column: usize, quote: Quote, expected: Quote },
     #[error("{what} is {quote}, which the record's field cannot be; record the motion anew")]
-    OffGrid { what: &'static str, quote: Quote },
+    OffGrid { what: Cow<'static, str>, quote: Quote },
     #[error("the segment is {0}; it is a whole number that never falls")]
     Segment(Quote),
 }
@@ -239,7 +240,7 @@ fn line_at(bytes: &[u8], offset: usize) -> usize {
 }
 
 /// Reads a number that may stand in a motion.
-fn number(line: usize, what: &'static str, text: &str) -> Result<f64, FileError> {
+fn number(line: usize, what: impl Into<Cow<'static, str>>, text: &str) -> Result<f64, FileError> {
     let fault = match text.trim().parse::<f64>() {
         Ok(number) if number.abs() <= VALUE_MAX => return Ok(number),
         Ok(number) if number.is_finite() => {
@@ -248,7 +249,7 @@ fn number(line: usize, what: &'static str, text: &str) -> Result<f64, FileError>
         Ok(_) => "; only finite numbers can be used",
         Err(_) => ", which is no number; write one as in -12.5, with a point",
     };
-    Err(Problem::Number { what, quote: Quote::of(text), fault }.at(line))
+    Err(Problem::Number { what: what.into(), quote: Quote::of(text), fault }.at(line))
 }
 
 /// Names of a time in seconds, and of one in milliseconds, where seconds are not there.
@@ -303,8 +304,8 @@ pub fn kind_of(kinds: &[Kind], record: &str) -> Option<u8> {
 }
 
 impl Source {
-    /// Describes one of a game's kinds, with the seed of the welcome. None without fields `x` and
-    /// `y`.
+    /// Describes one of a game's kinds, with the seed of the welcome. None without a
+    /// position.
     pub fn of(
         game: &str,
         kinds: &'static [Kind],
@@ -324,11 +325,17 @@ impl Source {
         source.position_fields().map(|_| source)
     }
 
-    /// Indices of the fields `x` and `y`.
-    fn position_fields(&self) -> Option<(usize, usize)> {
-        let at = |name| self.fields.iter().position(|field| field.name == name);
-        at("x").zip(at("y"))
+    /// Indices of the position's fields.
+    fn position_fields(&self) -> Option<[usize; 2]> {
+        position_fields(self.fields)
     }
+}
+
+/// Indices of the fields `x` and `y`, or else of the components of a vector `position`.
+pub(crate) fn position_fields(fields: &[Field]) -> Option<[usize; 2]> {
+    let at = |label| fields.iter().position(|field| field.is_labelled(label));
+    let both = |x, y| Some([at(x)?, at(y)?]);
+    both("x", "y").or_else(|| both("position.x", "position.y"))
 }
 
 /// The first lines of a recording.
@@ -339,7 +346,7 @@ pub fn header(source: &Source) -> String {
     text.push_str("time,segment");
     for field in source.fields {
         text.push(',');
-        text.push_str(field.name);
+        text.push_str(&field.label());
     }
     text.push('\n');
     text
@@ -348,9 +355,12 @@ pub fn header(source: &Source) -> String {
 /// The line of a recording for a state at a time in seconds.
 pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String {
     let mut text = format!("{time:?},{segment}");
-    for (value, _) in values.iter().zip(source.fields) {
-        // A string takes everything.
-        let _ = write!(text, ",{value}");
+    for (value, field) in values.iter().zip(source.fields) {
+        // In as few digits as its grid needs. A string takes everything.
+        let _ = match Exact::SINGLE.holds(field) {
+            true => write!(text, ",{}", *value as f32),
+            false => write!(text, ",{value}"),
+        };
     }
     text.push('\n');
     text

@@ -10,7 +10,7 @@ use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{Coords, NoRules, Rules, Shape};
 use phaselock::time::Rates;
 
-use super::file::{Motion, Point};
+use super::file::{Motion, Point, position_fields};
 
 /// A body at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,7 +80,7 @@ const SAME_SECS: f64 = 2e-6;
 const PIXELS: f64 = 1000.0;
 
 impl Recording {
-    /// A recording of bodies with fields `x` and `y`; none with fewer than two samples.
+    /// A recording of bodies with a position; none with fewer than two samples.
     pub fn of(fields: &'static [Field], samples: Vec<Sample>, rules: SharedRules) -> Option<Self> {
         Self::scaled(fields, samples, rules, 1.0, [0.0; 2])
     }
@@ -92,8 +92,7 @@ impl Recording {
         scale: f64,
         origin: [f64; 2],
     ) -> Option<Self> {
-        let at = |name| fields.iter().position(|field: &Field| field.name == name);
-        let position = [at("x")?, at("y")?];
+        let position = position_fields(fields)?;
         let first = samples.first()?.time;
         samples.get(1)?;
         samples.iter_mut().for_each(|sample| sample.time -= first);
@@ -165,7 +164,7 @@ impl Recording {
     pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
         std::array::from_fn(|axis| {
             let way = to[axis] - from[axis];
-            match self.shape.fields()[self.position[axis]].period().map(f64::from) {
+            match self.shape.fields()[self.position[axis]].period() {
                 Some(period) => way - period * self.scale * (way / (period * self.scale)).round(),
                 None => way,
             }
@@ -175,7 +174,7 @@ impl Recording {
     /// The least and the greatest coordinates, across and up or down.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
         bounds_of(self.samples.iter().map(|sample| {
-            let value = |axis: usize| f64::from(sample.values[self.position[axis]]);
+            let value = |axis: usize| sample.values[self.position[axis]];
             [0, 1].map(|axis| value(axis) * self.scale + self.origin[axis])
         }))
     }
@@ -199,7 +198,7 @@ impl Recording {
             return Some((from.values, from.segment));
         };
         let part = (time - from.time) / (to.time - from.time);
-        let values = blend_values(self.shape.fields(), &from.values, &to.values, part as f32);
+        let values = blend_values(self.shape.fields(), &from.values, &to.values, part);
         Some((values, from.segment))
     }
 
@@ -217,7 +216,7 @@ impl Recording {
         let fields = self.shape.fields();
         let blend = |at: usize| {
             let values = [from, to].map(|sample| sample.values[at]);
-            f64::from(values[0]) + f64::from(fields[at].way(values[0], values[1])) * part
+            values[0] + fields[at].way(values[0], values[1]) * part
         };
         (from.segment == to.segment).then(|| Truth {
             position: [0, 1]
@@ -265,7 +264,7 @@ mod tests {
         let x = |time| recording.state(time).map(|(values, segment)| (values[0], segment));
         let [a, b, c] = [0, 1, 2].map(|at| recording.samples[at].values[0]);
         assert_eq!((x(0.0), x(0.1), x(0.2)), (Some((a, 0)), Some((b, 0)), Some((c, 1))));
-        assert_eq!(x(0.05), Some((f32::midpoint(a, b), 0)));
+        assert_eq!(x(0.05), Some((f64::midpoint(a, b), 0)));
         // A millionth of a second is no time, and a cut is not crossed.
         assert_eq!((x(0.100_001), x(0.15), x(0.3)), (Some((b, 0)), Some((b, 0)), None));
         assert_eq!(recording.truth(0.15), None);

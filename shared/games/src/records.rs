@@ -54,7 +54,7 @@ pub(crate) fn runs<'r, R>(base: &'r R, now: &'r R, held: u8, tick: u64, ticks: u
 
 /// The nearest value on a field's grid.
 pub(crate) fn snapped(field: Field, value: f32) -> f32 {
-    field.unpack(field.pack(value))
+    field.unpack(field.pack(value)) as f32
 }
 
 /// The first record of a kind that a player owns.

@@ -6,10 +6,10 @@ use crate::time::{Micros, Rates};
 /// Entities in a world. Arbitrary: the wire has 65,536 indices, of which a client's predicted
 /// spawns take the last ones.
 pub const ENTITIES_MAX: u16 = 16_384;
-/// Fields of one kind of entity or of an input.
-pub const FIELDS_MAX: usize = 20;
-/// Bits of one field: an `f32`, in which values travel, holds integers up to 2^24.
-pub const FIELD_BITS_MAX: u32 = 24;
+/// Columns of the table of one kind of entity or of an input: a vector takes several.
+pub const FIELDS_MAX: usize = 32;
+/// Bits of one field: those of the integers in which fields travel. An `f32` holds 24 of them.
+pub const FIELD_BITS_MAX: u32 = 32;
 /// People in a room. Arbitrary.
 pub const PLAYERS_MAX: u16 = 1024;
 /// Bots in a room. Arbitrary.

@@ -244,7 +244,7 @@ fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
     if cut_between(fields, &a, &b) {
         return *from;
     }
-    Slot { entity: E::from_values(kind, &blend_values(fields, &a, &b, t)), ..*from }
+    Slot { entity: E::from_values(kind, &blend_values(fields, &a, &b, t.into())), ..*from }
 }
 
 #[cfg(test)]
@@ -448,7 +448,7 @@ mod tests {
                 let mut values = Record::values(&from);
                 let later = Record::values(&to);
                 for (at, field) in Ball::FIELDS.iter().enumerate() {
-                    values[at] = field.blend(values[at], later[at], part);
+                    values[at] = field.blend(values[at], later[at], part.into());
                 }
                 Record::from_values(&values)
             } else {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use phaselock::fields::Kind;
+use phaselock::fields::{Field, Kind};
 use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
@@ -168,7 +168,7 @@ impl Out {
         eprintln!("bits an update: {:.3} header", bits[0][0] / updates);
         for (kind, parts) in kinds.iter().zip(&bits[1..]) {
             let names =
-                std::iter::once("(entity)").chain(kind.fields.iter().map(|field| field.name));
+                std::iter::once("(entity)".into()).chain(kind.fields.iter().map(Field::label));
             for (name, bits) in names.zip(parts).filter(|(_, bits)| **bits > 0.0) {
                 eprintln!("  {:7.3} {}.{name}", bits / updates, kind.name);
             }

@@ -17,7 +17,7 @@
 
 use std::fmt::Write;
 
-use phaselock::fields::{Entity, Kind};
+use phaselock::fields::{Entity, Field, Kind};
 use phaselock::game::Game;
 use phaselock::link::Conditions;
 use phaselock::server::RoomConfig;
@@ -99,8 +99,8 @@ pub fn report(name: &str, kinds: &[Kind], counts: &Counts, before: &Tables) -> S
         let _ = writeln!(text, "  with the tables so far {:+.2} %", percent(old) - 100.0);
     }
     for (kind, parts) in kinds.iter().zip(&now[1..]) {
-        let fields = kind.fields.iter().map(|field| field.name);
-        let names = std::iter::once("all as extrapolated?").chain(fields);
+        let fields = kind.fields.iter().map(Field::label);
+        let names = std::iter::once("all as extrapolated?".into()).chain(fields);
         for (name, bits) in names.zip(parts).filter(|(_, bits)| **bits > 0.0) {
             let _ = writeln!(text, "  {:>5.1} %  {}.{name}", percent(*bits), kind.name);
         }

@@ -82,7 +82,7 @@ fn check<G: Game>(store: &Store<G>, reader: PlayerId) {
 fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
     let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
     for (field, value) in fields.iter().zip(state.packed) {
-        assert!(value >> field.bits == 0, "{} is {value}", field.name);
+        assert!(value <= field.greatest, "{} is {value}", field.label());
         assert!(field.audience == Audience::All || state.owner == Some(reader) || value == 0);
     }
     assert_eq!(state.packed[fields.len()..], [0; FIELDS_MAX][fields.len()..]);

@@ -177,7 +177,7 @@ impl<B: Record> Rules for Ahead<B> {
             body = self.next(&body);
         }
         let next = self.next(&body);
-        Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract() as f32))
+        Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract()))
     }
 }
 
@@ -222,17 +222,22 @@ mod tests {
             let recording = motion.record(TICKS, 1);
             let fields = recording.shape.fields();
             let [x, y] = recording.position();
-            let speed = |name| fields.iter().position(|field| field.name == name);
+            let speed = |name| fields.iter().position(|field| field.is_labelled(name));
             let [vx, vy] = ["vx", "vy"].map(|name| speed(name).expect("it has a speed"));
             let (mut off, mut far, mut steps) = (0.0, 0.0_f64, 0.0);
             for pair in recording.samples.windows(2) {
                 let [a, b] = [pair[0].values, pair[1].values];
                 for (field, value) in fields.iter().zip(b) {
-                    assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
+                    assert_eq!(
+                        field.unpack(field.pack(value)),
+                        value,
+                        "{motion}.{}",
+                        field.label()
+                    );
                     let packed = field.pack(value);
-                    let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
+                    let edge = field.bits > 4 && (packed == 0 || packed == field.greatest);
                     let turns = field.motion == phaselock::fields::Motion::Angle;
-                    assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
+                    assert!(!edge || turns, "{motion} is beyond its field {}", field.label());
                 }
                 if pair[0].segment != pair[1].segment {
                     continue;

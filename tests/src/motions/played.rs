@@ -37,10 +37,10 @@ pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recor
 pub(super) fn states<G: Game>(
     bots: &mut BotWorld<G>,
     ticks: u64,
-    look: impl Fn(&G::Entity) -> Option<(Values, Vec<f32>)>,
+    look: impl Fn(&G::Entity) -> Option<(Values, Vec<f64>)>,
 ) -> Vec<State> {
     let mut states: Vec<State> = Vec::new();
-    let mut followed: Option<(EntityId, Vec<f32>)> = None;
+    let mut followed: Option<(EntityId, Vec<f64>)> = None;
     let mut segment = 0;
     for _ in 0..=ticks + 1 {
         let entities = &bots.world.entities;

@@ -1,6 +1,8 @@
 //! Motion files of lines: plain ones, and recordings of play.
 
-use phaselock::fields::Values;
+use std::borrow::Cow;
+
+use phaselock::fields::{Exact, Field, Values};
 use phaselock::games::{Games, UnknownGame};
 use phaselock::time::Rates;
 
@@ -148,7 +150,7 @@ fn recording<'a>(
 ) -> Result<(), FileError> {
     let source = source(told, games).map_err(|problem| problem.at(1))?;
     let no_position = || Problem::NoPosition(Quote::of(&source.record)).at(1);
-    let (x, y) = source.position_fields().ok_or_else(no_position)?;
+    let [x, y] = source.position_fields().ok_or_else(no_position)?;
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
     check_header(&source, header).map_err(|problem| problem.at(at))?;
     let needs = RECORDING.len() + source.fields.len();
@@ -164,16 +166,19 @@ fn recording<'a>(
         segment_before = segment;
         let mut values = Values::default();
         for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {
-            number(at, field.name, cell)?;
+            number(at, field.label(), cell)?;
             // Rounded once, from what is written.
-            let read = cell.parse::<f32>().unwrap_or(0.0);
+            let read = match Exact::SINGLE.holds(field) {
+                true => cell.parse().map_or(0.0, f32::into),
+                false => cell.parse().unwrap_or(0.0),
+            };
             *value = field.unpack(field.pack(read));
             if *value != read {
-                let problem = Problem::OffGrid { what: field.name, quote: Quote::of(cell) };
+                let problem = Problem::OffGrid { what: field.label(), quote: Quote::of(cell) };
                 return Err(problem.at(at));
             }
         }
-        let point = Point { time, x: f64::from(values[x]), y: f64::from(values[y]), segment };
+        let point = Point { time, x: values[x], y: values[y], segment };
         taker.take(at, point)?;
         taker.motion.values.push(values);
     }
@@ -208,12 +213,12 @@ fn source((layout, words): (&str, &str), games: &Games) -> Result<Source, Proble
 
 /// Compares the columns with those of this build's record.
 fn check_header(source: &Source, header: &str) -> Result<(), Problem> {
-    let names = source.fields.iter().map(|field| field.name);
+    let names = source.fields.iter().map(Field::label);
     let mut cells = header.split(',').map(cell);
-    for (column, name) in (1..).zip(RECORDING.into_iter().chain(names)) {
+    for (column, name) in (1..).zip(RECORDING.into_iter().map(Cow::Borrowed).chain(names)) {
         let found = cells.next().unwrap_or_default();
         if found != name {
-            let (quote, expected) = (Quote::of(found), Quote::of(name));
+            let (quote, expected) = (Quote::of(found), Quote::of(&name));
             return Err(Problem::Field { column, quote, expected });
         }
     }

@@ -215,13 +215,13 @@ fn recorded() -> Motion {
     };
     let values: Vec<_> = (0..50).map(|tick| Record::values(&car(tick).snapped())).collect();
     let position =
-        |name| source.fields.iter().position(|field| field.name == name).expect("it has");
+        |name| source.fields.iter().position(|field| field.is_labelled(name)).expect("it has");
     let (x, y) = (position("x"), position("y"));
     let points = (0_u32..).zip(&values).map(|(tick, values)| Point {
         time: Rates::DEFAULT.time_of(phaselock::time::Tick(u64::from(tick) * 7 + 100)).0 as f64
             / 1e6,
-        x: f64::from(values[x]),
-        y: f64::from(values[y]),
+        x: values[x],
+        y: values[y],
         segment: tick / 30,
     });
     Motion { points: points.collect(), values, source: Some(source) }

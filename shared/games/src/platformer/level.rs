@@ -209,7 +209,7 @@ mod tests {
             assert!(level.carries(column, row), "nothing to stand on at {stage}");
             assert!((1..3).all(|up| level.tile(column, row - up) == Tile::Air), "{stage}");
         }
-        let holds = |field: Field, value: f32| field.unpack(field.pack(value)) == value;
+        let holds = |field: Field, value: f32| field.unpack(field.pack(value)) == f64::from(value);
         assert!(holds(POSITION_X, level.width as f32) && holds(POSITION_Y, level.abyss() + 4.0));
     }
 
@@ -233,7 +233,7 @@ mod tests {
             let rates = Rates { tick_hz, snapshot_hz: tick_hz / 2 };
             for tick in (0..cycle_ticks(rates)).map(Tick) {
                 let clock = super::super::entities::CLOCK;
-                let told = clock.unpack(clock.pack(clock_at(rates, tick, 0.0)));
+                let told = clock.unpack(clock.pack(clock_at(rates, tick, 0.0))) as f32;
                 assert_eq!(tick_of(rates, told), tick);
             }
         }

@@ -385,7 +385,7 @@ impl<G: Game> Prediction<G> {
         match previous {
             Some(previous) if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) => {
                 let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
-                blend_values(fields, &previous, &newest, part)
+                blend_values(fields, &previous, &newest, part.into())
             }
             _ => newest,
         }
@@ -438,5 +438,6 @@ fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
     let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| {
         field.way(field.unpack(*a), field.unpack(*b)).abs()
     };
-    fields.iter().zip(pairs).filter(|(field, _)| field.predicted).map(of_field).fold(0.0, f32::max)
+    let predicted = fields.iter().zip(pairs).filter(|(field, _)| field.predicted);
+    predicted.map(of_field).fold(0.0, f64::max) as f32
 }

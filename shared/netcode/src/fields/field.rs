@@ -4,12 +4,17 @@
 //! coding, interpolation and the protocol hash follow from the one table. Netcode sees a record
 //! only as [`Packed`] integers.
 
+use std::borrow::Cow;
+
+use super::around::{way_around, wrapped};
+use super::value::{Exact, FieldEnum};
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
 
-/// The values of a record's fields in the table's order; unused elements are 0.
-pub type Values = [f32; FIELDS_MAX];
+/// The values of a record's fields in the table's order; unused elements are 0. For presentation:
+/// the truth goes straight between a record and its [`Packed`] form.
+pub type Values = [f64; FIELDS_MAX];
 
-/// The same on the wire's grid: each below 2^bits of its field.
+/// The same on the wire's grid: each at most the [greatest](Field::greatest) of its field.
 pub type Packed = [u32; FIELDS_MAX];
 
 /// Motion of a field between two snapshots.
@@ -45,17 +50,22 @@ pub enum Audience {
     Owner,
 }
 
-/// One field of a record: its grid, its motion, its audience.
+/// One column of a record's table: a field, or a component of one. Its grid, its motion, its
+/// audience.
 ///
-/// A value is `min + n * 2^-fraction_bits` for an `n` below `2^bits`.
+/// A value is `min + n * 2^-fraction_bits` for a whole number `n` up to `greatest`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
     /// As the record calls it.
     pub name: &'static str,
+    /// Component of a vector or a quaternion: "x", "y", "z" or "w"; empty for a number.
+    pub component: &'static str,
     /// The least value.
-    pub min: f32,
-    /// Bits of the whole number `n`.
+    pub min: f64,
+    /// Bits of the whole number `n`: 1 to [`FIELD_BITS_MAX`].
     pub bits: u32,
+    /// The greatest `n`: 2^bits - 1, or less for a range or an enum.
+    pub greatest: u32,
     /// Binary digits after the point.
     pub fraction_bits: u32,
     /// Motion between snapshots.
@@ -73,7 +83,8 @@ pub struct Field {
     pub steering: bool,
     /// True if its recent course predicts it, though no other field does.
     pub trending: bool,
-    /// The field that states its change a second, in its units.
+    /// The field that states its change a second, in its units; a vector's components go by those
+    /// of the same name.
     pub moved_by: Option<&'static str>,
     /// Its change a second whatever happens, such as gravity for a speed.
     pub drift: f32,
@@ -83,11 +94,13 @@ pub struct Field {
 }
 
 impl Field {
-    const fn new(min: f32, bits: u32, fraction_bits: u32, motion: Motion) -> Self {
+    const fn new(min: f64, bits: u32, fraction_bits: u32, motion: Motion) -> Self {
         Self {
             name: "",
+            component: "",
             min,
             bits,
+            greatest: u32::MAX >> (u32::BITS - bits),
             fraction_bits,
             motion,
             audience: Audience::All,
@@ -103,7 +116,7 @@ impl Field {
 
     /// A coordinate or a speed around 0: `bits` in all, of them `fraction_bits` after the point.
     pub const fn centred(bits: u32, fraction_bits: u32) -> Self {
-        let half = (1_u32 << (bits - 1)) as f32 / (1_u32 << fraction_bits) as f32;
+        let half = (1_u64 << (bits - 1)) as f64 / (1_u64 << fraction_bits) as f64;
         Self::new(-half, bits, fraction_bits, Motion::Linear)
     }
 
@@ -123,9 +136,49 @@ impl Field {
         Self::new(0.0, bits, 0, Motion::Step)
     }
 
+    /// A number from `min` to `max`, both included, with `fraction_bits` after the point; its bits
+    /// follow. Values outside are clamped.
+    ///
+    /// ```
+    /// use phaselock::fields::Field;
+    ///
+    /// const FUEL: Field = Field::range(0, 100, 2);
+    /// assert_eq!((FUEL.bits, FUEL.greatest), (9, 400));
+    /// assert_eq!(FUEL.unpack(FUEL.pack(12.3)), 12.25);
+    /// assert_eq!(FUEL.unpack(FUEL.pack(1e9)), 100.0);
+    /// ```
+    ///
+    /// # Panics
+    /// Unless `min` is below `max`, and `max - min` in steps fits [`FIELD_BITS_MAX`] bits. In a
+    /// table this is a compile error.
+    pub const fn range(min: i64, max: i64, fraction_bits: u32) -> Self {
+        assert!(min < max, "a range's greatest value is above its least");
+        assert!(max <= 1 << 32 && min >= -(1 << 32), "a range is within 2^32 of 0");
+        assert!(fraction_bits < FIELD_BITS_MAX, "a range's fraction fits the bits of a field");
+        let greatest = (max - min) << fraction_bits;
+        assert!(greatest <= u32::MAX as i64, "a range has at most 2^32 steps");
+        let bits = i64::BITS - greatest.leading_zeros();
+        let field = Self::new(min as f64, bits, fraction_bits, Motion::Linear);
+        Self { greatest: greatest as u32, ..field }
+    }
+
+    /// One of the variants of an enum made by [`field_enum!`](crate::field_enum), in as few bits as
+    /// number them.
+    pub const fn variants<E: FieldEnum>() -> Self {
+        let greatest = (E::VARIANTS.len() - 1) as u32;
+        let bits = if greatest == 0 { 1 } else { u32::BITS - greatest.leading_zeros() };
+        Self { greatest, ..Self::count(bits) }
+    }
+
     /// A counter whose change marks a discontinuity, such as a teleport.
     pub const fn cut(bits: u32) -> Self {
         Self::new(0.0, bits, 0, Motion::Cut)
+    }
+
+    /// Changes all at once when the later snapshot's time comes, instead of moving between two.
+    pub const fn stepwise(mut self) -> Self {
+        self.motion = Motion::Step;
+        self
     }
 
     /// Only the owner may see it.
@@ -192,44 +245,113 @@ impl Field {
         self
     }
 
-    /// For [`record!`](crate::record).
+    /// The column of a component of the field `name`, checked. For [`record!`](crate::record).
     #[doc(hidden)]
-    pub const fn named(mut self, name: &'static str) -> Self {
+    pub const fn column(mut self, name: &'static str, component: &'static str) -> Self {
         self.name = name;
-        assert!(self.bits >= 1 && self.bits <= FIELD_BITS_MAX, "a field has 1 to 24 bits");
+        self.component = component;
+        assert!(self.bits >= 1 && self.bits <= FIELD_BITS_MAX, "a field has 1 to 32 bits");
         assert!(self.fraction_bits <= self.bits, "a field's fraction is a part of its bits");
+        assert!(self.greatest <= self.mask(), "a field's greatest number fits its bits");
         self
     }
 
+    /// The column of a number. For [`record!`](crate::record).
+    #[doc(hidden)]
+    pub const fn named(self, name: &'static str) -> Self {
+        self.column(name, "")
+    }
+
+    /// Name of the column for people, files and hashes: `x` of a number, `position.x` of a
+    /// component.
+    pub fn label(&self) -> Cow<'static, str> {
+        match self.component {
+            "" => Cow::Borrowed(self.name),
+            component => Cow::Owned(format!("{}.{component}", self.name)),
+        }
+    }
+
+    /// Tells whether that is its [label](Self::label).
+    pub fn is_labelled(&self, label: &str) -> bool {
+        match self.component {
+            "" => label == self.name,
+            component => {
+                let rest = label.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('.'));
+                rest == Some(component)
+            }
+        }
+    }
+
+    /// Index in its table of the field that states its change a second, if there is one.
+    pub fn mover(&self, fields: &[Self]) -> Option<usize> {
+        let by = self.moved_by?;
+        fields.iter().position(|field| {
+            (field.name == by && field.component == self.component) || field.is_labelled(by)
+        })
+    }
+
+    /// All bits of the whole number.
+    pub(crate) const fn mask(&self) -> u32 {
+        u32::MAX >> (u32::BITS - self.bits)
+    }
+
+    /// Points of the grid in a unit.
+    #[inline]
+    pub(crate) const fn steps(&self) -> f64 {
+        // 2^fraction_bits, by its exponent: this is done for every field in every tick.
+        f64::from_bits((1023 + self.fraction_bits as u64) << 52)
+    }
+
+    /// A part of a unit from one point of the grid to the next.
+    #[inline]
+    const fn step(&self) -> f64 {
+        f64::from_bits((1023 - self.fraction_bits as u64) << 52)
+    }
+
+    /// The greatest value.
+    pub fn max(&self) -> f64 {
+        self.unpack(self.greatest)
+    }
+
     /// The period of a field that wraps: 1 for an angle.
-    pub fn period(&self) -> Option<f32> {
+    pub fn period(&self) -> Option<f64> {
         matches!(self.motion, Motion::Angle | Motion::Wrap)
-            .then(|| (1_u32 << (self.bits - self.fraction_bits)) as f32)
+            .then(|| (1_u64 << (self.bits - self.fraction_bits)) as f64)
     }
 
     /// The way from `a` to `b`: the shorter one, where the field goes around.
-    pub fn way(&self, a: f32, b: f32) -> f32 {
+    pub fn way(&self, a: f64, b: f64) -> f64 {
         self.period().map_or(b - a, |period| way_around(a, b, period))
     }
 
     /// The nearest point of the grid: wrapped or clamped; the least value for no number.
-    pub fn pack(&self, value: f32) -> u32 {
-        let scaled = ((value - self.min) * (1_u32 << self.fraction_bits) as f32).round();
-        let mask = (1_u32 << self.bits) - 1;
-        match self.motion {
-            Motion::Angle | Motion::Wrap => (scaled as i64 as u32) & mask,
+    #[inline]
+    pub fn pack(&self, value: impl Into<f64>) -> u32 {
+        let value = value.into();
+        // Games compute in single precision, and rounding in it is part of their truth: what lies
+        // between two points must go to the same one in every build. Where single precision does
+        // not hold every point, only double precision tells them apart.
+        let scaled = if Exact::SINGLE.holds(self) {
+            let steps = f32::from_bits((127 + self.fraction_bits) << 23);
             // Casts from floats saturate, and take not-a-number to 0.
-            _ => (scaled as u32).min(mask),
+            ((value as f32 - self.min as f32) * steps).round() as i64
+        } else {
+            ((value - self.min) * self.steps()).round() as i64
+        };
+        match self.motion {
+            Motion::Angle | Motion::Wrap => scaled as u32 & self.mask(),
+            _ => scaled.clamp(0, i64::from(self.greatest)) as u32,
         }
     }
 
-    /// The value at a point of the grid.
-    pub fn unpack(&self, packed: u32) -> f32 {
-        self.min + packed as f32 / (1_u32 << self.fraction_bits) as f32
+    /// The value at a point of the grid, the greatest for points beyond it.
+    #[inline]
+    pub fn unpack(&self, packed: u32) -> f64 {
+        self.min + f64::from(packed.min(self.greatest)) * self.step()
     }
 
     /// The value a part `t` of the way from `a` to `b`, for a `t` from 0 to 1.
-    pub fn blend(&self, a: f32, b: f32, t: f32) -> f32 {
+    pub fn blend(&self, a: f64, b: f64, t: f64) -> f64 {
         match self.motion {
             Motion::Linear | Motion::Unit => a + (b - a) * t,
             Motion::Angle | Motion::Wrap => {
@@ -246,22 +368,4 @@ impl Field {
             }
         }
     }
-}
-
-/// The shorter way from `a` to `b`, in turns: -0.5 to 0.5.
-pub fn turn_between(a: f32, b: f32) -> f32 {
-    way_around(a, b, 1.0)
-}
-
-/// The shorter way from `a` to `b` where values wrap after a period.
-pub fn way_around(a: f32, b: f32, period: f32) -> f32 {
-    let way = (b - a).rem_euclid(period);
-    if way > 0.5 * period { way - period } else { way }
-}
-
-/// The same point within the period: 0 up to but excluding it.
-pub fn wrapped(value: f32, period: f32) -> f32 {
-    let value = value.rem_euclid(period);
-    // What is a trace below 0 is rounded to the period itself.
-    if value < period { value } else { 0.0 }
 }

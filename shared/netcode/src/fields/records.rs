@@ -1,8 +1,8 @@
 //! Records, the structs that have field tables, and the entities made of them.
 
 use super::field::{Field, Packed, Values};
+use super::value::FieldValue;
 use crate::limits::FIELDS_MAX;
-use crate::time::Tick;
 
 /// A struct with a field table; made by [`record!`](crate::record).
 pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
@@ -16,14 +16,10 @@ pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
     fn from_values(values: &Values) -> Self;
 
     /// The record on the grid.
-    fn pack(&self) -> Packed {
-        pack_values(Self::FIELDS, &self.values())
-    }
-
-    /// The record at a point of the grid.
-    fn unpack(packed: &Packed) -> Self {
-        Self::from_values(&unpack_values(Self::FIELDS, packed))
-    }
+    fn pack(&self) -> Packed;
+    /// The record at a point of the grid. Total: numbers beyond a field's greatest are its
+    /// greatest.
+    fn unpack(packed: &Packed) -> Self;
 
     /// The record moved to the nearest point of the grid.
     fn snapped(&self) -> Self {
@@ -81,6 +77,14 @@ impl<R: Record> Entity for R {
     fn from_values(_kind: u8, values: &Values) -> Self {
         Record::from_values(values)
     }
+
+    fn pack(&self) -> Packed {
+        Record::pack(self)
+    }
+
+    fn unpack(_kind: u8, packed: &Packed) -> Self {
+        Record::unpack(packed)
+    }
 }
 
 /// Age in ticks that a state states; 0 if it has no field for that.
@@ -116,59 +120,89 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
     values
 }
 
-/// Type of a record's field: anything that an `f32` holds exactly.
-pub trait FieldValue: Copy {
-    /// To the common currency.
-    fn to_value(self) -> f32;
-    /// And back; saturates.
-    fn from_value(value: f32) -> Self;
+/// A field as a record declares it. For [`record!`](crate::record).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    name: &'static str,
+    components: &'static [&'static str],
+    grid: Field,
 }
 
-macro_rules! field_value {
-    ($($number:ty),*) => {$(
-        impl FieldValue for $number {
-            fn to_value(self) -> f32 {
-                self as f32
-            }
-            fn from_value(value: f32) -> Self {
-                value as $number
-            }
+impl Declared {
+    /// A field of the type `T`; checked, so that it fails to compile if the type cannot hold all of
+    /// the grid's values.
+    pub const fn new<T: FieldValue>(name: &'static str, grid: Field) -> Self {
+        assert!(T::EXACT.holds(&grid), "the field's type does not hold all of its values exactly");
+        Self { name, components: T::COMPONENTS, grid }
+    }
+}
+
+/// Number of columns of a field of the type `T`. For [`record!`](crate::record).
+#[doc(hidden)]
+#[inline]
+pub const fn width<T: FieldValue>() -> usize {
+    T::COMPONENTS.len()
+}
+
+/// Number of columns of a table. For [`record!`](crate::record).
+#[doc(hidden)]
+pub const fn columns_len(declared: &[Declared]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    while at < declared.len() {
+        len += declared[at].components.len();
+        at += 1;
+    }
+    len
+}
+
+/// The columns of a table, one for each component of each field. For [`record!`](crate::record).
+#[doc(hidden)]
+pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
+    assert!(LEN <= FIELDS_MAX, "too many fields");
+    let mut table = [Field::count(1); LEN];
+    let (mut at, mut len) = (0, 0);
+    while at < declared.len() {
+        let Declared { name, components, grid } = declared[at];
+        let mut component = 0;
+        while component < components.len() {
+            table[len] = grid.column(name, components[component]);
+            component += 1;
+            len += 1;
         }
-    )*};
-}
-field_value!(f32, u8, u16, i16);
-
-/// The low 24 bits of a tick, which repeat after three days at 60 Hz ([`Tick::span_24`]).
-impl FieldValue for Tick {
-    fn to_value(self) -> f32 {
-        (self.0 & 0xff_ffff) as f32
+        at += 1;
     }
-    fn from_value(value: f32) -> Self {
-        Self(value as u64)
-    }
+    table
 }
 
-impl FieldValue for bool {
-    fn to_value(self) -> f32 {
-        f32::from(u8::from(self))
-    }
-    fn from_value(value: f32) -> Self {
-        value >= 0.5
-    }
-}
-
-/// Declares a record: a struct and, beside each field, its grid.
+/// Declares a record: a struct and, beside each field, its grid. Field types are `f32`, `f64`, `u8`,
+/// `u16`, `u32`, `i16`, `i32`, `bool`, [`Tick`](crate::time::Tick), enums made by
+/// [`field_enum!`](crate::field_enum), and glam's `Vec2`, `Vec3` and `Quat`, which take a column of
+/// the table for each component.
 ///
 /// ```
+/// use phaselock::fields::Record;
+///
 /// phaselock::record! {
 ///     /// Something round.
 ///     pub struct Ball {
 ///         /// Metres from the centre, 1/256 m fine, within 64 m.
-///         pub x: f32 = Field::centred(15, 8),
+///         pub position: glam::Vec2 = Field::centred(15, 8).moved_by("velocity"),
+///         /// Metres a second.
+///         pub velocity: glam::Vec2 = Field::centred(12, 6),
 ///         /// Bounces so far.
-///         pub bounces: u8 = Field::count(8),
+///         pub bounces: u32 = Field::count(32),
 ///     }
 /// }
+/// let labels: Vec<_> = Ball::FIELDS.iter().map(|field| field.label()).collect();
+/// assert_eq!(labels, ["position.x", "position.y", "velocity.x", "velocity.y", "bounces"]);
+/// assert_eq!(Ball::FIELDS[1].mover(Ball::FIELDS), Some(3));
+/// ```
+///
+/// A type must hold every value of its field exactly; an `f32` holds 24 bits:
+///
+/// ```compile_fail
+/// phaselock::record! { pub struct Far { pub x: f32 = Field::centred(25, 8) } }
 /// ```
 #[macro_export]
 macro_rules! record {
@@ -189,27 +223,55 @@ macro_rules! record {
             const FIELDS: &'static [$crate::fields::Field] = {
                 #[allow(unused_imports, reason = "the caller may have imported it already")]
                 use $crate::fields::Field;
-                const TABLE: &[Field] = &[$($table.named(stringify!($field)),)*];
-                assert!(TABLE.len() <= $crate::limits::FIELDS_MAX, "too many fields");
-                TABLE
+                use $crate::fields::{Declared, columns, columns_len};
+                const DECLARED: &[Declared] =
+                    &[$(Declared::new::<$type>(stringify!($field), $table),)*];
+                const TABLE: [Field; columns_len(DECLARED)] = columns(DECLARED);
+                &TABLE
             };
 
             fn values(&self) -> $crate::fields::Values {
                 let mut values = [0.0; $crate::limits::FIELDS_MAX];
-                let mut elements = values.iter_mut();
-                $(if let Some(element) = elements.next() {
-                    *element = $crate::fields::FieldValue::to_value(self.$field);
-                })*
+                let rest = values.as_mut_slice();
+                $(
+                    let (own, rest) = rest.split_at_mut($crate::fields::width::<$type>());
+                    $crate::fields::FieldValue::to_values(self.$field, own);
+                )*
+                let _ = rest;
                 values
             }
 
             fn from_values(values: &$crate::fields::Values) -> Self {
-                let mut values = values.iter();
-                Self {
-                    $($field: $crate::fields::FieldValue::from_value(
-                        values.next().copied().unwrap_or(0.0),
-                    ),)*
-                }
+                let rest = values.as_slice();
+                $(
+                    let (own, rest) = rest.split_at($crate::fields::width::<$type>());
+                    let $field = $crate::fields::FieldValue::from_values(own);
+                )*
+                let _ = rest;
+                Self { $($field,)* }
+            }
+
+            fn pack(&self) -> $crate::fields::Packed {
+                let mut packed = [0; $crate::limits::FIELDS_MAX];
+                let (rest, fields) = (packed.as_mut_slice(), <Self as $crate::fields::Record>::FIELDS);
+                $(
+                    let (own, rest) = rest.split_at_mut($crate::fields::width::<$type>());
+                    let (grids, fields) = fields.split_at(own.len());
+                    $crate::fields::FieldValue::pack(self.$field, grids, own);
+                )*
+                let _ = (rest, fields);
+                packed
+            }
+
+            fn unpack(packed: &$crate::fields::Packed) -> Self {
+                let (rest, fields) = (packed.as_slice(), <Self as $crate::fields::Record>::FIELDS);
+                $(
+                    let (own, rest) = rest.split_at($crate::fields::width::<$type>());
+                    let (grids, fields) = fields.split_at(own.len());
+                    let $field = $crate::fields::FieldValue::unpack(grids, own);
+                )*
+                let _ = (rest, fields);
+                Self { $($field,)* }
             }
         }
     };
@@ -293,6 +355,20 @@ macro_rules! entities {
                 }),+];
                 let last = makers.len() - 1;
                 makers[usize::from(kind).min(last)](values)
+            }
+
+            fn pack(&self) -> $crate::fields::Packed {
+                match self {
+                    $(Self::$record(record) => $crate::fields::Record::pack(record),)+
+                }
+            }
+
+            fn unpack(kind: u8, packed: &$crate::fields::Packed) -> Self {
+                let makers: &[fn(&$crate::fields::Packed) -> Self] = &[$(|packed| {
+                    Self::$record($crate::fields::Record::unpack(packed))
+                }),+];
+                let last = makers.len() - 1;
+                makers[usize::from(kind).min(last)](packed)
             }
         }
 

@@ -375,7 +375,7 @@ impl<G: Game> World<G> {
             };
             let age = slot.owner.map_or(0, |owner| inputs.age(owner));
             let mut values = slot.entity.values();
-            values[at] = age as f32;
+            values[at] = age as f64;
             slot.entity = G::Entity::from_values(slot.entity.kind(), &values);
         }
     }

@@ -162,7 +162,7 @@ mod tests {
     impl Rules for Falling {
         fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
             let mut after = *values;
-            after[X] += values[1] * secs as f32 - (5.0 * secs * secs) as f32;
+            after[X] += values[1] * secs - 5.0 * secs * secs;
             Some(after)
         }
     }

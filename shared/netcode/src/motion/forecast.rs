@@ -151,7 +151,7 @@ mod tests {
     impl Rules for Falling {
         fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
             let mut after = *values;
-            after[Y] -= (5.0 * secs * secs) as f32;
+            after[Y] -= 5.0 * secs * secs;
             (values[X] < 100.0).then_some(after)
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         struct Wild;
         impl Rules for Wild {
             fn forward(&self, _values: &Values, _secs: f64) -> Option<Values> {
-                Some([f32::NAN; FIELDS_MAX])
+                Some([f64::NAN; FIELDS_MAX])
             }
         }
         let track = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);

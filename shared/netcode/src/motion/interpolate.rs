@@ -33,7 +33,7 @@ pub fn cut_between(fields: &[Field], a: &Values, b: &Values) -> bool {
 }
 
 /// The values a part `t` of the way from `a` to `b`, each field by its own motion.
-pub fn blend_values(fields: &[Field], a: &Values, b: &Values, t: f32) -> Values {
+pub fn blend_values(fields: &[Field], a: &Values, b: &Values, t: f64) -> Values {
     let mut values = *a;
     for ((value, b), field) in values.iter_mut().zip(b).zip(fields) {
         *value = field.blend(*value, *b, t);

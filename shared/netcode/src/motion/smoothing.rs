@@ -24,8 +24,11 @@ impl RenderError {
                 Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => 0.0,
             };
         }
-        let snaps =
-            self.0.iter().zip(fields).any(|(error, field)| error.abs() > field.snap_distance);
+        let snaps = self
+            .0
+            .iter()
+            .zip(fields)
+            .any(|(error, field)| error.abs() > f64::from(field.snap_distance));
         if snaps || self.0.iter().any(|error| !error.is_finite()) {
             self.clear();
         }
@@ -40,7 +43,7 @@ impl RenderError {
     pub fn decay(&mut self, fields: &[Field], secs: f32) {
         let keep = (-secs.max(0.0) / Self::HALF_LIFE_SECS).exp2();
         for (error, field) in self.0.iter_mut().zip(fields) {
-            *error = or_none(field, *error * keep);
+            *error = or_none(field, *error * f64::from(keep));
         }
     }
 
@@ -50,10 +53,10 @@ impl RenderError {
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         let before = self.0;
         self.decay(fields, secs);
-        let keep = (-secs.max(0.0) / Self::WAIT_HALF_LIFE_SECS).exp2();
+        let keep = f64::from((-secs.max(0.0) / Self::WAIT_HALF_LIFE_SECS).exp2());
         let errors = self.0.iter_mut().zip(before);
         for (((error, before), rate), field) in errors.zip(rates).zip(fields) {
-            let slowest = Self::WAIT * *rate as f32 * secs.max(0.0);
+            let slowest = f64::from(Self::WAIT * secs.max(0.0)) * rate;
             let back = before - *error;
             if back * slowest > 0.0 && back.abs() > slowest.abs() {
                 let waited = before - slowest;
@@ -93,8 +96,8 @@ impl RenderError {
 }
 
 /// An error, or 0 if it is below half a step of the field's grid.
-fn or_none(field: &Field, error: f32) -> f32 {
-    let half = 0.5 / (1_u32 << field.fraction_bits) as f32;
+fn or_none(field: &Field, error: f64) -> f64 {
+    let half = 0.5 / field.steps();
     if error.abs() < half { 0.0 } else { error }
 }
 
@@ -106,7 +109,7 @@ mod tests {
     const FIELDS: &[Field] =
         &[Field::centred(15, 8).snap_beyond(3.0).named("x"), Field::angle(10).named("aim")];
 
-    fn values(x: f32, aim: f32) -> Values {
+    fn values(x: f64, aim: f64) -> Values {
         let mut values = [0.0; FIELDS_MAX];
         values[..2].copy_from_slice(&[x, aim]);
         values
@@ -160,8 +163,11 @@ mod tests {
         while !error.is_zero() {
             error.decay_on_the_way(FIELDS, 0.01, &rates);
             frames += 1;
-            let next = error.apply(FIELDS, &values(0.06 * frames as f32, 0.0))[0];
-            assert!(next - drawn >= 0.06 * (1.0 - RenderError::WAIT) - 0.003, "{drawn} to {next}");
+            let next = error.apply(FIELDS, &values(0.06 * f64::from(frames), 0.0))[0];
+            assert!(
+                next - drawn >= 0.06 * (1.0 - f64::from(RenderError::WAIT)) - 0.003,
+                "{drawn} to {next}"
+            );
             drawn = next;
         }
         assert!((50..100).contains(&frames), "{frames} frames");
@@ -188,7 +194,7 @@ mod tests {
         let mut error = RenderError::default();
         error.correct(FIELDS, &values(1.0, 0.0), &values(5.0, 0.5));
         assert!(error.is_zero());
-        error.correct(FIELDS, &values(f32::NAN, 0.0), &values(5.0, 0.5));
+        error.correct(FIELDS, &values(f64::NAN, 0.0), &values(5.0, 0.5));
         assert!(error.is_zero());
     }
 }

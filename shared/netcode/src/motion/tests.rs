@@ -274,10 +274,10 @@ impl Rules for Wild {
         let mut after = *values;
         match (values[X].abs() * 7.0) as u32 % 5 {
             0 => return None,
-            1 => after[X] = f32::INFINITY,
-            2 => after[Y] = f32::NAN,
+            1 => after[X] = f64::INFINITY,
+            2 => after[Y] = f64::NAN,
             3 => after[HEADING] = -1e30,
-            _ => after[X] += secs as f32 * 1e20,
+            _ => after[X] += secs * 1e20,
         }
         Some(after)
     }
@@ -365,7 +365,7 @@ proptest! {
             for step in &steps {
                 let newest = track.newest().map_or(100.0, |knot| knot.time);
                 let mut values = [0.0; crate::limits::FIELDS_MAX];
-                values[..9].copy_from_slice(&step.values);
+                values[..9].copy_from_slice(&step.values.map(f64::from));
                 let time = newest + step.gap;
                 let is_newest = track.push(time, time + step.latency, &values);
                 if is_newest && step.is_told {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::rotation::{self, four, length};
-use crate::fields::{Field, Motion, Values, way_around};
+use crate::fields::{Field, Motion, Values, way_around, wrapped};
 use crate::limits::FIELDS_MAX;
 
 /// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
@@ -70,12 +70,9 @@ impl Shape {
         let mut ranges = [(0.0, 0.0); FIELDS_MAX];
         let mut periods = [0.0; FIELDS_MAX];
         for (at, field) in fields.iter().enumerate() {
-            rates[at] =
-                field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
-            periods[at] = f64::from(field.period().unwrap_or(0.0));
-            let span =
-                f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
-            ranges[at] = (f64::from(field.min), f64::from(field.min) + span);
+            rates[at] = field.mover(fields);
+            periods[at] = field.period().unwrap_or(0.0);
+            ranges[at] = (field.min, field.max());
         }
         let fields_with = |of: fn(&Motion) -> bool| {
             FieldSet::of((0..fields.len()).filter(|at| of(&fields[*at].motion)))
@@ -127,13 +124,14 @@ impl Shape {
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
-            coords[at] = f64::from(values[at]);
+            coords[at] = values[at];
         }
         if let Some(before) = before {
             for at in self.around.iter() {
                 let period = self.periods[at];
+                // In single precision half a period is the same way, whatever was rounded before.
                 let from = before[at].rem_euclid(period) as f32;
-                let way = f64::from(way_around(from, values[at], period as f32));
+                let way = f64::from(way_around(from, values[at] as f32, period as f32));
                 // By whole periods, without rounding.
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
             }
@@ -161,7 +159,7 @@ impl Shape {
 
     /// The distance between two points of a field's grid, in its units.
     pub fn grid(&self, at: usize) -> f64 {
-        1.0 / f64::from(1_u32 << self.fields[at].fraction_bits)
+        1.0 / self.fields[at].steps()
     }
 
     /// The least and the greatest value of a field.
@@ -224,12 +222,8 @@ impl Shape {
         let mut values = *steps;
         for at in self.moving() {
             values[at] = match self.periods[at] {
-                0.0 => coords[at] as f32,
-                period => {
-                    let value = coords[at].rem_euclid(period) as f32;
-                    // Rounded, it may be the period itself.
-                    if f64::from(value) < period { value } else { 0.0 }
-                }
+                0.0 => coords[at],
+                period => wrapped(coords[at], period),
             };
         }
         values
@@ -309,7 +303,7 @@ impl Track {
             knot.position = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.position));
             for field in shape.moving() {
                 knot.rate[field] = match (shape.rates[field], &before) {
-                    (Some(rate), _) => f64::from(knot.values[rate]),
+                    (Some(rate), _) => knot.values[rate],
                     (None, Some(before)) => {
                         // Times differ by a microsecond at least.
                         let span = (knot.time - before.time).max(1e-6);

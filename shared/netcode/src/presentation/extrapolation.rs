@@ -20,7 +20,7 @@ impl<G: Game> Rules for Extrapolation<'_, G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
         let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
         let whole = ticks.floor();
-        let part = (ticks - whole) as f32;
+        let part = ticks - whole;
         let before = self.after(values, whole as u64)?;
         if part < 1e-4 {
             return Some(before);
@@ -48,7 +48,7 @@ impl<'a, G: Game> Extrapolation<'a, G> {
         let secs = ticks as f32 * self.rates.step_secs();
         let mut steering = *values;
         for (value, field) in steering.iter_mut().zip(self.fields).filter(|(_, f)| f.steering) {
-            *value = field.unpack(field.pack(*value + field.drift * secs));
+            *value = field.unpack(field.pack(*value + f64::from(field.drift * secs)));
         }
         let steering = G::Entity::from_values(self.kind, &steering);
         let after = (G::KIT.coding.extrapolate)(

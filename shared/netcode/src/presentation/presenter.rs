@@ -372,7 +372,7 @@ impl ShownTrack {
         else {
             return;
         };
-        let part = ((time - before.0) / (after.0 - before.0).max(1e-6)) as f32;
+        let part = (time - before.0) / (after.0 - before.0).max(1e-6);
         let fields = self.known.shape().fields();
         let shown = blend_values(fields, &before.1, &after.1, part);
         self.late_truth = Some((shown, *values));

@@ -158,7 +158,7 @@ impl<G: Game> Encodings<G> {
             self.symbols.truncate(from);
             cost = 0;
         }
-        let digest = digest(index, Some(&shown));
+        let digest = digest::<G::Entity>(index, Some(&shown));
         let encoding = Encoding { kind: state.kind, activity, extrapolated, cost, digest };
         let placed = (encoding, (from, self.symbols.len()));
         self.kept.insert(key, placed);

@@ -61,12 +61,14 @@ pub struct RecordDescription {
 /// wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldDescription {
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; of a vector's component `position.x` and the like.
+    pub name: String,
     /// The least value.
-    pub min: f32,
+    pub min: f64,
     /// Bits of `n`.
     pub bits: u32,
+    /// The greatest `n`.
+    pub greatest: u32,
     /// Binary digits after the point.
     pub fraction_bits: u32,
     /// Motion between snapshots, as `WIRE.md` names it.
@@ -102,9 +104,10 @@ impl Hashed {
 impl RecordDescription {
     fn new(name: &'static str, fields: &[Field]) -> Self {
         let field = |field: &Field| FieldDescription {
-            name: field.name,
+            name: field.label().into_owned(),
             min: field.min,
             bits: field.bits,
+            greatest: field.greatest,
             fraction_bits: field.fraction_bits,
             motion: motion(field),
             audience: audience(field),

@@ -159,13 +159,11 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
     for ((value, field), at) in told.iter_mut().zip(fields).zip(0..) {
         let mut fine = i64::from(base[at]) * FINE;
         let mut moved = false;
-        if let Some(name) = field.moved_by
-            && let Some(by) = fields.iter().position(|field| field.name == name)
-        {
+        if let Some(by) = field.mover(fields) {
             let rate = &fields[by];
-            let centre = (-rate.min * (1_u32 << rate.fraction_bits) as f32) as i64;
+            let centre = (-rate.min * rate.steps()) as i64;
             let speed = (i64::from(base[by]) - centre) * FINE;
-            let drift = (rate.drift * (1_u32 << rate.fraction_bits) as f32 * FINE as f32) as i64;
+            let drift = (rate.drift * rate.steps() as f32 * FINE as f32) as i64;
             // Half of the drift a second times the square of the seconds.
             let wide = |number: i64| i128::from(number);
             let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
@@ -176,7 +174,7 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
             moved = true;
         }
         if field.drift != 0.0 {
-            let drift = (field.drift * (1_u32 << field.fraction_bits) as f32 * FINE as f32) as i64;
+            let drift = (field.drift * field.steps() as f32 * FINE as f32) as i64;
             fine = on_the_way(fine, i128::from(drift) * i128::from(ticks) / i128::from(hz));
             moved = true;
         }
@@ -187,18 +185,17 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
     told
 }
 
-/// Adds a move, bounded whatever a game declares.
+/// Adds a move, bounded whatever a game declares: by 256 periods of the widest field.
 fn on_the_way(fine: i64, way: i128) -> i64 {
-    let most = 1_i128 << 40;
+    let most = 1_i128 << 48;
     (i128::from(fine) + way).clamp(-most, most) as i64
 }
 
 /// The step of the field's grid that is nearest: what goes around wraps, the rest is clamped.
 pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
-    let mask = (1_i64 << field.bits) - 1;
     match field.motion {
-        Motion::Angle | Motion::Wrap => (step & mask) as u32,
-        _ => step.clamp(0, mask) as u32,
+        Motion::Angle | Motion::Wrap => step as u32 & field.mask(),
+        _ => step.clamp(0, i64::from(field.greatest)) as u32,
     }
 }
 
@@ -289,7 +286,7 @@ fn falling(past: &ReferenceStates, field: &Field, rates: Rates, at: usize) -> Op
         return None;
     }
     let hz = f64::from(rates.tick_hz);
-    let steps = f64::from(1_u32 << field.fraction_bits);
+    let steps = field.steps();
     // In 1/256 steps a tick squared; the rest is in whole numbers.
     let drift = (f64::from(field.drift) * steps * FINE as f64 / (hz * hz)) as i64;
     let value = |j: usize| FINE * i64::from(difference(field, past.base()[at], past.states[j][at]));

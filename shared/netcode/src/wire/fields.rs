@@ -54,18 +54,20 @@ pub(crate) fn read_delta(
         if reader.flag()? {
             let code = reader.golomb(order_of(field))?;
             let by = unzigzag(code.checked_add(1).ok_or(WireError::Range("difference"))?);
-            let half = 1 << (field.bits - 1);
-            if by < -half || by >= half {
+            let half = 1_i64 << (field.bits - 1);
+            if !(-half..half).contains(&by.into()) {
                 return Err(WireError::Range("difference"));
             }
-            *value = value.wrapping_add_signed(by) & mask(field);
+            *value = moved(field, *value, by);
         }
     }
     Ok(packed)
 }
 
-fn mask(field: &Field) -> u32 {
-    (1 << field.bits) - 1
+/// The whole number that lies `by` from `base`, around 2^bits: the greatest of the field, where only
+/// a broken peer goes beyond.
+pub(crate) fn moved(field: &Field, base: u32, by: i32) -> u32 {
+    (base.wrapping_add_signed(by) & field.mask()).min(field.greatest)
 }
 
 /// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
@@ -92,18 +94,32 @@ mod tests {
         Field::angle(12).named("aim"),
         Field::count(1).named("flag"),
         Field::count(2).named("two"),
-        Field::count(24).named("wide"),
+        Field::count(32).named("wide"),
     ];
 
     fn packed(values: [u32; 5]) -> Packed {
         let mut packed = [0; FIELDS_MAX];
         for ((to, from), field) in packed.iter_mut().zip(values).zip(FIELDS) {
-            *to = from & mask(field);
+            *to = from & field.mask();
         }
         packed
     }
 
     proptest! {
+        #[test]
+        fn a_field_of_any_width_is_told_from_any_value(bits in 1_u32..=32, a: u32, b: u32) {
+            let field = Field::count(bits).named("n");
+            let [mut base, mut packed] = [[0; FIELDS_MAX]; 2];
+            (base[0], packed[0]) = (a & field.mask(), b & field.mask());
+            let mut writer = BitWriter::new();
+            write_delta(&mut writer, &[field], true, &base, &packed);
+            let bytes = writer.into_bytes();
+            let read = read_delta(&mut BitReader::new(&bytes), &[field], true, &base);
+            prop_assert_eq!(read, Ok(packed));
+            let by = difference(&field, base[0], packed[0]);
+            prop_assert_eq!(moved(&field, base[0], by), packed[0]);
+        }
+
         #[test]
         fn any_state_is_told_from_any_other(a: [u32; 5], b: [u32; 5]) {
             let (a, b) = (packed(a), packed(b));
@@ -132,7 +148,7 @@ mod tests {
         fn garbage_stays_within_the_fields(bytes: Vec<u8>, base: [u32; 5]) {
             if let Ok(read) = read_delta(&mut BitReader::new(&bytes), FIELDS, true, &packed(base)) {
                 for (value, field) in read.iter().zip(FIELDS) {
-                    prop_assert!(*value <= mask(field));
+                    prop_assert!(*value <= field.mask());
                 }
             }
         }

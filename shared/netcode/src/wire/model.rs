@@ -395,7 +395,8 @@ pub(crate) fn residual<C: Coder>(
     let exponent = exponent(coder, bits - 1, value, |at| exponents + magnitude(at));
     let digits = start + MANTISSA + magnitude(exponent as usize) * 4;
     let size = mantissa(coder, digits, exponent, size) as i32;
-    if below { -size } else { size }
+    // At 32 bits -2^31 has no counterpart above.
+    if below { size.wrapping_neg() } else { size }
 }
 
 /// Start of a field's decisions.

@@ -24,11 +24,10 @@ pub fn wire_hash() -> u64 {
 /// The parameters of the packet format, as text.
 pub(super) fn wire_text() -> String {
     format!(
-        "layout {LAYOUT} inputs {} baselines {} entities {} fields {} extrapolated {}",
+        "layout {LAYOUT} inputs {} baselines {} entities {} extrapolated {}",
         limits::PACKET_INPUTS_MAX,
         limits::BASELINE_AGE_TICKS_MAX,
         limits::ENTITIES_MAX,
-        limits::FIELDS_MAX,
         limits::EXTRAPOLATION_TICKS_MAX,
     )
 }
@@ -59,9 +58,9 @@ pub fn fields_text<G: Game>() -> String {
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
-            let Field { name, min, bits, fraction_bits, .. } = field;
-            let (motion, audience) = (motion(field), audience(field));
-            text += &format!("{name} {min} {bits} {fraction_bits} {motion} {audience}\n");
+            let Field { min, bits, fraction_bits, greatest, .. } = field;
+            let (name, motion, audience) = (field.label(), motion(field), audience(field));
+            text += &format!("{name} {min} {bits} {fraction_bits} {motion} {audience} {greatest}\n");
         }
     }
     text

@@ -35,8 +35,8 @@ pub(super) fn records_text(kinds: &[Kind]) -> String {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
             text += &format!(
-                "{} {} {} {} {} {} {} {} {} {} {} {}\n",
-                field.name,
+                "{} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+                field.label(),
                 field.min,
                 field.bits,
                 field.fraction_bits,
@@ -48,6 +48,7 @@ pub(super) fn records_text(kinds: &[Kind]) -> String {
                 field.moved_by.unwrap_or("nothing"),
                 field.drift,
                 if field.age { "age" } else { "value" },
+                field.greatest,
             );
         }
     }

@@ -66,7 +66,7 @@ pub(crate) struct Whole {
 }
 
 fn units(field: &Field, packed: u32) -> f64 {
-    f64::from(field.min) + f64::from(packed) / f64::from(1_u32 << field.fraction_bits)
+    field.min + f64::from(packed) / field.steps()
 }
 
 fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
@@ -95,7 +95,7 @@ impl Whole {
                 Turn::through(&newest, &oldest, past.age(len - 1) - past.age(0))
             };
             // One and a half steps: all three points are rounded.
-            let near = 1.5 / f64::from(1_u32 << fields[first].fraction_bits);
+            let near = 1.5 / fields[first].steps();
             references = 2;
             for len in 3..=past.len {
                 let turn = turn(len);
@@ -126,10 +126,9 @@ impl Whole {
         at: usize,
     ) -> Predicted {
         let field = &fields[at];
-        let steps = f64::from(1_u32 << field.fraction_bits);
-        let fine = |component: f64| {
-            (libm::round((component - f64::from(field.min)) * steps * FINE as f64)) as i64
-        };
+        let steps = field.steps();
+        let fine =
+            |component: f64| (libm::round((component - field.min) * steps * FINE as f64)) as i64;
         let expected = self.predicted[at - self.first];
         if at == self.last {
             let others = (self.first..self.first + 4).filter(|other| *other != at);
@@ -150,7 +149,7 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
     let mut turned = [0.0; 4];
     let mut squares = 0.0;
     for (at, component) in (0..4).filter(|at| *at != largest).zip(1..) {
-        let most = f64::from((1_u32 << fields[first + component].bits) - 1);
+        let most = f64::from(fields[first + component].mask());
         let part = f64::from(state[first + component]) / most - 0.5;
         turned[at] = part * std::f64::consts::SQRT_2;
         squares += turned[at] * turned[at];
@@ -178,7 +177,7 @@ pub(crate) fn smallest(
     let (sign, held_sign) = (facing(&expected), facing(&newest));
     let others = (0..4).filter(|at| *at != largest);
     for ((predicted, at), component) in predictions.iter_mut().zip(others).zip(1..) {
-        let most = f64::from((1_u32 << fields[first + component].bits) - 1);
+        let most = f64::from(fields[first + component].mask());
         let steps = |turned: f64| (turned / std::f64::consts::SQRT_2 + 0.5) * most;
         let fine = libm::round(steps(expected[at] * sign) * FINE as f64) as i64;
         let held = libm::round(steps(newest[at] * held_sign)) as i64;

@@ -58,13 +58,14 @@ pub struct Encoding {
 }
 
 /// 32-bit FNV-1a of an entity.
-pub(crate) fn digest(index: u16, state: Option<&EntityState>) -> u32 {
+pub(crate) fn digest<E: Entity>(index: u16, state: Option<&EntityState>) -> u32 {
     let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
     let start = step(0x811c_9dc5, u32::from(index));
     let Some(state) = state else { return start };
     let owner = state.owner.map_or(0, |owner| u32::from(owner.0) + 1);
     let head = (u32::from(state.generation) << 8) | (u32::from(state.kind) + 1);
-    state.packed.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
+    let fields = &state.packed[..E::KINDS[usize::from(state.kind)].fields.len()];
+    fields.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
 }
 
 fn add_digest(sum: u32, digest: u32) -> u32 {
@@ -239,13 +240,13 @@ impl<'l> SnapshotWriter<'l> {
                 plain(coder, Plain::There, true);
                 let mut state = *state;
                 let _ = code_full::<G, C>(coder, &mut state, self.reader);
-                digest(index, Some(&state))
+                digest::<G::Entity>(index, Some(&state))
             }
             Change::Gone | Change::Hidden => {
                 plain(coder, Plain::Known, false);
                 plain(coder, Plain::There, false);
                 plain(coder, Plain::Gone, matches!(change, Change::Gone));
-                digest(index, None)
+                digest::<G::Entity>(index, None)
             }
         };
         progress.add(index, sum);
@@ -283,7 +284,10 @@ fn code_full<G: Game, C: Coder>(
         .then(|| PlayerId(coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16) as u16));
     let own = state.owner == Some(reader);
     for (field, value) in kind.fields.iter().zip(&mut state.packed) {
-        *value = if visible(field, own) { coder.raw(*value, field.bits) } else { 0 };
+        *value = match visible(field, own) {
+            true => coder.raw(*value, field.bits).min(field.greatest),
+            false => 0,
+        };
     }
     Ok(())
 }
@@ -419,7 +423,7 @@ fn read_from<'s, G: Game, C: Coder>(
             hidden = !plain(coder, Plain::Gone, false);
             None
         };
-        progress.add(index, digest(index, state.as_ref()));
+        progress.add(index, digest::<G::Entity>(index, state.as_ref()));
         told.push(Told { index, state, hidden });
     }
     if coder.raw(0, CHECK_BITS) != check(progress.sum) {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::extrapolation::{
     FINE, Predicted, ReferenceStates, Trend, by_table, digits, follows, on_grid,
 };
-use super::fields::{difference, visible, without_hidden};
+use super::fields::{difference, moved, visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
 use super::rotation::{Whole, smallest};
@@ -303,7 +303,7 @@ impl<C: Coder> Coding<'_, C> {
         let turned = if predicted.up { by } else { by.wrapping_neg() };
         let coded = residual(self.coder, start, known, field.bits, turned);
         let by = if predicted.up { coded } else { coded.wrapping_neg() };
-        state[at] = expected.wrapping_add_signed(by) & ((1 << field.bits) - 1);
+        state[at] = moved(field, expected, by);
         self.surprises.add(by);
     }
 }

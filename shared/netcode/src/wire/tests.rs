@@ -1,7 +1,48 @@
 //! `WIRE.md` against the code.
 
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+
+use super::counts::Counts;
 use super::model::*;
+use super::range::{RangeReader, RangeWriter};
+use crate::fields::{Field, Kind};
 use crate::limits;
+
+/// A kind with one field.
+const KINDS: &[Kind] = &[Kind { name: "one", fields: &[Field::count(32).named("n")] }];
+
+proptest! {
+    #[test]
+    fn a_residual_of_any_width_reads_as_it_was_written(
+        residuals in proptest::collection::vec((1_u32..=32, any::<i32>(), 0..CLASSES), 1..40),
+    ) {
+        // Of so many bits, sign included, and the extremes.
+        let residuals: Vec<_> = residuals
+            .into_iter()
+            .flat_map(|(bits, value, class)| {
+                let extreme = i32::MIN >> (32 - bits);
+                [value >> (32 - bits), extreme, !extreme].map(|value| (bits, value, class))
+            })
+            .collect();
+        let layout = Layout::new(Cow::Borrowed(Tables::general()), KINDS);
+        let known = |class| Knowledge { class, near: 0, far: 0 };
+        let mut writer = RangeWriter::new(layout.levels(), Vec::new());
+        let mut counts = Counts::new(KINDS);
+        for (bits, value, class) in &residuals {
+            residual(&mut writer, layout.at(0, 0), known(*class), *bits, *value);
+            let counted = residual(&mut counts, layout.at(0, 0), known(*class), *bits, *value);
+            prop_assert_eq!(counted, *value);
+        }
+        let bytes = writer.finish();
+        let mut reader = RangeReader::new(layout.levels(), &bytes);
+        for (bits, value, class) in &residuals {
+            let read = residual(&mut reader, layout.at(0, 0), known(*class), *bits, 0);
+            prop_assert_eq!(read, *value);
+        }
+    }
+}
 
 #[test]
 fn the_documents_numbers_are_the_codes() {

@@ -295,7 +295,7 @@ proptest! {
 fn every_speed_fits_its_field() {
     let spring = (2.0 * RISE_GRAVITY * SPRING_HEIGHT).sqrt();
     for speed in [spring, JUMP_SPEED, FALL_SPEED_MAX] {
-        assert!((PACE.unpack(PACE.pack(-speed)) + speed).abs() < 1e-3);
+        assert!((PACE.unpack(PACE.pack(-speed)) + f64::from(speed)).abs() < 1e-3);
     }
     assert!(POSITION_Y.unpack(0) < -8.0, "there is room above the level");
 }

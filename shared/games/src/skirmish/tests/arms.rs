@@ -218,7 +218,7 @@ fn check(game: &Skirmish, world: &World<Skirmish>, clear: f32) -> Result<(), Tes
         prop_assert!(game.arena.is_clear(slot.entity.position(), Shape::Circle(0.1)));
     }
     let all = entities.iter().flat_map(|slot| slot.entity.values());
-    prop_assert!(all.into_iter().all(f32::is_finite));
+    prop_assert!(all.into_iter().all(f64::is_finite));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::motion::method::{Moment, Rules};
 use crate::motion::track::{Shape, Track};
 use crate::motion::waypoints::Joining;
 
-const PERIOD: f32 = 64.0;
+const PERIOD: f64 = 64.0;
 
 crate::record! {
     /// A position with and one without a stated rate.
@@ -25,7 +25,7 @@ struct Straight;
 impl Rules for Straight {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
         let mut after = *values;
-        after[0] = wrapped(values[0] + values[1] * secs as f32, PERIOD);
+        after[0] = wrapped(values[0] + values[1] * secs, PERIOD);
         Some(after)
     }
 }
@@ -34,11 +34,11 @@ impl Rules for Straight {
 type Leg = (f64, f64, [f32; 2]);
 
 /// Pictures of a track by a method that begins at a position, each 7 ms.
-fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
+fn shown(choice: Any, legs: &[Leg], start: f64) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
     let (mut track, mut method) = (Track::new(shape), choice.make());
     let mut states = Vec::new();
-    let (mut time, mut position) = (10.0, [start; 2]);
+    let (mut time, mut position) = (10.0, [start as f32; 2]);
     for (secs, latency, speed) in legs {
         let flier = Flier { x: position[0], vx: speed[0], y: position[1] }.snapped();
         states.push((time, time + latency, Record::values(&flier)));
@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn across_an_edge_every_method_shows_the_same_curve_shifted(legs in legs(), late in 0_u8..16) {
         // Near an edge, and as far from it as can be.
-        let near = f32::from(late) / 8.0 - 1.0;
+        let near = f64::from(late) / 8.0 - 1.0;
         for choice in Any::all() {
             let across = shown(choice, &legs, wrapped(near, PERIOD));
             let inside = shown(choice, &legs, near + 0.5 * PERIOD);

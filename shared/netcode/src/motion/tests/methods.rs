@@ -139,7 +139,7 @@ fn on_circle(time: f64) -> Body {
 
 impl Rules for Circling {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        let turn = libm::atan2(f64::from(values[Y]), f64::from(values[X]));
+        let turn = libm::atan2(values[Y], values[X]);
         Some(on_circle(turn / std::f64::consts::PI + secs).values())
     }
 }

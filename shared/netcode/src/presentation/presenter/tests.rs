@@ -226,7 +226,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let at = Moment { now: past + 0.1, past, interval: 0.02 };
         let track = track.current(at).expect("it is there");
         let (values, starved) = track.show(at, 0.01, &crate::motion::NoRules);
-        assert!((values[0] - (tick as f32 + 0.5)).abs() < 0.01, "{} at {tick}", values[0]);
+        assert!((values[0] - (tick as f64 + 0.5)).abs() < 0.01, "{} at {tick}", values[0]);
         assert!(!starved);
     }
 }

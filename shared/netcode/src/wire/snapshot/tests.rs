@@ -150,7 +150,7 @@ fn encode(
         symbols.clear();
     }
     let activity = past.activity(Ball::FIELDS);
-    Encoding { kind: 0, activity, extrapolated, cost, digest: digest(index, Some(state)) }
+    Encoding { kind: 0, activity, extrapolated, cost, digest: digest::<Ball>(index, Some(state)) }
 }
 
 /// Writes as much as there is room for; returns the packet and how much that was.

@@ -1,0 +1,10 @@
+//! Headless players that measure: `cargo run --bin crowd -- localhost --count 32`.
+
+use std::process::ExitCode;
+
+use phaselock::games::Games;
+use tag::Tag;
+
+fn main() -> ExitCode {
+    phaselock_bots::run(&Games::new().with::<Tag>())
+}

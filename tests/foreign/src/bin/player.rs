@@ -1,0 +1,39 @@
+//! A headless player of our own: runs in circles and tells what happens.
+//!
+//! `cargo run --bin player -- localhost:4433`
+
+use std::error::Error;
+use std::time::Duration;
+
+use glam::Vec2;
+use phaselock::client::Notice;
+use phaselock::game::read_message;
+use phaselock_quic::address::Address;
+use phaselock_quic::client::Pins;
+use phaselock_quic::connect;
+use tag::{Ask, Event, Run, Tag};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let address: Address = std::env::args().nth(1).unwrap_or("localhost".into()).parse()?;
+    // Any server is trusted; a program for players keeps a file of those it knows.
+    let mut player = connect::<Tag>(address, Pins::Memory, "Circler")?;
+    for second in 0..10 {
+        player.play(Duration::from_secs(1), |_, tick| {
+            Run { way: Vec2::from_angle(tick.0 as f32 * 0.05) }
+        })?;
+        if second == 2 {
+            player.session().request(&Ask::Shout)?;
+        }
+        while let Some(notice) = player.poll_notice() {
+            match notice {
+                Notice::Event(bytes) => println!("{:?}", read_message::<Event>(&bytes)?),
+                Notice::State(state) => println!("{state:?}"),
+                _ => {}
+            }
+        }
+    }
+    let all = player.client().map(|client| client.newest()).unwrap_or_default();
+    println!("{} runners, of whom I am one", all.len());
+    player.leave("that was enough");
+    Ok(())
+}

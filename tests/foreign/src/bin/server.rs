@@ -1,0 +1,10 @@
+//! The dedicated server: `cargo run --bin server -- --bots 4`.
+
+use std::process::ExitCode;
+
+use phaselock::games::Games;
+use tag::Tag;
+
+fn main() -> ExitCode {
+    phaselock_server::run(&Games::new().with::<Tag>())
+}
