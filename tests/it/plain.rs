@@ -1,20 +1,24 @@
 //! Plain coding: a client that knows the field tables alone has the same truth as any other.
 
+use phaselock::fields::{Entity, Field, Kind};
 use phaselock::game::Game;
 use phaselock::limits::BASELINE_AGE_TICKS_MAX;
 use phaselock::link::LinkConfig;
 use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, WISH_PLAIN};
+use phaselock::wire::counts::Counts;
 use phaselock::wire::disconnect::Code;
+use phaselock::wire::model::Tables;
 use phaselock::wire::protocol::{fields_hash, fields_text, game_hash};
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::tables::assert_fit;
 use phaselock_testing::{Sim, body, hello, room_config};
-use phaselock_tests::toy::Bells;
+use phaselock_tests::toy::{Bells, Thing};
 
 /// Plays side by side with a client of the other coding over a lossy link, with a gap in which
 /// every baseline becomes too old.
@@ -83,4 +87,30 @@ fn the_hash_of_the_field_tables_is_for_plain_coding_alone() {
         }
     }
     assert!(!fields_text::<Bells>().contains("tables"));
+}
+
+#[test]
+fn the_tables_of_every_game_are_of_its_records() {
+    assert_fit::<Skirmish>();
+    assert_fit::<Asteroids>();
+    assert_fit::<ShufflePuck>();
+    assert_fit::<Race>();
+    assert_fit::<Platformer>();
+}
+
+#[test]
+fn tables_that_were_trained_on_other_records_are_known() {
+    let trained = Counts::new(<Thing as Entity>::KINDS).tables(Tables::general());
+    assert!(trained.are_of(<Thing as Entity>::KINDS));
+    let read = Tables::parse(&trained.to_bytes(Tables::general())).expect("it was just written");
+    assert!(read.are_of(<Thing as Entity>::KINDS));
+    // As many fields, but another one among them.
+    let mut fields = <Thing as Entity>::KINDS[0].fields.to_vec();
+    fields[0] = Field::centred(15, 8).named("x");
+    let changed = [
+        Kind { fields: fields.leak(), ..<Thing as Entity>::KINDS[0] },
+        <Thing as Entity>::KINDS[1],
+    ];
+    assert!(read.fit(&changed) && !read.are_of(&changed));
+    assert!(Tables::general().are_of(&changed));
 }

@@ -199,8 +199,9 @@ impl Menu {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
                 let one = self.all.iter().map(|name| (vec![(*name).to_owned()], title_case(name)));
-                let all = self.all.iter().map(|name| (*name).to_owned()).collect();
-                for (games, title) in one.chain([(all, "All in turn".to_owned())]) {
+                let all: Vec<_> = self.all.iter().map(|name| (*name).to_owned()).collect();
+                let in_turn = (all.len() > 1).then(|| (all, "All in turn".to_owned()));
+                for (games, title) in one.chain(in_turn) {
                     let title = RichText::new(title).size(15.0);
                     if ui.selectable_value(&mut self.games, games, title).clicked() {
                         self.enter = Enter::Play;

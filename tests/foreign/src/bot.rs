@@ -29,7 +29,8 @@ impl phaselock::game::Bot<Tag> for Bot {
             let prey = others.min_by(|a, b| distance(a).total_cmp(&distance(b)));
             prey.map_or(Vec2::ZERO, |prey| prey.position - me.position)
         } else {
-            let hunter = others.filter(|other| other.role == Role::It).find(|it| distance(it) < 64.0);
+            let hunter =
+                others.filter(|other| other.role == Role::It).find(|it| distance(it) < 64.0);
             // Away from the hunter, and from the edges; and about, where there is no danger.
             let about = Vec2::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0)) + me.velocity;
             let away = hunter.map_or(about, |hunter| me.position - hunter.position);

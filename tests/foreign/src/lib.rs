@@ -25,7 +25,6 @@ field_enum! {
     /// Part of a runner in the game.
     pub enum Role {
         /// Runs away.
-        #[default]
         Free,
         /// Runs after the others.
         It,
@@ -49,8 +48,9 @@ record! {
         pub velocity: Vec2 = Field::centred(11, 6).trending(),
         /// The server alone decides it.
         pub role: Role = Field::variants::<Role>().server_only(),
-        /// Seconds until it may touch, in quarters.
-        pub daze: f32 = Field::range(0, 2, 2).server_only(),
+        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and stand
+        /// still, since a tick is less than half of a step.
+        pub daze: u8 = Field::count(8).server_only(),
         /// Ticks free so far.
         pub score: u32 = Field::count(32).server_only(),
     }
@@ -132,7 +132,7 @@ impl Tag {
 
     fn tag(&self, world: &mut World<Self>, id: EntityId) {
         let Some(slot) = world.entities.get_mut(id) else { return };
-        (slot.entity.role, slot.entity.daze) = (Role::It, DAZE_SECS);
+        (slot.entity.role, slot.entity.daze) = (Role::It, (DAZE_SECS / self.step_secs) as u8);
         let profile = slot.owner.and_then(|player| world.profile(player));
         let name = profile.map_or("somebody".to_owned(), |profile| profile.name.clone());
         let _ = world.emit(None, &Event::Tagged { name });
@@ -167,7 +167,7 @@ impl Game for Tag {
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Run>) {
         for (_, owner, runner) in world.entities.records_mut::<Runner>() {
             self.run(runner, &owner.map(|owner| inputs.get(owner)).unwrap_or_default());
-            runner.daze = (runner.daze - self.step_secs).max(0.0);
+            runner.daze = runner.daze.saturating_sub(1);
             runner.score = runner.score.saturating_add(u32::from(runner.role == Role::Free));
         }
         let all: Vec<_> = world.entities.iter().copied().collect();
@@ -178,7 +178,7 @@ impl Game for Tag {
         let reach = |slot: &&phaselock::game::Slot<Runner>| {
             slot.id != it.id && slot.entity.position.distance(it.entity.position) < TOUCH
         };
-        if let Some(caught) = all.iter().find(reach).filter(|_| it.entity.daze == 0.0) {
+        if let Some(caught) = all.iter().find(reach).filter(|_| it.entity.daze == 0) {
             if let Some(runner) = world.entities.record_mut::<Runner>(it.id) {
                 runner.role = Role::Free;
             }

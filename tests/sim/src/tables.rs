@@ -2,18 +2,17 @@
 //!
 //! ```no_run
 //! # fn of<MyGame: phaselock::game::Game>() -> std::io::Result<()> {
-//! use phaselock::wire::model::Tables;
 //! use phaselock_testing::tables::train_tables;
 //!
-//! let (counts, report) = train_tables::<MyGame>(64, 1);
-//! eprintln!("{report}");
-//! let tables = counts.tables(Tables::general());
-//! std::fs::write("src/my-game.tables", tables.to_bytes(Tables::general()))
+//! let trained = train_tables::<MyGame>();
+//! eprintln!("{}", trained.report);
+//! std::fs::write("src/my-game.tables", trained.bytes)
 //! # }
 //! ```
 //!
 //! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when
-//! the game's records or rules change. The same sources make the same tables.
+//! the game's records or rules change; a test that calls [`assert_fit`] says when. The same
+//! sources make the same tables.
 
 use std::fmt::Write;
 
@@ -54,9 +53,42 @@ pub fn crowd<G: Game>(
     sim
 }
 
+/// Tables made from play.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The file, for `Tables::included`.
+    pub bytes: Vec<u8>,
+    /// Bytes by field, for people.
+    pub report: String,
+}
+
+/// Tables for a game from play of 24 of its bots over several networks; some minutes with
+/// optimisation.
+pub fn train_tables<G: Game>() -> Trained {
+    let (counts, report) = count_play::<G>(24, 1);
+    let general = Tables::general();
+    Trained { bytes: counts.tables(general).to_bytes(general), report }
+}
+
+/// Checks that a game's tables were trained on its records as they are now. General tables fit any
+/// game.
+///
+/// # Panics
+///
+/// If they were not. Snapshots then are right all the same, and up to a third larger.
+pub fn assert_fit<G: Game>() {
+    let tables = (G::KIT.coding.tables)();
+    assert!(
+        tables.are_of(G::Entity::KINDS),
+        "the tables of {} were trained on other records: train them anew, with \
+         phaselock_testing::tables::train_tables",
+        G::NAME
+    );
+}
+
 /// Plays a game of so many bots over several networks. Returns the decisions of all snapshot
 /// packets of two clients, from which tables are made, and a report of their bytes.
-pub fn train_tables<G: Game>(players: u16, seed: u64) -> (Counts, String) {
+pub fn count_play<G: Game>(players: u16, seed: u64) -> (Counts, String) {
     let mut all = Counts::new(G::Entity::KINDS);
     let mut text = String::new();
     for (network, seed) in NETWORKS.iter().zip(seed * 100..) {

@@ -16,7 +16,7 @@ use phaselock::fields::Entity;
 use phaselock::game::Game;
 use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::tables::{report, train_tables};
+use phaselock_testing::tables::{count_play, report};
 use phaselock_tests::crowd::{CROWD, Open};
 use phaselock_tests::traces::{Body, Cube, Recorded, Replay};
 
@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn play<G: Game>(seed: u64) -> Counts {
-    let (counts, report) = train_tables::<G>(CROWD, seed);
+    let (counts, report) = count_play::<G>(CROWD, seed);
     print!("{report}");
     counts
 }

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::fields::Entity;
 use crate::fields::Record;
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
@@ -78,6 +79,13 @@ impl<G: Game> Room<G> {
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(host.number)));
         let configured = (G::KIT.configure)(config.rates, map_seed, setup);
         let setup = if configured.is_ok() { setup.to_vec() } else { Vec::new() };
+        if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
+            tracing::warn!(
+                game = G::NAME,
+                "the coding tables were trained on other records, so snapshots take more bytes; \
+                 train them anew"
+            );
+        }
         let game = configured.unwrap_or_else(|_| G::new(config.rates, map_seed));
         let mut world = World::new(seed);
         world.tick = tick;

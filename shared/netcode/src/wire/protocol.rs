@@ -60,7 +60,8 @@ pub fn fields_text<G: Game>() -> String {
         for field in kind.fields {
             let Field { min, bits, fraction_bits, greatest, .. } = field;
             let (name, motion, audience) = (field.label(), motion(field), audience(field));
-            text += &format!("{name} {min} {bits} {fraction_bits} {motion} {audience} {greatest}\n");
+            text +=
+                &format!("{name} {min} {bits} {fraction_bits} {motion} {audience} {greatest}\n");
         }
     }
     text

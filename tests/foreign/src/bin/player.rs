@@ -18,8 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Any server is trusted; a program for players keeps a file of those it knows.
     let mut player = connect::<Tag>(address, Pins::Memory, "Circler")?;
     for second in 0..10 {
-        player.play(Duration::from_secs(1), |_, tick| {
-            Run { way: Vec2::from_angle(tick.0 as f32 * 0.05) }
+        player.play(Duration::from_secs(1), |_, tick| Run {
+            way: Vec2::from_angle(tick.0 as f32 * 0.05),
         })?;
         if second == 2 {
             player.session().request(&Ask::Shout)?;

@@ -1,9 +1,11 @@
 //! The window: `cargo run --bin window`.
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use phaselock::game::{read_message, write_message};
 use phaselock_client::prelude::*;
+use phaselock_client::scoreboard;
 use phaselock_client::view::Views;
 use tag::{Ask, Event, Role, Run, Runner, Tag};
 
@@ -27,7 +29,8 @@ impl GameView for Field {
 
     fn input(&self, controls: &Controls) -> Run {
         use KeyCode::{A, D, Down, Left, Right, S, Up, W};
-        let (right, down) = (controls.axis(&[A, Left], &[D, Right]), controls.axis(&[W, Up], &[S, Down]));
+        let (right, down) =
+            (controls.axis(&[A, Left], &[D, Right]), controls.axis(&[W, Up], &[S, Down]));
         Run { way: Vec2::new(f32::from(right), f32::from(down)).normalize_or_zero() }
     }
 
@@ -61,6 +64,11 @@ impl GameView for Field {
             self.draw_runner(scene, &brush, slot);
         }
         self.draw_news(scene);
+        if scene.scores {
+            let free = |runner: &Runner| vec![format!("{}", runner.score / scene.rates.tick_hz)];
+            let board = Board::new(scene, &["FREE, S"], |it: &Runner| Reverse(it.score), free);
+            scoreboard::draw(&scene.frame, &board);
+        }
         camera
     }
 }
@@ -70,7 +78,7 @@ impl Field {
         let Runner { position, velocity, role, daze, .. } = slot.entity;
         let color = if scene.is_own(slot.id) { palette::OWN } else { palette::FOE };
         if role == Role::It {
-            brush.glow(position, 1.6, fade(palette::BAD, if daze > 0.0 { 0.25 } else { 0.7 }));
+            brush.glow(position, 1.6, fade(palette::BAD, if daze > 0 { 0.25 } else { 0.7 }));
             brush.ring(position, 0.75, brush.stroke(0.12, palette::BAD));
         }
         brush.disc(position + Vec2::new(0.06, 0.12), 0.5, Color32::from_black_alpha(90));
@@ -80,8 +88,9 @@ impl Field {
         for side in [-0.4, 0.4] {
             brush.disc(position + Vec2::from_angle(side).rotate(ahead) * 0.28, 0.09, palette::VOID);
         }
-        let Some((name, is_bot)) = scene.owner_tag(slot.owner) else { return };
-        name_tag(scene.painter, brush.point(position - Vec2::Y * 1.05), name, is_bot);
+        let Some(name) = scene.owner_tag(slot.owner) else { return };
+        let at = brush.point(position - Vec2::Y * 1.05);
+        name_tag(scene.painter, at, Align2::CENTER_CENTER, name, 14.0, 0.9);
     }
 
     fn draw_news(&mut self, scene: &Scene<'_, Tag>) {

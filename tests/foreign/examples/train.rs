@@ -1,0 +1,12 @@
+//! Trains the coding tables from play, which takes some minutes:
+//!
+//! `cargo run --release --example train`
+
+use phaselock_testing::tables::train_tables;
+use tag::Tag;
+
+fn main() -> std::io::Result<()> {
+    let trained = train_tables::<Tag>();
+    print!("{}", trained.report);
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/tag.tables"), trained.bytes)
+}
