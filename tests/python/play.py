@@ -179,7 +179,8 @@ def play(arguments: argparse.Namespace, game: Game) -> dict:
         lambda: any(c.sender == first.player and c.text == LINE for c in session.chat),
     )
     check(came_back, "the own line did not come back")
-    check(session.names.get(first.player, ("", True))[0].startswith(NAME), "the own name is missing")
+    own_name = session.names.get(first.player, ("", True))[0]
+    check(own_name.startswith(NAME), f"the own name is {own_name!r}")
     others = sorted(name for number, (name, _) in session.names.items() if number != first.player)
     check(len(others) >= arguments.others, f"of the other players only {others} are known")
 
