@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A player in Python, who knows Phaselock by its document alone.
 
     phaselock-server describe skirmish >skirmish.json
@@ -20,7 +19,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Callable
+from typing import Callable, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -37,11 +36,16 @@ NAME = "Python"
 LINE = "written from the document"
 ANSWER_SECONDS_MAX = 10.0
 TURN_TICKS = 90
-# Steps of the way that a walker must have gone in each direction, in the field's own unit.
+# Way that a walker must have gone in each direction, in the field's own unit; arbitrary.
 WAY_MIN = 0.5
+# From one state to the next nobody walks as far, in the same unit: that is a spawn.
+STEP_MAX = 1.0
+# Two clocks drift apart by so much at most since they were last compared.
+DRIFT_MICROS_MAX = 1000
 UNKNOWN_REQUEST = 77
 
 Controls = Callable[[int], dict[str, float]]
+M = TypeVar("M")
 
 
 def check(holds: bool, failure: str) -> None:
@@ -127,9 +131,10 @@ class Walk:
         player = session.welcome.player if session.welcome else None
         for tick, entity in session.states.latest.values():
             state = entity.state
-            if state is not None and state.owner == player:
-                if any(each.name == self.place for each in session.game.kinds[state.kind].fields):
-                    return tick, state
+            if state is None or state.owner != player:
+                continue
+            if session.game.kinds[state.kind].has(self.place):
+                return tick, state
         return None
 
     def look(self, session: Session) -> bool:
@@ -142,8 +147,9 @@ class Walk:
                 direction = self.direction(tick)
                 turned = self.direction(self.before[0]) != direction
                 same = self.before[1].generation == state.generation
-                if same and not turned:
-                    self.way[direction] += (at - self.before[2]) * direction
+                step = at - self.before[2]
+                if same and not turned and abs(step) < STEP_MAX:
+                    self.way[direction] += step * direction
             if self.before is None or tick > self.before[0]:
                 self.before = tick, state, at
         return all(way >= WAY_MIN for way in self.way.values())
@@ -162,8 +168,9 @@ def join(
     return connection, session
 
 
-def play(arguments: argparse.Namespace, game: Game) -> dict:
+def play(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     """A whole visit; gives back what came of it."""
+    check(game.input.has(arguments.axis), f"no input of {game.name} is named {arguments.axis}")
     player = Player(arguments, game)
     walk = Walk(arguments.axis, arguments.place)
     counts = Counts()
@@ -198,7 +205,10 @@ def play(arguments: argparse.Namespace, game: Game) -> dict:
         all(way >= WAY_MIN for way in walk.way.values()),
         f"the own entity did not walk as it was told: {walk.way}",
     )
-    clock_error = session.clock.offset - (session.perceived_offset or 0)
+    clock_difference = session.clock.offset - (session.perceived_offset or 0)
+    # Each side knows the offset to half a round trip; the server says how well it does.
+    bound = session.clock.trip // 2 + session.perceived_error + DRIFT_MICROS_MAX
+    check(abs(clock_difference) <= bound, f"the clocks differ by {clock_difference} microseconds")
     connection.close(0, "the player left")
     return {
         "game": game.name,
@@ -208,11 +218,11 @@ def play(arguments: argparse.Namespace, game: Game) -> dict:
         "way_right": round(walk.way[1], 2),
         "way_left": round(walk.way[-1], 2),
         "ticks_without_input": session.ticks_without_input,
-        "clock_difference_us": clock_error,
+        "clock_difference_us": clock_difference,
     }
 
 
-def answer(connection: Connection, wanted: type) -> object:
+def answer(connection: Connection, wanted: type[M]) -> M:
     """First message of a kind that comes."""
     end = time.monotonic() + ANSWER_SECONDS_MAX
     while time.monotonic() < end:
@@ -235,7 +245,7 @@ def wait_closed(connection: Connection) -> Closed:
     return connection.closed
 
 
-def hostile(arguments: argparse.Namespace, game: Game) -> dict:
+def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     """Mistakes, each answered as the document says; gives back the answers."""
     answers: dict[str, object] = {}
     player = Player(arguments, game)
@@ -246,7 +256,6 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict:
         change(hello)
         connection.send_message(hello.body())
         message = answer(connection, Disconnect)
-        assert isinstance(message, Disconnect)
         closed = wait_closed(connection)
         check(message.code == code, f"{words}: the code is {message.code}, not {code}")
         check(closed.code == code, f"{words}: the connection closed with {closed}, not {code}")
@@ -269,7 +278,6 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict:
     connection = player.connect()
     connection.send_message(player.hello(connection).body())
     welcome = answer(connection, Welcome)
-    assert isinstance(welcome, Welcome)
     connection.send_message(varint(UNKNOWN_REQUEST))
     message = answer(connection, Refused)
     check(message == Refused(UNKNOWN_REQUEST, 0), f"an unknown request got {message}")
@@ -284,7 +292,6 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict:
     connection = player.connect()
     connection.send_message(query_body())
     status = answer(connection, Status)
-    assert isinstance(status, Status)
     check(status.game == game.name, f"the status names the game {status.game}")
     check(wait_closed(connection).code == 0, "an answered query did not end with code 0")
     answers["query"] = status.players

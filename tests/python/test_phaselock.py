@@ -1,6 +1,6 @@
 """Tests of the Python client's wire, against the examples of the document. No network.
 
-    somewhere/bin/python -m unittest discover tests/python
+Run by `python -m unittest discover tests/python`, in the environment that `play.py` needs.
 """
 
 from __future__ import annotations
@@ -186,6 +186,23 @@ class Snapshots(unittest.TestCase):
             ],
         )
 
+    def test_plain_example_is_read(self) -> None:
+        ball = toy().kinds[0]
+        states = States()
+        for age, index, x in ((6, 0, 2), (6, 1, 1), (8, 1, 1)):
+            old = State(1, 0, 3, ball.raw({"x": x, "bounces": 2, "plan": 5}))
+            states.by_tick.setdefault(600 - age, {})[index] = old
+        snapshot = Reader(toy(), 0, 3, states).read(example("example-plain"), 0, 580)
+        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.reference), (8, 600, 6))
+        self.assertEqual(snapshot.echo, (77, 1234))
+        self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
+        self.assertEqual(snapshot.inputs, Inputs(6, 562, 2, 563, 1, 3))
+        found = [each.state and ball.values(each.state.fields) for each in snapshot.entities]
+        balls = [{"x": x, "bounces": 2, "plan": plan} for x, plan in ((2, 5), (2.5, 5), (-3, 0))]
+        self.assertEqual(found, [*balls, None, None])
+        self.assertEqual([each.index for each in snapshot.entities], [0, 1, 5, 6, 9])
+        self.assertEqual([each.gone for each in snapshot.entities[3:]], [True, False])
+
     def packet(self, expected: list[Entity], sum_change: int = 0) -> PlainWriter:
         """Packet 65537 of tick 70000: one ball known and changed, one that wraps around, new."""
         out = PlainWriter().even(1, 16).even(70000 & 0xFFFF, 16).number(zigzag(-7)).yes(False)
@@ -294,7 +311,7 @@ class Exporter(unittest.TestCase):
         schedule = KeySchedule(CipherSuite.AES_128_GCM_SHA256)
         self.assertEqual(schedule.algorithm.name, hashes.SHA256.name)
         schedule.secret = bytes.fromhex(master)
-        schedule.hash = Transcript()
+        schedule.hash = Transcript()  # type: ignore[assignment]
         self.assertEqual(exporter_secret(schedule).hex(), expected)
 
 

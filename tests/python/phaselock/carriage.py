@@ -11,6 +11,7 @@ import hashlib
 import random
 import select
 import socket
+import ssl
 import time
 from typing import NamedTuple
 
@@ -87,6 +88,7 @@ class ExportingConnection(QuicConnection):
             if epoch == tls.Epoch.ONE_RTT and direction == tls.Direction.DECRYPT:
                 self._check_fingerprint()
                 schedule = self.tls.key_schedule
+                assert schedule is not None, "keys come from a schedule"
                 secret = exporter_secret(schedule)
                 self.exported = export(schedule.algorithm, secret, EXPORTER_LABEL, 32)
             install(direction, epoch, suite, key)
@@ -94,8 +96,11 @@ class ExportingConnection(QuicConnection):
         self.tls.update_traffic_key_cb = take_secret
 
     def _check_fingerprint(self) -> None:
-        certificate = self.tls._peer_certificate.public_bytes(Encoding.DER)
-        found = f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+        certificate = self.tls._peer_certificate
+        if certificate is None:
+            raise tls.AlertBadCertificate("the server has no certificate")
+        digest = hashlib.sha256(certificate.public_bytes(Encoding.DER))
+        found = f"sha256:{digest.hexdigest()}"
         if found != self.fingerprint:
             raise tls.AlertBadCertificate(f"the server's fingerprint is {found}")
 
@@ -104,9 +109,7 @@ class Connection:
     """Connection to a server at an address `host:port`. Of the packets either way it loses the
     share `loss` on purpose, as the seed has it."""
 
-    def __init__(
-        self, address: str, fingerprint: str, loss: float = 0.0, seed: int = 0
-    ) -> None:
+    def __init__(self, address: str, fingerprint: str, loss: float = 0.0, seed: int = 0) -> None:
         host, port = address.rsplit(":", 1)
         self.loss = loss
         self.random = random.Random(seed)
@@ -120,7 +123,7 @@ class Connection:
             server_name="phaselock",
             supported_versions=[QuicProtocolVersion.VERSION_1],
             # The fingerprint stands for the certificate; there is no authority to ask.
-            verify_mode=tls.ssl.CERT_NONE,
+            verify_mode=ssl.CERT_NONE,
         )
         self.quic = ExportingConnection(configuration, fingerprint)
         self.address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]

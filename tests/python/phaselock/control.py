@@ -10,6 +10,7 @@ from .numbers import fnv1a_64, unzigzag, zigzag
 
 T = TypeVar("T")
 
+
 def varint(value: int) -> bytes:
     """LEB128 of an unsigned number."""
     parts = bytearray()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Iterable
+from typing import Any, Iterable
 
 from .numbers import WIRE_TEXT, WireError, fnv1a_64
 
@@ -35,6 +35,10 @@ class Record:
     name: str
     fields: tuple[Field, ...]
 
+    def has(self, name: str) -> bool:
+        """Whether a field has the name."""
+        return any(each.name == name for each in self.fields)
+
     def raw(self, values: dict[str, float]) -> tuple[int, ...]:
         """Numbers on the wire of named values; a field that is not named has the value 0."""
         return tuple(each.raw(values.get(each.name, 0.0)) for each in self.fields)
@@ -44,7 +48,7 @@ class Record:
         return {each.name: each.value(number) for each, number in zip(self.fields, raw)}
 
     @staticmethod
-    def from_description(table: dict) -> Record:
+    def from_description(table: dict[str, Any]) -> Record:
         """Record as `phaselock-server describe` prints it."""
         return Record(
             table["name"],

@@ -105,7 +105,7 @@ class Session:
     states: States = field(default_factory=States)
     newest: Snapshot | None = None
     perceived_offset: int | None = None
-    round_trip_perceived: int = 0
+    perceived_error: int = 0
     ticks_without_input: int = 0
     _player: int = 0
     _first_offset: int = 0
@@ -165,7 +165,7 @@ class Session:
                 self.ticks_without_input = snapshot.inputs.ticks_without
         if snapshot.perceived is not None:
             self.perceived_offset = self._first_offset + snapshot.perceived[0]
-            self.round_trip_perceived = snapshot.perceived[1]
+            self.perceived_error = snapshot.perceived[2]
         return [self._packet(now)] if self.perceived_offset is None else []
 
     def poll(self, now: int) -> list[bytes]:
@@ -241,7 +241,7 @@ class Session:
             sent=now,
             echo=None if echo is None else (echo[0], now - echo[1]),
             epoch=self._epoch,
-            tick=newest_first[0][0] if newest_first else self.welcome.tick,
+            tick=newest_first[0][0] if newest_first else 0,
             inputs=[(raw, lag) for _, raw, lag in newest_first],
         )
         while len(data := packet.data(self.game.input)) > DATAGRAM_BYTES_MAX:

@@ -27,7 +27,8 @@ class State(NamedTuple):
     fields: tuple[int, ...]
 
 
-class Entity(NamedTuple):
+@dataclass(frozen=True)
+class Entity:
     """News of one entity: its state, and whether it is coded from an older one; or no state, and
     whether the entity no longer exists."""
 
@@ -252,13 +253,13 @@ class Reader:
             entities.append(self._entity(source, tick, usual_age, index))
         return entities
 
-    def _entity(
-        self, source: Decisions, tick: int, usual_age: int | None, index: int
-    ) -> Entity:
+    def _entity(self, source: Decisions, tick: int, usual_age: int | None, index: int) -> Entity:
         if source.yes():
             age = usual_age
             if age is None or not source.yes():
                 age = self._age(source)
+                if usual_age is not None and usual_age > age and source.yes():
+                    raise WireError(f"entity {index} has two references in plain coding")
             baseline = self.states.baseline(tick - age, index)
             if source.yes():
                 return Entity(index, baseline, known=True)
