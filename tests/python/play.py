@@ -4,11 +4,11 @@
     python3 -m venv somewhere && somewhere/bin/pip install -r tests/python/requirements.txt
     somewhere/bin/python tests/python/play.py 127.0.0.1:PORT sha256:FINGERPRINT skirmish.json
 
-It joins by plain coding, walks right and left in turns, chats, cuts its connection, takes its seat
-up again and leaves, and checks on the way that the server's states say so. Every snapshot packet
-is decoded, and one that cannot be ends the run. With `--hostile` it makes mistakes instead, and
-checks that the server says the right thing to each. It prints one line of JSON, or the first
-failure.
+The player joins by plain coding, walks right and left in turns, chats, cuts its connection, takes
+its seat up again and leaves, and checks on the way that the server's states say so. Every snapshot
+packet is decoded, and one that cannot be ends the run. With `--hostile` the player makes mistakes
+instead, and checks that the server says the right thing to each. One line of JSON tells what came
+of it; a failure ends the run with status 1.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Player:
 def drive(
     connection: Connection, session: Session, seconds: float, done: Callable[[], bool]
 ) -> bool:
-    """Whether something was done within the time; plays meanwhile."""
+    """Plays until something is done; false if that takes longer than the time given."""
     end = time.monotonic() + seconds
     while not done():
         left = end - time.monotonic()
@@ -119,7 +119,7 @@ class Walk:
         self.before: tuple[int, State, float] | None = None
 
     def direction(self, tick: int) -> int:
-        """Direction of a tick: right first, then left."""
+        """Direction of a tick: right for a while, then left."""
         return 1 if tick // TURN_TICKS % 2 == 0 else -1
 
     def controls(self, tick: int) -> dict[str, float]:

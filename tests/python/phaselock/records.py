@@ -36,7 +36,7 @@ class Record:
     fields: tuple[Field, ...]
 
     def has(self, name: str) -> bool:
-        """Whether a field has the name."""
+        """True if a field has the name."""
         return any(each.name == name for each in self.fields)
 
     def raw(self, values: dict[str, float]) -> tuple[int, ...]:

@@ -38,6 +38,7 @@ class Counts:
     hidden: int = 0
     input_packets: int = 0
     inputs: int = 0
+    epochs: int = 0
 
 
 class Clock:
@@ -75,7 +76,7 @@ class Acks:
     mask: int = 0
 
     def add(self, seq: int) -> bool:
-        """Whether the packet is new; notes that it came."""
+        """Notes that a packet came; true if it is new."""
         if self.newest is None or seq > self.newest:
             ahead = 0 if self.newest is None else seq - self.newest
             self.mask = (self.mask << 1 | 1) << ahead - 1 if ahead else 0
@@ -129,7 +130,9 @@ class Session:
         elif isinstance(message, Epoch):
             self._epoch = message.epoch
             self._pending.clear()
+            self._confirmed = self.states.newest_tick or 0
             self.clock = Clock()
+            self.counts.epochs += 1
         elif isinstance(message, Chat):
             self.chat.append(message)
         elif isinstance(message, Refused):
@@ -218,6 +221,8 @@ class Session:
         self._acks = Acks()
         self._echo = None
         self._seq = 0
+        self._confirmed = welcome.tick
+        self._pending.clear()
 
     def _count(self, snapshot: Snapshot) -> None:
         self.counts.snapshots += 1

@@ -196,7 +196,7 @@ class Reader:
         self.states = states
 
     def is_mine(self, data: bytes) -> bool:
-        """Whether a datagram is a snapshot packet of this game, and no straggler of another."""
+        """True for a snapshot packet of this game; stragglers of another are not."""
         return len(data) > 0 and data[0] == self.first_byte
 
     def read(self, data: bytes, known_seq: int, known_tick: int) -> Snapshot:
