@@ -175,8 +175,8 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
     table
 }
 
-/// Declares a record: a struct and, beside each field, its grid. Field types are `f32`, `f64`, `u8`,
-/// `u16`, `u32`, `i16`, `i32`, `bool`, [`Tick`](crate::time::Tick), enums made by
+/// Declares a record: a struct and, beside each field, its grid. Field types are `f32`, `f64`,
+/// `u8`, `u16`, `u32`, `i16`, `i32`, `bool`, [`Tick`](crate::time::Tick), enums made by
 /// [`field_enum!`](crate::field_enum), and glam's `Vec2`, `Vec3` and `Quat`, which take a column of
 /// the table for each component.
 ///

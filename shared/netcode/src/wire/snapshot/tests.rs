@@ -160,13 +160,22 @@ fn write(
     said: &[(u16, Say)],
     budget: usize,
 ) -> (Vec<u8>, usize) {
-    let codec = codec();
-    let mut writer = SnapshotWriter::new(&codec, header, READER, Vec::new());
+    write_by(&codec(), header, had, said, budget)
+}
+
+fn write_by(
+    codec: &Codec<Balls>,
+    header: SnapshotHeader,
+    had: &Had,
+    said: &[(u16, Say)],
+    budget: usize,
+) -> (Vec<u8>, usize) {
+    let mut writer = SnapshotWriter::new(codec, header, READER, Vec::new());
     for (index, say) in said {
         let mut symbols = Vec::new();
         let change = match say {
             Say::Known(references, state) => {
-                let encoding = encode(&codec, had, *index, *references, state, &mut symbols);
+                let encoding = encode(codec, had, *index, *references, state, &mut symbols);
                 Change::Known(*references, encoding)
             }
             Say::Full(state) => Change::Full(*state),
@@ -228,6 +237,18 @@ fn a_packet_is_laid_out_as_documented() {
     assert_eq!(count, said.len());
     let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(bytes, documented("example-snapshot"), "it is {}", hex.join(" "));
+}
+
+#[test]
+fn a_plain_packet_is_laid_out_as_documented() {
+    let (had, mut said) = sample();
+    said[0].1 = Say::Known(references(&[6]), state(2.0, Some(READER)));
+    said[1].1 = Say::Known(references(&[8]), state(2.5, Some(READER)));
+    let header = SnapshotHeader { references: references(&[6]), ..header() };
+    let codec = Codec::plain(Rates::DEFAULT);
+    let (bytes, _) = write_by(&codec, header, &had, &said, DATAGRAM_BYTES_MAX);
+    let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(bytes, documented("example-plain"), "it is {}", hex.join(" "));
 }
 
 #[test]

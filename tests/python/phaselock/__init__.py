@@ -1,0 +1,14 @@
+"""Phaselock's wire, written from `shared/netcode/WIRE.md` alone.
+
+| module | holds |
+|---|---|
+| `numbers` | limits, hashes and codes of numbers |
+| `control` | messages of the control stream |
+| `records` | field tables, as `phaselock-server describe` prints them |
+| `inputs` | input packets |
+| `snapshots` | snapshot packets in plain coding, and the states that they tell of |
+| `session` | one session: acknowledgements, clock, inputs; no I/O, and time is an argument |
+| `carriage` | QUIC: fingerprint, proof of identity, loss on purpose |
+
+Names are those of the document.
+"""

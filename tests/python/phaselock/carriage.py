@@ -1,0 +1,217 @@
+"""Carriage over QUIC: one connection to a server that is known by its fingerprint.
+
+aioquic has no exporter of TLS (RFC 8446, section 7.5). Its secret is due when the server's
+Finished is part of the transcript and nothing behind it is, which is when TLS installs the keys
+that the server's packets are read with; so the connection takes it there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import select
+import socket
+import ssl
+import time
+from typing import NamedTuple
+
+from aioquic import tls
+from aioquic.quic import events
+from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.connection import QuicConnection
+from aioquic.quic.packet import QuicProtocolVersion
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from .control import frame, take_frames
+from .numbers import WireError
+
+APPLICATION_PROTOCOL = "phaselock"
+EXPORTER_LABEL = b"EXPORTER-phaselock-identity"
+PROOF_TEXT = b"phaselock identity 1"
+DATAGRAM_FRAME_BYTES_MAX = 65536
+IDLE_SECONDS_MAX = 10.0
+UDP_BYTES_MAX = 65536
+CLOSING_SECONDS = 0.5
+
+
+class Closed(NamedTuple):
+    """End of a connection. `code` is none if the transport ended it."""
+
+    code: int | None
+    text: str
+
+
+class Received(NamedTuple):
+    """Things that came since the last look: bodies of messages, datagrams with the client's time
+    in microseconds at which each was read, and the connection's end."""
+
+    messages: list[bytes]
+    datagrams: list[tuple[bytes, int]]
+    closed: Closed | None
+
+
+def now_micros() -> int:
+    """Client's clock in microseconds; it begins anywhere."""
+    return time.monotonic_ns() // 1000
+
+
+def exporter_secret(schedule: tls.KeySchedule) -> bytes:
+    """Exporter's master secret, of a key schedule at the server's Finished."""
+    return schedule.derive_secret(b"exp master")
+
+
+def export(algorithm: hashes.HashAlgorithm, secret: bytes, label: bytes, length: int) -> bytes:
+    """Keying material for a label and an empty context."""
+    empty = hashes.Hash(algorithm).finalize()
+    derived = tls.hkdf_expand_label(algorithm, secret, label, empty, algorithm.digest_size)
+    return tls.hkdf_expand_label(algorithm, derived, b"exporter", empty, length)
+
+
+class ExportingConnection(QuicConnection):
+    """QUIC connection of a client that checks the server's fingerprint before it says anything,
+    and keeps what TLS exports for the proof of identity."""
+
+    def __init__(self, configuration: QuicConfiguration, fingerprint: str) -> None:
+        super().__init__(configuration=configuration)
+        self.fingerprint = fingerprint
+        self.exported: bytes | None = None
+
+    def _initialize(self, peer_cid: bytes) -> None:
+        super()._initialize(peer_cid)
+        install = self.tls.update_traffic_key_cb
+
+        def take_secret(
+            direction: tls.Direction, epoch: tls.Epoch, suite: tls.CipherSuite, key: bytes
+        ) -> None:
+            if epoch == tls.Epoch.ONE_RTT and direction == tls.Direction.DECRYPT:
+                self._check_fingerprint()
+                schedule = self.tls.key_schedule
+                assert schedule is not None, "keys come from a schedule"
+                secret = exporter_secret(schedule)
+                self.exported = export(schedule.algorithm, secret, EXPORTER_LABEL, 32)
+            install(direction, epoch, suite, key)
+
+        self.tls.update_traffic_key_cb = take_secret
+
+    def _check_fingerprint(self) -> None:
+        certificate = self.tls._peer_certificate
+        if certificate is None:
+            raise tls.AlertBadCertificate("the server has no certificate")
+        digest = hashlib.sha256(certificate.public_bytes(Encoding.DER))
+        found = f"sha256:{digest.hexdigest()}"
+        if found != self.fingerprint:
+            raise tls.AlertBadCertificate(f"the server's fingerprint is {found}")
+
+
+class Connection:
+    """Connection to a server at an address `host:port`. Of the packets either way it loses the
+    share `loss` on purpose, as the seed has it."""
+
+    def __init__(self, address: str, fingerprint: str, loss: float = 0.0, seed: int = 0) -> None:
+        host, port = address.rsplit(":", 1)
+        self.loss = loss
+        self.random = random.Random(seed)
+        self.buffer = bytearray()
+        self.closed: Closed | None = None
+        self.connected = False
+        configuration = QuicConfiguration(
+            alpn_protocols=[APPLICATION_PROTOCOL],
+            idle_timeout=IDLE_SECONDS_MAX,
+            max_datagram_frame_size=DATAGRAM_FRAME_BYTES_MAX,
+            server_name="phaselock",
+            supported_versions=[QuicProtocolVersion.VERSION_1],
+            # The fingerprint stands for the certificate; there is no authority to ask.
+            verify_mode=ssl.CERT_NONE,
+        )
+        self.quic = ExportingConnection(configuration, fingerprint)
+        self.address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        self.socket = socket.socket(self.address[0], socket.SOCK_DGRAM)
+        self.socket.setblocking(False)
+        self.quic.connect(self.address[4], time.monotonic())
+        self.stream = self.quic.get_next_available_stream_id()
+
+    def handshake(self, seconds: float) -> None:
+        """Waits until the server is known; raises `WireError` if it is not within the time."""
+        end = time.monotonic() + seconds
+        while not self.connected:
+            self.receive(0.1)
+            if self.closed is not None:
+                raise WireError(f"no connection: {self.closed.text}")
+            if time.monotonic() > end:
+                raise WireError(f"no connection within {seconds} s")
+
+    def proof(self, key: Ed25519PrivateKey) -> bytes:
+        """Proof that the key is this side's: worth nothing on another connection."""
+        if self.quic.exported is None:
+            raise WireError("no proof before the handshake")
+        return key.sign(PROOF_TEXT + self.quic.exported)
+
+    def send_message(self, body: bytes) -> None:
+        """Sends a control message."""
+        self.quic.send_stream_data(self.stream, frame(body))
+
+    def send_datagram(self, data: bytes) -> None:
+        """Sends a datagram."""
+        self.quic.send_datagram_frame(data)
+
+    def receive(self, seconds: float) -> Received:
+        """Waits until something comes or the time is over, and sends what is due."""
+        self._transmit()
+        timer = self.quic.get_timer()
+        if timer is not None:
+            seconds = min(seconds, timer - time.monotonic())
+        select.select([self.socket], [], [], max(0.0, seconds))
+        received = Received([], [], None)
+        while self._read_packet():
+            received = self._take_events(received)
+        timer = self.quic.get_timer()
+        if timer is not None and timer <= time.monotonic():
+            self.quic.handle_timer(time.monotonic())
+        received = self._take_events(received)
+        self._transmit()
+        return received
+
+    def close(self, code: int, text: str) -> None:
+        """Leaves with a code and a text."""
+        self.quic.close(error_code=code, reason_phrase=text)
+        end = time.monotonic() + CLOSING_SECONDS
+        while self.closed is None and time.monotonic() < end:
+            self.receive(0.05)
+        self.socket.close()
+
+    def abandon(self) -> None:
+        """Cuts the connection without a word to the server."""
+        self.socket.close()
+
+    def _read_packet(self) -> bool:
+        try:
+            data = self.socket.recv(UDP_BYTES_MAX)
+        except (BlockingIOError, ConnectionRefusedError):
+            return False
+        if self.random.random() >= self.loss:
+            self.quic.receive_datagram(data, self.address[4], time.monotonic())
+        return True
+
+    def _transmit(self) -> None:
+        for data, _ in self.quic.datagrams_to_send(time.monotonic()):
+            if self.random.random() >= self.loss:
+                try:
+                    self.socket.sendto(data, self.address[4])
+                except (BlockingIOError, ConnectionRefusedError):
+                    pass  # Lost, as any packet may be.
+
+    def _take_events(self, received: Received) -> Received:
+        while (event := self.quic.next_event()) is not None:
+            if isinstance(event, events.HandshakeCompleted):
+                self.connected = True
+            elif isinstance(event, events.StreamDataReceived):
+                self.buffer += event.data
+                received.messages.extend(take_frames(self.buffer))
+            elif isinstance(event, events.DatagramFrameReceived):
+                received.datagrams.append((event.data, now_micros()))
+            elif isinstance(event, events.ConnectionTerminated):
+                code = event.error_code if event.frame_type is None else None
+                self.closed = Closed(code, event.reason_phrase)
+        return received._replace(closed=self.closed)

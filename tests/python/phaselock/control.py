@@ -1,0 +1,292 @@
+"""Control messages: postcard bodies behind their lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, TypeVar
+
+from .numbers import MESSAGE_BYTES_MAX, PLAIN_CODING, WIRE_TEXT, WireError
+from .numbers import fnv1a_64, unzigzag, zigzag
+
+T = TypeVar("T")
+
+
+def varint(value: int) -> bytes:
+    """LEB128 of an unsigned number."""
+    parts = bytearray()
+    while value > 0x7F:
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(parts) + bytes([value])
+
+
+def text(value: str) -> bytes:
+    """Text with its length in bytes before it."""
+    return varint(len(value.encode())) + value.encode()
+
+
+class Body:
+    """Reader of a control message's body; every method takes the next field."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, length: int) -> bytes:
+        """As many bytes as the length says."""
+        if self.at + length > len(self.data):
+            raise WireError("a message ends in the middle of a field")
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def u8(self) -> int:
+        """Number of one byte."""
+        return self.take(1)[0]
+
+    def number(self) -> int:
+        """Unsigned LEB128 varint, of at most 64 bits."""
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.u8()
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >> 64:
+                    break
+                return value
+        raise WireError("a varint has more than 64 bits")
+
+    def signed(self) -> int:
+        """Signed number: a zigzag varint."""
+        return unzigzag(self.number())
+
+    def flag(self) -> bool:
+        """Boolean of one byte."""
+        value = self.u8()
+        if value > 1:
+            raise WireError(f"a boolean is {value}")
+        return value == 1
+
+    def octets(self) -> bytes:
+        """Bytes behind their length."""
+        return self.take(self.number())
+
+    def text(self) -> str:
+        """Text in UTF-8 behind its length."""
+        try:
+            return self.octets().decode()
+        except UnicodeDecodeError as error:
+            raise WireError(f"a text is not UTF-8: {error}") from error
+
+    def option(self, read: Callable[[], T]) -> T | None:
+        """Nothing, or a value read by the method given."""
+        return read() if self.flag() else None
+
+    def end(self) -> None:
+        """Nothing: raises an error if bytes are left."""
+        if self.at != len(self.data):
+            raise WireError(f"{len(self.data) - self.at} bytes behind a message's last field")
+
+
+def frame(body: bytes) -> bytes:
+    """Message as it goes onto the stream: its length, then its body."""
+    if len(body) > MESSAGE_BYTES_MAX:
+        raise WireError(f"a message of {len(body)} bytes")
+    return len(body).to_bytes(2, "little") + body
+
+
+def take_frames(buffer: bytearray) -> list[bytes]:
+    """Bodies of the messages that are complete in a buffer, which keeps the rest."""
+    bodies = []
+    while len(buffer) >= 2:
+        length = int.from_bytes(buffer[:2], "little")
+        if length > MESSAGE_BYTES_MAX:
+            raise WireError(f"a message says that it has {length} bytes")
+        if len(buffer) < 2 + length:
+            break
+        bodies.append(bytes(buffer[2 : 2 + length]))
+        del buffer[: 2 + length]
+    return bodies
+
+
+@dataclass
+class Hello:
+    """First message of a session."""
+
+    name: str
+    game: str
+    game_hash: int
+    sent: int
+    key: bytes
+    proof: bytes
+    resume: int | None = None
+    wire: int = fnv1a_64(WIRE_TEXT)
+    version: str = "python"
+    wishes: int = PLAIN_CODING
+
+    def body(self) -> bytes:
+        """Message's body."""
+        return b"".join(
+            [
+                varint(0),
+                varint(self.wire),
+                text(self.version),
+                text(self.name),
+                varint(1),
+                text(self.game),
+                varint(self.game_hash),
+                varint(zigzag(self.sent)),
+                self.key,
+                self.proof,
+                b"\0" if self.resume is None else b"\1" + varint(self.resume),
+                varint(self.wishes),
+            ]
+        )
+
+
+def query_body() -> bytes:
+    """Question for the server's status."""
+    return varint(1)
+
+
+def chat_body(line: str) -> bytes:
+    """Line for everybody."""
+    return varint(2) + text(line)
+
+
+@dataclass
+class Disconnect:
+    """Last message of a session, with the reason for its end."""
+
+    code: int
+    text: str
+    retry_after: int | None
+    redirect: str | None
+
+
+@dataclass
+class Status:
+    """Answer to a query."""
+
+    server: str
+    version: str
+    game: str
+    players: int
+    players_max: int
+    bots: int
+    tick: int
+
+
+@dataclass
+class Welcome:
+    """Answer to a hello; also the beginning of a server's next game."""
+
+    server: str
+    game: str
+    number: int
+    seed: int
+    tick_hz: int
+    snapshot_hz: int
+    player: int
+    token: int
+    resumed: bool
+    tick: int
+    offset: int
+    epoch: int
+    unix_micros: int
+    setup: bytes
+
+
+@dataclass
+class Joined:
+    """Players who are there: number, name, and `True` for a bot."""
+
+    players: list[tuple[int, str, bool]]
+
+
+@dataclass
+class Left:
+    """Player who is gone."""
+
+    player: int
+
+
+@dataclass
+class Epoch:
+    """News that tick 0 moved, since the server lost time."""
+
+    epoch: int
+    unix_micros: int
+
+
+@dataclass
+class Chat:
+    """Line of a player, or of the host, who is no player."""
+
+    sender: int | None
+    text: str
+
+
+@dataclass
+class Refused:
+    """Request that was not done."""
+
+    request: int
+    refusal: int
+
+
+@dataclass
+class GameEvent:
+    """Event in the game's own format."""
+
+    data: bytes
+
+
+Message = Disconnect | Status | Welcome | Joined | Left | Epoch | Chat | Refused | GameEvent
+
+
+def read_message(data: bytes) -> Message | None:
+    """Message of a server; none if its kind is not known."""
+    body = Body(data)
+    kind = body.number()
+    if kind == 0:
+        return Disconnect(
+            body.number(), body.text(), body.option(body.number), body.option(body.text)
+        )
+    if kind == 1:
+        names = body.text(), body.text(), body.text()
+        return Status(*names, body.number(), body.number(), body.number(), body.number())
+    if kind == 2:
+        return Welcome(
+            server=body.text(),
+            game=body.text(),
+            number=body.u8(),
+            seed=body.number(),
+            tick_hz=body.number(),
+            snapshot_hz=body.number(),
+            player=body.number(),
+            token=body.number(),
+            resumed=body.flag(),
+            tick=body.number(),
+            offset=body.signed(),
+            epoch=body.u8(),
+            unix_micros=body.signed(),
+            setup=body.octets(),
+        )
+    message: Message
+    if kind == 3:
+        count = body.number()
+        message = Joined([(body.number(), body.text(), body.flag()) for _ in range(count)])
+    elif kind == 4:
+        message = Left(body.number())
+    elif kind == 5:
+        message = Epoch(body.u8(), body.signed())
+    elif kind == 6:
+        message = Chat(body.option(body.number), body.text())
+    elif kind == 7:
+        message = Refused(body.number(), body.number())
+    elif kind == 8:
+        message = GameEvent(body.octets())
+    else:
+        return None
+    body.end()
+    return message

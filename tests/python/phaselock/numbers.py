@@ -1,0 +1,46 @@
+"""Limits of the protocol, hashes, and codes of numbers."""
+
+WIRE_TEXT = "layout 7 inputs 64 baselines 240 entities 16384 extrapolated 32"
+MESSAGE_BYTES_MAX = 2048
+DATAGRAM_BYTES_MAX = 1150
+ENTITIES_MAX = 16384
+PACKET_ENTITIES_MAX = 1024
+PACKET_INPUTS_MAX = 64
+BASELINE_AGE_MAX = 240
+HELD_MAX = (1 << 22) - 1
+PLAIN_CODING = 1
+INPUT_KIND = 1
+SNAPSHOT_KIND = 2
+
+
+class WireError(Exception):
+    """Bytes that the document does not allow, or a packet that contradicts the states before."""
+
+
+def fnv1a_64(text: str) -> int:
+    """Hash of a text, 64 bits, of its bytes in UTF-8."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def zigzag(value: int) -> int:
+    """Unsigned number of a signed one: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    return value << 1 if value >= 0 else (-value << 1) - 1
+
+
+def unzigzag(value: int) -> int:
+    """Signed number of an unsigned one; undoes `zigzag`."""
+    return value >> 1 if value & 1 == 0 else -((value + 1) >> 1)
+
+
+def nearest(low: int, bits: int, known: int) -> int:
+    """Number that ends in `low`, of `bits` bits, and is nearest to one that the reader knows."""
+    size = 1 << bits
+    return known + (low - known + size // 2) % size - size // 2
+
+
+def difference(value: int, older: int, bits: int) -> int:
+    """Shorter way around 2^bits from one value to another, from -2^(bits-1)."""
+    return nearest(value - older & ((1 << bits) - 1), bits, 0)
