@@ -253,7 +253,8 @@ macro_rules! record {
 
             fn pack(&self) -> $crate::fields::Packed {
                 let mut packed = [0; $crate::limits::FIELDS_MAX];
-                let (rest, fields) = (packed.as_mut_slice(), <Self as $crate::fields::Record>::FIELDS);
+                let fields = <Self as $crate::fields::Record>::FIELDS;
+                let rest = packed.as_mut_slice();
                 $(
                     let (own, rest) = rest.split_at_mut($crate::fields::width::<$type>());
                     let (grids, fields) = fields.split_at(own.len());
