@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 
 use super::around::{way_around, wrapped};
-use super::value::{Exact, FieldEnum};
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
 
 /// The values of a record's fields in the table's order; unused elements are 0. For presentation:
@@ -368,4 +367,54 @@ impl Field {
             }
         }
     }
+}
+
+/// The numbers that a type holds exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exact {
+    /// Most bits of a whole number, or of one with a fraction without its point.
+    pub bits: u32,
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+    /// True if there are fractions among them.
+    pub fractions: bool,
+}
+
+impl Exact {
+    /// Those of an `f32`.
+    pub const SINGLE: Self = Self::float(f32::MANTISSA_DIGITS, f32::MIN as f64, f32::MAX as f64);
+    /// Those of an `f64`.
+    pub const DOUBLE: Self = Self::float(f64::MANTISSA_DIGITS, f64::MIN, f64::MAX);
+
+    const fn float(bits: u32, least: f64, greatest: f64) -> Self {
+        Self { bits, least, greatest, fractions: true }
+    }
+
+    /// Whole numbers of so many bits.
+    pub const fn whole(bits: u32, least: f64, greatest: f64) -> Self {
+        Self { bits, least, greatest, fractions: false }
+    }
+
+    /// Tells whether all values of a field are among them.
+    #[inline]
+    pub const fn holds(&self, field: &Field) -> bool {
+        let (least, most) = (field.min * field.steps(), (1_u64 << self.bits) as f64);
+        let greatest = least + field.greatest as f64;
+        field.bits <= self.bits
+            && least >= -most
+            && greatest <= most
+            // Floats reach further than their digits.
+            && (self.fractions
+                || field.fraction_bits == 0
+                    && field.min >= self.least
+                    && greatest <= self.greatest)
+    }
+}
+
+/// An enum that may be a field's type; made by [`field_enum!`](crate::field_enum).
+pub trait FieldEnum: Copy + 'static {
+    /// All variants, in the order of their numbers.
+    const VARIANTS: &'static [Self];
 }

@@ -2,55 +2,11 @@
 
 use glam::{Quat, Vec2, Vec3};
 
-use super::field::Field;
+use super::field::{Exact, Field, FieldEnum};
 use crate::time::Tick;
 
 /// Most components of a type: a quaternion's.
 pub const COMPONENTS_MAX: usize = 4;
-
-/// The numbers that a type holds exactly.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exact {
-    /// Most bits of a whole number, or of one with a fraction without its point.
-    pub bits: u32,
-    /// The least.
-    pub least: f64,
-    /// The greatest.
-    pub greatest: f64,
-    /// True if there are fractions among them.
-    pub fractions: bool,
-}
-
-impl Exact {
-    /// Those of an `f32`.
-    pub const SINGLE: Self = Self::float(f32::MANTISSA_DIGITS, f32::MIN as f64, f32::MAX as f64);
-    /// Those of an `f64`.
-    pub const DOUBLE: Self = Self::float(f64::MANTISSA_DIGITS, f64::MIN, f64::MAX);
-
-    const fn float(bits: u32, least: f64, greatest: f64) -> Self {
-        Self { bits, least, greatest, fractions: true }
-    }
-
-    /// Whole numbers of so many bits.
-    pub const fn whole(bits: u32, least: f64, greatest: f64) -> Self {
-        Self { bits, least, greatest, fractions: false }
-    }
-
-    /// Tells whether all values of a field are among them.
-    #[inline]
-    pub const fn holds(&self, field: &Field) -> bool {
-        let (least, most) = (field.min * field.steps(), (1_u64 << self.bits) as f64);
-        let greatest = least + field.greatest as f64;
-        field.bits <= self.bits
-            && least >= -most
-            && greatest <= most
-            // Floats reach further than their digits.
-            && (self.fractions
-                || field.fraction_bits == 0
-                    && field.min >= self.least
-                    && greatest <= self.greatest)
-    }
-}
 
 /// Type of a record's field: one number, or several, each of which has a column in the table.
 pub trait FieldValue: Copy {
@@ -178,17 +134,11 @@ macro_rules! vector {
 vector!(Vec2: x, y = ["x", "y"]);
 vector!(Vec3: x, y, z = ["x", "y", "z"]);
 vector!(
-    /// A rotation in four [`Field::unit`] columns. It reads back as it stands on the grid, so that a
-    /// snapped one stays as it is: its length is near 1, and 0 where its reader may not see it.
+    /// A rotation in four [`Field::unit`] columns. It reads back as it stands on the grid, so that
+    /// a snapped one stays as it is: its length is near 1, and 0 where its reader may not see it.
     /// Normalise it before use.
     Quat: x, y, z, w = ["x", "y", "z", "w"]
 );
-
-/// An enum that may be a field's type; made by [`field_enum!`](crate::field_enum).
-pub trait FieldEnum: FieldValue + 'static {
-    /// All variants, in the order of their numbers.
-    const VARIANTS: &'static [Self];
-}
 
 /// The variant of a number; the last for numbers beyond. For [`field_enum!`](crate::field_enum).
 #[doc(hidden)]
@@ -220,7 +170,7 @@ pub fn variant<E: FieldEnum>(values: &[f64]) -> E {
 ///
 /// assert_eq!((Day::FIELDS[0].bits, Day::default().weather), (2, Weather::Clear));
 /// assert_eq!(Day { weather: Weather::Snow }.snapped().weather, Weather::Snow);
-/// assert_eq!(Day::unpack(&[3; 32]).weather, Weather::Snow);
+/// assert_eq!(Day::unpack(&[3; phaselock::limits::FIELDS_MAX]).weather, Weather::Snow);
 /// ```
 #[macro_export]
 macro_rules! field_enum {
