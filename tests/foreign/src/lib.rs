@@ -48,8 +48,8 @@ record! {
         pub velocity: Vec2 = Field::centred(11, 6).trending(),
         /// The server alone decides it.
         pub role: Role = Field::variants::<Role>().server_only(),
-        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and stand
-        /// still, since a tick is less than half of a step.
+        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and
+        /// stand still, since a tick is less than half of a step.
         pub daze: u8 = Field::count(8).server_only(),
         /// Ticks free so far.
         pub score: u32 = Field::count(32).server_only(),

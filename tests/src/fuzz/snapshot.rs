@@ -92,7 +92,8 @@ fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
 }
 
 /// Packets that reach a store one after the other: a byte for the game and, in its second bit, for
-/// plain coding, the reader's seat in two bytes, the tick at which it was welcomed in four, then each packet as a block.
+/// plain coding, the reader's seat in two bytes, the tick at which it was welcomed in four, then
+/// each packet as a block.
 pub fn snapshot(data: &[u8]) -> bool {
     let mut script = Script(data);
     // One game has a single kind of entity, the other several.
