@@ -38,8 +38,11 @@ pub const DATAGRAM_BYTES_MIN: usize = 256;
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
 /// Bytes that a client's snapshot may always take, so that clocks keep running.
 pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
-/// Bytes of snapshots that may go out at once beyond a client's rate. Arbitrary; four packets.
-pub const SNAPSHOT_BURST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
+/// Bytes of snapshots that may go out at once beyond a client's rate: all packets of one, as where
+/// they are rare.
+pub const SNAPSHOT_BURST_BYTES: usize = SNAPSHOT_PACKETS_MAX * DATAGRAM_BYTES_MAX;
+/// The same for the first snapshot, before anything is known of the path. Arbitrary; four packets.
+pub const SNAPSHOT_FIRST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
 /// Default bytes of snapshots a second for one client: half a megabit, twice what 64 players in
 /// sight take.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
@@ -130,7 +133,7 @@ pub const GAME_EVENTS_BURST: u32 = 256;
 pub const GAME_EVENTS_PER_SECOND: u32 = 64;
 
 /// Reports of a game to the host in one tick. Arbitrary.
-pub const GAME_REPORTS_MAX: usize = 256;
+pub const GAME_REPORTS_MAX: usize = 64;
 
 /// Notices that wait for a player; the oldest are lost first. Arbitrary.
 pub const NOTICES_MAX: usize = 512;
@@ -157,8 +160,9 @@ const _: () = {
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
     assert!(GAME_SETUP_BYTES_MAX + TEXT_BYTES_MAX + NAME_BYTES_MAX + 100 < CONTROL_BYTES_MAX);
     assert!(
-        (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN) as u64 * 3 <= PREDICTION_TICKS_MAX,
-        "prediction bridges two lost snapshots at any rates"
+        (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN * 2 + Rates::TICK_HZ_MAX / 2) as u64
+            <= PREDICTION_TICKS_MAX,
+        "prediction bridges a lost snapshot, and half a second of way and lead, at any rates"
     );
     assert!(ENTITIES_MAX <= PREDICTED_SPAWN_INDEX_MIN, "the world leaves room for them");
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");

@@ -234,7 +234,7 @@ impl Rates {
     pub const TICK_HZ_MIN: u32 = 10;
     /// Fastest world: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
-    /// Fewest snapshots a second: their interval must fit into the interpolation delay.
+    /// Fewest snapshots a second. Arbitrary: the slowest of the games that this comes from has 4.
     pub const SNAPSHOT_HZ_MIN: u32 = 2;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };

@@ -9,7 +9,6 @@ use phaselock::game::Game;
 use phaselock::games::Games;
 use phaselock::time::{Micros, Tick};
 use phaselock::wire::disconnect::Disconnect;
-use tokio::runtime::{Builder, Runtime};
 
 use crate::address::Address;
 use crate::client::{Driver, Options, Pins};
@@ -38,6 +37,9 @@ pub fn connect<G: Game>(
     Player::join(options, SessionConfig::new(Games::new().with::<G>(), name))
 }
 
+/// Longest sleep between two frames of [`Player::play`].
+const WAIT_MAX: Micros = Micros::from_ms(4);
+
 /// A player of one game on a server.
 ///
 /// A program with frames of its own calls [`frame`](Self::frame) once in each. One without calls
@@ -45,17 +47,14 @@ pub fn connect<G: Game>(
 #[derive(Debug)]
 pub struct Player<G> {
     driver: Driver,
-    /// Waits, and nothing else: the driver has a thread of its own.
-    waiting: Runtime,
     game: PhantomData<fn() -> G>,
 }
 
 impl<G: Game> Player<G> {
     /// Joins with all settings. Errors are those of [`connect`].
     pub fn join(options: Options, config: SessionConfig) -> io::Result<Self> {
-        let waiting = Builder::new_current_thread().enable_time().build()?;
         let driver = Driver::spawn(options, config, Clock::start())?;
-        Ok(Self { driver, waiting, game: PhantomData })
+        Ok(Self { driver, game: PhantomData })
     }
 
     /// State towards the server.
@@ -90,7 +89,7 @@ impl<G: Game> Player<G> {
         picture
     }
 
-    /// Plays for so long, without pictures to draw: waits for each tick, and asks `press` for its
+    /// Plays for so long on this thread, without pictures to draw: waits for each tick, and asks `press` for its
     /// input. Returns early with the reason if the session ends for good; see [`State::Ended`].
     pub fn play(
         &mut self,
@@ -104,10 +103,14 @@ impl<G: Game> Player<G> {
             if let State::Ended { reason } = self.state() {
                 return Err(reason.clone());
             }
-            if clock.now() >= end {
+            let now = clock.now();
+            if now >= end {
                 return Ok(());
             }
-            self.waiting.block_on(self.driver.wait(end));
+            let due = self.driver.session.next_timeout(now).map_or(end, |due| due.min(end));
+            // What comes meanwhile is stamped by the driver's thread.
+            let wait = (due - now).clamp(Micros(500), WAIT_MAX);
+            std::thread::sleep(Duration::from_micros(wait.0.unsigned_abs()));
         }
     }
 

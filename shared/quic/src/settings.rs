@@ -58,7 +58,7 @@ const CLIENT_DATAGRAM_SEND_BYTES: usize = 4 * 1024;
 /// this process is busy elsewhere.
 const CLIENT_DATAGRAM_RECEIVE_BYTES: usize = 64 * 1024;
 /// Bytes of control messages that wait to be read. By default 1.25 MB; everybody's names in a full
-/// room are 20 kB.
+/// room are 47 kB.
 const CLIENT_CONTROL_RECEIVE_BYTES: u32 = 64 * 1024;
 /// Longest time for which the server holds back acknowledgements, for a snapshot to carry:
 /// an interval at 30 Hz, and a timer's lateness. quinn asks for no more than the round trip, or

@@ -12,13 +12,19 @@ use phaselock::link::LinkConfig;
 use phaselock::server::{AnyRoom, Event as HostEvent, RoomConfig};
 use phaselock::time::{Rates, Tick};
 use phaselock_quic::client::Pins;
-use phaselock_quic::{connect, serve};
+use phaselock_quic::local::LocalServer;
+use phaselock_quic::{Player, connect, serve};
 use phaselock_testing::tables::assert_fit;
 use phaselock_testing::{Sim, room_config};
 use tag::{Ask, Event, Role, Run, SPEED, Square, Tag};
 
 fn right(_: &Client<Tag>, _: Tick) -> Run {
     Run { way: Vec2::X }
+}
+
+/// Position of the only player on the server, in metres from the left.
+fn place(sim: &Sim<Tag>) -> f32 {
+    sim.room.world().entities.iter().next().map_or(0.0, |slot| slot.entity.position.x)
 }
 
 fn events(mut poll: impl FnMut() -> Option<Notice>) -> Vec<Event> {
@@ -44,16 +50,25 @@ fn an_undisturbed_player_is_never_corrected() {
 
 #[test]
 fn no_way_of_sending_gets_anybody_further() {
-    let mut sim = Sim::<Tag>::new(2, 0);
-    let client = sim.join(LinkConfig::delayed(30, 5), Box::new(right));
-    sim.run(1.0);
-    let at = |sim: &Sim<Tag>| {
-        sim.room.world().entities.iter().next().map_or(0.0, |slot| slot.entity.position.x)
-    };
-    let from = at(&sim);
-    sim.run(1.0);
-    assert!(at(&sim) - from <= 1.1 * SPEED * 1.05, "{} m in a second", at(&sim) - from);
-    assert_eq!(sim.clients[client].core().newest().len(), 1);
+    let doubled = LinkConfig { duplication: 1.0, ..LinkConfig::delayed(60, 50) };
+    let lossy = LinkConfig { loss: 0.5, ..LinkConfig::delayed(20, 10) };
+    for (link, stalls) in
+        [(LinkConfig::PERFECT, false), (doubled, false), (lossy, false), (doubled, true)]
+    {
+        let mut sim = Sim::<Tag>::new(2, 0);
+        let client = sim.join(link, Box::new(right));
+        sim.run(1.5);
+        for second in 0..3 {
+            let from = place(&sim);
+            // Half of a second's inputs wait, and then come at once.
+            sim.clients[client].stalled = stalls;
+            sim.run(0.5);
+            sim.clients[client].stalled = false;
+            sim.run(0.5);
+            let way = place(&sim) - from;
+            assert!(way <= 1.1 * SPEED * 61.0 / 60.0 + 0.01, "{way} m in second {second}");
+        }
+    }
 }
 
 #[test]
@@ -84,7 +99,23 @@ fn a_host_configures_the_square_and_no_value_does_harm() {
         let game = (Tag::KIT.configure)(Rates::DEFAULT, 0, &bytes).expect("it can be read");
         assert!((5.0..=50.0).contains(&game.half()));
     }
-    assert!(Games::new().with_setup::<Tag, Square>(&Square::default()).is_ok());
+}
+
+#[test]
+fn a_configured_game_is_the_same_over_quic() -> Result<(), Box<dyn Error>> {
+    let games = Games::new().with_setup::<Tag, Square>(&Square { half: 5.0 })?;
+    let server = LocalServer::start(games, 0)?;
+    let pins = Pins::Fixed(server.fingerprint());
+    let mut ada = connect::<Tag>(server.address(), pins, "Ada")?;
+    for _ in 0..800 {
+        ada.play(Duration::from_millis(20), right)?;
+        if ada.client().is_some() {
+            break;
+        }
+    }
+    assert_eq!(ada.client().map(|client| client.game().half()), Some(5.0));
+    ada.leave("home");
+    Ok(())
 }
 
 #[test]
@@ -108,21 +139,30 @@ fn two_players_meet_over_quic() -> Result<(), Box<dyn Error>> {
     let mut ada = connect::<Tag>(server.address(), pins.clone(), "Ada")?;
     let mut bob = connect::<Tag>(server.address(), pins, "Bob")?;
     let mut both_seen = false;
-    // Until they see each other, however slow the machine is.
-    while !both_seen {
+    // Until they see each other: half a minute, should the machine be slow.
+    for _ in 0..800 {
         for player in [&mut ada, &mut bob] {
             player.play(Duration::from_millis(20), right)?;
         }
-        both_seen =
-            [&ada, &bob].iter().all(|it| it.client().is_some_and(|c| c.newest().len() == 2));
+        let sees = |it: &&mut Player<Tag>| it.client().is_some_and(|it| it.newest().len() == 2);
+        both_seen = [&mut ada, &mut bob].iter().all(sees);
+        if both_seen {
+            break;
+        }
     }
+    assert!(both_seen, "{:?}, {:?}", ada.state(), bob.state());
     ada.session().request(&Ask::Shout)?;
     let mut heard = Vec::new();
-    while !heard.iter().any(|event| matches!(event, Event::Shout { .. })) {
+    let shouted = |heard: &[Event]| heard.iter().any(|it| matches!(it, Event::Shout { .. }));
+    for _ in 0..800 {
+        if shouted(&heard) {
+            break;
+        }
         ada.play(Duration::from_millis(20), right)?;
         bob.play(Duration::from_millis(20), right)?;
         heard.extend(events(|| bob.poll_notice()));
     }
+    assert!(shouted(&heard), "{heard:?}");
     ada.leave("home");
     bob.leave("home");
     server.stop("all have gone");

@@ -332,7 +332,7 @@ impl<G: Game> World<G> {
 
     /// Reports a number to the host, about a player or about nobody: the host finds it among the
     /// room's [events](crate::server::Event::Report). [`GAME_REPORTS_MAX`] fit into a tick; of more
-    /// the oldest are lost.
+    /// the oldest are lost, and all while the host does not fetch its events.
     ///
     /// [`GAME_REPORTS_MAX`]: crate::limits::GAME_REPORTS_MAX
     pub fn report(&mut self, name: &'static str, player: Option<PlayerId>, value: f64) {

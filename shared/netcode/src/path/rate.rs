@@ -30,7 +30,9 @@
 mod tests;
 
 use super::measure::{Best, Meter, RoundTrips};
-use crate::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_BURST_BYTES, SNAPSHOT_BYTES_MIN};
+use crate::limits::{
+    DATAGRAM_BYTES_MAX, SNAPSHOT_BURST_BYTES, SNAPSHOT_BYTES_MIN, SNAPSHOT_FIRST_BYTES,
+};
 use crate::time::{LocalTime, Micros};
 
 /// Bytes a second at the start, to which the rate may always grow: any path of games carries them.
@@ -120,6 +122,10 @@ pub struct SendRate {
     trial: Option<Trial>,
 }
 
+/// Most bytes of one snapshot, and of the first; a snapshot may always take the least on top.
+const BURST: usize = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
+const FIRST: usize = SNAPSHOT_FIRST_BYTES - SNAPSHOT_BYTES_MIN;
+
 impl SendRate {
     /// The rate towards a client with a snapshot each `interval`: at most `most` bytes a second, at
     /// least [`SNAPSHOT_BYTES_MIN`] a snapshot.
@@ -135,7 +141,7 @@ impl SendRate {
             rate: START_RATE.clamp(least, most),
             growth: GROWTH_MAX,
             stepped: now,
-            tokens: millionths(SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN),
+            tokens: millionths(FIRST),
             filled: now,
             sent: Meter::new(now),
             acked: Meter::new(now),
@@ -157,15 +163,14 @@ impl SendRate {
         u32::try_from(self.rate).unwrap_or(u32::MAX)
     }
 
-    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram, at
-    /// least [`SNAPSHOT_BYTES_MIN`] unless snapshots come too fast. Call it once a snapshot.
+    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram, and
+    /// not more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`] unless snapshots come too fast. Call it once a snapshot.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let span = (now - self.filled).0.clamp(0, 1_000_000);
         self.filled = self.filled.max(now);
         let two = (self.rate * 2 * self.interval.0.unsigned_abs() / 1_000_000) as usize;
-        let burst = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
-        let full = millionths(two.clamp(DATAGRAM_BYTES_MAX, burst));
+        let full = millionths(two.clamp(DATAGRAM_BYTES_MAX, BURST));
         // The bucket's first content stays until it is spent.
         let filled = (self.tokens + self.rate as i64 * span).min(full);
         self.tokens = self.tokens.max(filled);

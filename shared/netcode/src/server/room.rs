@@ -16,7 +16,8 @@ use crate::fields::Record;
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::{
-    BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, SILENCE_MAX,
+    BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, ROOM_EVENTS_MAX,
+    SILENCE_MAX,
 };
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
@@ -75,13 +76,11 @@ impl<G: Game> Room<G> {
     /// one, or with one that cannot be read, they have their default.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
-        let Rotation { host, tick, members, bots } = rotation;
+        let Rotation { host, tick, mut members, bots } = rotation;
         let config = &host.config;
         // A new game is a new world.
         let [seed, map_seed] =
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(host.number)));
-        let configured = (G::KIT.configure)(config.rates, map_seed, setup);
-        let setup = if configured.is_ok() { setup.to_vec() } else { Vec::new() };
         if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
             tracing::warn!(
                 game = G::NAME,
@@ -89,7 +88,16 @@ impl<G: Game> Room<G> {
                  train them anew"
             );
         }
-        let game = configured.unwrap_or_else(|_| G::new(config.rates, map_seed));
+        let make = |setup: &[u8]| (G::KIT.configure)(config.rates, map_seed, setup);
+        let (game, setup) = match make(setup) {
+            Ok(game) => (game, setup.to_vec()),
+            Err(error) => {
+                tracing::error!(game = G::NAME, %error, "the configuration is not of this game");
+                // As clients make it of none.
+                let default = make(&[]).unwrap_or_else(|_| G::new(config.rates, map_seed));
+                (default, Vec::new())
+            }
+        };
         let mut world = World::new(seed);
         world.tick = tick;
         let most = config.rewind.unwrap_or(G::REWIND.most);
@@ -119,6 +127,8 @@ impl<G: Game> Room<G> {
             room.game.join(&mut room.world, player);
         }
         let mut lost = Vec::new();
+        // Who is away gives way to who is there.
+        members.sort_by_key(|(_, member)| member.away_until.is_some());
         for (client, member) in members {
             let has_game = room.check_games(&member.games, member.plain);
             let seats = room.seats_max();
@@ -232,7 +242,10 @@ impl<G: Game> Room<G> {
     /// Tells the host what the rules report, and that a round is over.
     fn tell_of_rounds(&mut self, played_before: u32) {
         while let Some((name, player, value)) = self.world.outbox.pop_report() {
-            self.host.tell(Event::Report { name, player, value });
+            // They leave room for whoever comes and goes.
+            if self.host.events.len() < ROOM_EVENTS_MAX / 2 {
+                self.host.tell(Event::Report { name, player, value });
+            }
         }
         let played = (G::KIT.rounds_played)(&self.world);
         if played > played_before {

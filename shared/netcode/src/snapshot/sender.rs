@@ -12,7 +12,9 @@ use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Relevant;
-use crate::limits::{DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
+use crate::limits::{
+    DATAGRAM_BYTES_MIN, PACKET_ENTITIES_MAX, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
+};
 use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
@@ -115,6 +117,8 @@ struct Space {
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u16,
+    /// Position in the order of priorities.
+    rank: u16,
     change: Change,
     symbols: (usize, usize),
 }
@@ -273,10 +277,8 @@ impl Sender {
             }
             let over = (space.chosen.len() - packed).max(space.chosen.len() / 16).max(1);
             let keep = space.chosen.len() - over;
-            space.due.truncate(keep);
-            let due = &space.due;
-            // The chosen are in the order of indices, the due in that of priorities.
-            space.chosen.retain(|chosen| due.contains(&chosen.index));
+            // The chosen are in the order of indices.
+            space.chosen.retain(|chosen| usize::from(chosen.rank) < keep);
         }
         self.left_out = listed - space.chosen.len();
         self.cursor = match space.packets.as_slice() {
@@ -395,8 +397,8 @@ impl Sender {
         let listed = space.due.len();
         let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
-        for &index in &space.due {
-            let chosen = self.coded(encodings, source, references, index);
+        for (rank, &index) in (0..).zip(&space.due).take(CHOSEN_MAX) {
+            let chosen = Chosen { rank, ..self.coded(encodings, source, references, index) };
             cost += chosen.cost::<G>();
             // At least one, or a large entity would wait for ever.
             if cost > most && !space.chosen.is_empty() {
@@ -416,7 +418,7 @@ impl Sender {
         references: References,
         index: u16,
     ) -> Chosen {
-        let whole = |change| Chosen { index, change, symbols: (0, 0) };
+        let whole = |change| Chosen { index, rank: 0, change, symbols: (0, 0) };
         let presence = self.presences.get(usize::from(index)).copied().unwrap_or_default();
         if self.priorities.is_urgent(index) {
             return whole(presence.away(source, index));
@@ -426,7 +428,8 @@ impl Sender {
         let references = presence.references(source, references, index, state);
         match encodings.get(source, index, references, own) {
             Some((encoding, symbols)) => {
-                Chosen { index, change: Change::Known(references, encoding), symbols }
+                let change = Change::Known(references, encoding);
+                Chosen { index, rank: 0, change, symbols }
             }
             None => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
@@ -479,6 +482,8 @@ impl Sender {
     }
 }
 
+/// Entities in a snapshot.
+const CHOSEN_MAX: usize = SNAPSHOT_PACKETS_MAX * PACKET_ENTITIES_MAX;
 /// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
 const HEADER_BYTES: usize = 48;
 /// Bytes that the first packet may always take: a header and one whole entity.

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use phaselock::server::{AnyRoom, ClientId, Output, Rotation};
+use phaselock::server::{AnyRoom, ClientId, Event as Told, Output, Rotation};
 use phaselock::wire::disconnect::Disconnect;
 use tokio::sync::mpsc;
 
@@ -87,6 +87,14 @@ impl Driver {
     /// Tells the host, if anybody listens.
     fn tell_events(&self, room: &mut dyn AnyRoom) {
         while let Some(event) = room.poll_event() {
+            match &event {
+                Told::Report { name, player, value } => {
+                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
+                }
+                Told::Game { name } => tracing::info!(name, "a game begins"),
+                Told::Round { played } => tracing::info!(played, "a round is over"),
+                _ => {}
+            }
             let _ = self.host.events.send(event);
         }
     }

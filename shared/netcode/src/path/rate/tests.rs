@@ -329,12 +329,30 @@ fn unused_rate_does_not_grow() {
 #[test]
 fn newcomer_may_take_a_few_packets_once() {
     let mut rate = SendRate::new(LocalTime(0), MOST, INTERVAL);
-    let burst = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
+    let burst = FIRST;
     assert_eq!(rate.available(LocalTime(0)), burst);
     assert_eq!(rate.available(LocalTime(500_000)), burst, "it waits");
     rate.handle_sent(LocalTime(500_000), burst);
     assert_eq!(rate.available(LocalTime(500_000)), 0, "snapshots come faster than stated");
     assert!((999..1001).contains(&rate.available(LocalTime(533_333))));
+}
+
+#[test]
+fn rare_snapshots_may_take_all_that_the_rate_allows_up_to_their_packets() {
+    for (most, hz) in [(8_000, 2), (16_000, 2), (16_000, 4), (64_000, 30), (200_000, 30)] {
+        let interval = 1_000_000 / hz;
+        let mut rate = SendRate::new(LocalTime(0), most, Micros(interval));
+        let mut sent = 0;
+        for n in 1..=10 * hz {
+            let bytes = rate.available(LocalTime(n * interval));
+            let now = LocalTime(n * interval);
+            rate.handle_sent(now, bytes);
+            rate.handle_acked(now + Micros(1000), now, bytes);
+            sent += bytes;
+        }
+        let (all, first) = (10 * most as usize, FIRST);
+        assert!((all / 10 * 9..=all + first + 10).contains(&sent), "{sent} of {all} at {hz} a second");
+    }
 }
 
 #[test]
