@@ -193,7 +193,7 @@ class Snapshots(unittest.TestCase):
             old = State(1, 0, 3, ball.raw({"x": x, "bounces": 2, "plan": 5}))
             states.by_tick.setdefault(600 - age, {})[index] = old
         snapshot = Reader(toy(), 0, 3, states).read(example("example-plain"), 0, 580)
-        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.reference), (8, 600, 6))
+        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6,)))
         self.assertEqual(snapshot.echo, (77, 1234))
         self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
         self.assertEqual(snapshot.inputs, Inputs(6, 562, 2, 563, 1, 3))
@@ -230,7 +230,7 @@ class Snapshots(unittest.TestCase):
         self.assertEqual((snapshot.seq, snapshot.tick), (65537, 70000))
         self.assertEqual(snapshot.sent_after_tick, -7)
         self.assertEqual(snapshot.perceived, (12, 48, 64))
-        self.assertEqual((snapshot.echo, snapshot.inputs, snapshot.reference), (None, None, 10))
+        self.assertEqual((snapshot.echo, snapshot.inputs, snapshot.references), (None, None, (10,)))
         self.assertEqual(snapshot.entities, self.expected())
 
     def test_bad_packets_are_refused(self) -> None:

@@ -17,10 +17,10 @@ class WireError(Exception):
     """Bytes that the document does not allow, or a packet that contradicts the states before."""
 
 
-def fnv1a_64(text: str) -> int:
-    """Hash of a text, 64 bits, of its bytes in UTF-8."""
+def fnv1a_64(data: str | bytes) -> int:
+    """Hash of bytes, 64 bits; of a text, those of UTF-8."""
     value = 0xCBF29CE484222325
-    for byte in text.encode():
+    for byte in data.encode() if isinstance(data, str) else data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return value
 
