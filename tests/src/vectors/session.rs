@@ -31,7 +31,7 @@ const SECONDS_BEFORE: f64 = 1_087.0;
 const BYTES_PER_SECOND: u32 = 1_500;
 /// Silences, after so many seconds of play each: longer than what is extrapolated, and longer than
 /// the oldest baseline.
-const SILENCES: [(f64, f64); 4] = [(5.0, 0.8), (4.5, 4.2), (4.0, 0.7), (3.0, 0.0)];
+const SILENCES: [(f64, f64); 4] = [(5.0, 0.8), (4.5, 4.2), (4.0, 0.7), (3.4, 0.0)];
 
 /// A session, as its player got it.
 #[derive(Debug)]
@@ -130,6 +130,11 @@ impl Reader {
         object(&members)
     }
 
+    /// Number and tick of the newest datagram: the welcome's tick before the first.
+    pub(super) fn newest(&self) -> (u64, Tick) {
+        (self.store.ack().map_or(0, |ack| ack.newest.into()), self.store.newest())
+    }
+
     /// The same without the bytes.
     pub fn outcome(&mut self, bytes: &[u8]) -> Vec<(&'static str, String)> {
         let read = match is_of_game(bytes, self.number) {
@@ -213,7 +218,7 @@ pub(super) fn session(session: &Recorded) -> String {
 }
 
 /// The game's description, with a line for each record.
-pub(super) fn description() -> String {
+fn description() -> String {
     let all = Description::of::<Specimens>();
     object(&[
         ("wire", value(&all.wire)),
