@@ -290,14 +290,13 @@ class Reader:
 
     def _entities(self, source: Decisions, tick: int, usual_age: int | None) -> list[Entity]:
         entities: list[Entity] = []
-        index = -1
-        wraps = 0
+        index, passed = -1, 0
         while source.yes():
-            index += 1 + source.gap()
-            if index >> 16:
-                index &= 0xFFFF
-                wraps += 1
-            if index >= ENTITIES_MAX or wraps > 1 or len(entities) == PACKET_ENTITIES_MAX:
+            gap = source.gap()
+            passed += gap + 1 if entities else 1
+            index = index + 1 + gap & 0xFFFF
+            full = len(entities) == PACKET_ENTITIES_MAX
+            if index >= ENTITIES_MAX or passed > 1 << 16 or full:
                 raise WireError(f"entity {index} is out of order or too much")
             entities.append(self._entity(source, tick, usual_age, index))
         return entities
