@@ -122,3 +122,22 @@ fn the_map_has_every_crate_and_every_room() {
         assert!(known.iter().any(|name| map.contains(name)), "ARCHITECTURE.md lacks {room}");
     }
 }
+
+#[test]
+fn the_guide_leads_through_the_game_as_it_stands() {
+    let guide = page("shared/netcode/README.md");
+    let mut shown = 0;
+    for block in guide.split("\n```").filter(|block| block.contains(" tag:")) {
+        let (fence, code) = block.split_once('\n').expect("a block has lines");
+        let (_, file) = fence.split_once(" tag:").expect("and names its file");
+        let source = page(&format!("tests/foreign/{file}"));
+        let mut rest = source.as_str();
+        for part in code.split("// ...\n") {
+            let part = part.trim_end();
+            let at = rest.find(part).unwrap_or_else(|| panic!("{file} has no\n{part}"));
+            rest = &rest[at + part.len()..];
+            shown += 1;
+        }
+    }
+    assert!(shown > 15, "the blocks were not found: {shown}");
+}

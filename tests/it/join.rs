@@ -163,8 +163,9 @@ fn silent_client_is_given_up_and_then_loses_its_seat() {
     assert_eq!(sim.room.status().players, 1);
     sim.run(2.0);
     assert_eq!((sim.room.status().players, sim.room.seats_taken()), (0, 1));
-    let goodbye = sim.room.poll_event();
-    assert!(matches!(goodbye, Some(Event::Joined { .. })), "{goodbye:?}");
+    assert_eq!(sim.room.poll_event(), Some(Event::Game { name: "skirmish" }));
+    let joined = sim.room.poll_event();
+    assert!(matches!(joined, Some(Event::Joined { .. })), "{joined:?}");
     assert_eq!(sim.room.poll_event(), Some(Event::Away { player: PlayerId(0) }));
     sim.run(30.0);
     assert_eq!(sim.room.seats_taken(), 0);

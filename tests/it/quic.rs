@@ -294,7 +294,7 @@ fn host_speaks_kicks_and_hears_of_it_over_the_network() {
     let chat = Event::Chat { player: seat, text: "hello".into() };
     let left = Event::Left { player: seat, reason: "be nice".into() };
     assert!(
-        matches!(&heard[..], [Event::Joined { name, .. }, said, gone]
+        matches!(&heard[..], [Event::Game { .. }, Event::Joined { name, .. }, said, gone]
         if name == "Ada" && *said == chat && *gone == left),
         "{heard:?}"
     );

@@ -15,12 +15,12 @@ use phaselock::time::{Rates, Tick};
 use phaselock_testing::{Press, Sim, Skew};
 
 phaselock::field_enum! {
-    /// How a craft feels.
+    /// Mood of a craft.
     pub(crate) enum Mood { Calm, Cross, Keen, Sad, Wild }
 }
 
 phaselock::record! {
-    /// What a pilot commands.
+    /// A pilot's command.
     pub(crate) struct Steer {
         pub(crate) push: Vec2 = Field::centred(8, 6),
         pub(crate) word: u32 = Field::count(32),
@@ -128,7 +128,7 @@ impl Game for Wide {
 fn pilot(offset: u64) -> Press<Wide> {
     Box::new(move |_: &Client<Wide>, tick: Tick| {
         let number = tick.0 / 9 + offset;
-        let push = Vec2::new(f32::from(number % 3 == 0), (number % 5) as f32 / 4.0 - 0.5);
+        let push = Vec2::new(f32::from(number.is_multiple_of(3)), (number % 5) as f32 / 4.0 - 0.5);
         Steer { push, word: WORDS[number as usize % WORDS.len()] }
     })
 }

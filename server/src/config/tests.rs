@@ -216,7 +216,7 @@ fn every_message_says_where_and_what_is_allowed() {
             &["--snapshot-hz=11"],
             &[],
             "the flag --snapshot-hz is \"11\", but must be a divisor of the tick rate, which the \
-             default of tick_hz makes 60: one of 5, 6, 10, 12, 15, 20, 30, 60"
+             default of tick_hz makes 60: one of 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60"
                 .to_owned(),
         ),
     ] {

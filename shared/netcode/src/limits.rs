@@ -7,7 +7,7 @@ use crate::time::{Micros, Rates};
 /// spawns take the last ones.
 pub const ENTITIES_MAX: u16 = 16_384;
 /// Columns of the table of one kind of entity or of an input: a vector takes several.
-pub const FIELDS_MAX: usize = 32;
+pub const FIELDS_MAX: usize = 20;
 /// Bits of one field: those of the integers in which fields travel. An `f32` holds 24 of them.
 pub const FIELD_BITS_MAX: u32 = 32;
 /// People in a room. Arbitrary.

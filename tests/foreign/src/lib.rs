@@ -48,8 +48,8 @@ record! {
         pub velocity: Vec2 = Field::centred(11, 6).trending(),
         /// The server alone decides it.
         pub role: Role = Field::variants::<Role>().server_only(),
-        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and stand
-        /// still, since a tick is less than half of a step.
+        /// Ticks until it may touch. Seconds would be rounded to the grid after each tick, and
+        /// stand still, since a tick is less than half of a step.
         pub daze: u8 = Field::count(8).server_only(),
         /// Ticks free so far.
         pub score: u32 = Field::count(32).server_only(),
@@ -71,8 +71,8 @@ impl Default for Square {
 
 impl Setup<Tag> for Square {
     fn make(&self, rates: Rates, _seed: u64) -> Tag {
-        // Also no number at all becomes one.
-        Tag { step_secs: rates.step_secs(), half: self.half.max(5.0).min(50.0) }
+        let half = if self.half.is_nan() { Self::default().half } else { self.half };
+        Tag { step_secs: rates.step_secs(), half: half.clamp(5.0, 50.0) }
     }
 }
 
@@ -145,7 +145,7 @@ impl Game for Tag {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::new(bot::Bot)),
-        coding: Coding { tables: tables, ..Coding::GENERAL },
+        coding: Coding { tables, ..Coding::GENERAL },
         configure: configured::<Self, Square>,
         request: apply_request::<Self, Ask>,
         ..Kit::NONE

@@ -69,7 +69,12 @@ struct Recording {
 }
 
 fn record<G: Game>() -> Recording {
+    record_coded::<G>(false)
+}
+
+fn record_coded<G: Game>(plain: bool) -> Recording {
     let mut sim = Sim::<G>::new(7, 3);
+    sim.plain = plain;
     // With losses, so that baselines are of several ages.
     let lossy = LinkConfig::PERFECT.losing(0.15);
     let skew = Skew { start: Micros(5_000_000), ppm: 0.0 };
@@ -187,11 +192,13 @@ pub fn snapshot_packets() -> Vec<Vec<u8>> {
 }
 
 fn snapshots() -> Vec<Vec<u8>> {
-    [snapshots_of::<Skirmish>(0), snapshots_of::<Bells>(1)].concat()
+    let trained = [snapshots_of::<Skirmish>(0), snapshots_of::<Bells>(1)];
+    let plain = [snapshots_of::<Skirmish>(2), snapshots_of::<Bells>(3)];
+    [trained.concat(), plain.concat()].concat()
 }
 
 fn snapshots_of<G: Game>(game: u8) -> Vec<Vec<u8>> {
-    let recording = record::<G>();
+    let recording = record_coded::<G>(game & 2 != 0);
     let reader = recording.welcome.player;
     let packets: Vec<&[u8]> = recording.down.iter().map(Vec::as_slice).collect();
     let script = |chosen: Vec<&[u8]>| snapshot_script(game, reader, 0, chosen);

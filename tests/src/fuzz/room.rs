@@ -10,9 +10,10 @@ use phaselock::server::{AnyRoom, ClientId, Command, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::Echo;
-use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
+use phaselock::wire::control::{ClientMessage, ServerMessage, WISH_PLAIN, frame};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
+use phaselock::wire::protocol::fields_hash;
 use phaselock::wire::text::printable;
 use phaselock_games::skirmish::{self, Piece, Skirmish};
 
@@ -56,6 +57,8 @@ struct Peer {
     epoch: u8,
     key: usize,
     is_new: bool,
+    /// Its first message was a hello that wishes for plain coding.
+    plain: bool,
 }
 
 struct Play {
@@ -103,7 +106,8 @@ pub fn room(data: &[u8]) -> bool {
 impl Play {
     fn peer(&mut self) -> Peer {
         self.ids += 1;
-        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0, key: 0, is_new: true }
+        let id = ClientId(self.ids);
+        Peer { id, store: None, seq: 0, epoch: 0, key: 0, is_new: true, plain: false }
     }
 
     fn run(&mut self, operation: u8, index: usize, script: &mut Script<'_>) {
@@ -116,6 +120,10 @@ impl Play {
                 let key = usize::from(who % 4);
                 let mut hello = hello::<Skirmish>("Eve", self.now);
                 hello.credentials.key = PublicKey([key as u8; 32]);
+                if who & 32 != 0 {
+                    hello.wishes = WISH_PLAIN;
+                    hello.games[0].1 = fields_hash::<Skirmish>();
+                }
                 hello.resume = self.tokens.get(usize::from(who >> 2 & 7)).copied().flatten();
                 self.peers[index].key = key;
                 self.control(index, &body(&ClientMessage::Hello(hello)));
@@ -167,6 +175,11 @@ impl Play {
     /// A driver knows which message is a client's first.
     fn control(&mut self, index: usize, body: &[u8]) {
         let peer = &mut self.peers[index];
+        if let Ok(ClientMessage::Hello(hello)) = ClientMessage::parse(body)
+            && peer.is_new
+        {
+            peer.plain = hello.wishes_plain();
+        }
         match std::mem::take(&mut peer.is_new) {
             true => self.room.handle_first(self.now, peer.id, body),
             false => self.room.handle_control(self.now, peer.id, body),
@@ -260,7 +273,7 @@ impl Play {
         match message {
             ServerMessage::Welcome(welcome) => {
                 assert!(peer.store.is_none(), "welcomed twice");
-                peer.store = Some(store(welcome.player, welcome.tick));
+                peer.store = Some(store(welcome.player, welcome.tick, peer.plain));
                 peer.epoch = welcome.epoch;
                 let key = peer.key;
                 self.tokens[key] = Some(welcome.token);
@@ -345,7 +358,7 @@ impl RoomScript {
     }
 
     pub(super) fn hello(&mut self, client: u8) {
-        self.operation(HELLO, client, &[(client % 4) | (4 << 2)]);
+        self.operation(HELLO, client, &[(client % 4) | (4 << 2) | (client & 1) << 5]);
     }
 
     pub(super) fn datagram(&mut self, client: u8, bytes: &[u8]) {

@@ -16,8 +16,9 @@ use super::{Script, push_block};
 use crate::toy::Bells;
 
 /// A store at the usual rates.
-pub(super) fn store<G: Game>(reader: PlayerId, tick: Tick) -> Store<G> {
-    Store::new(Codec::new(Rates::DEFAULT), reader, tick)
+pub(super) fn store<G: Game>(reader: PlayerId, tick: Tick, plain: bool) -> Store<G> {
+    let codec = if plain { Codec::plain } else { Codec::new };
+    Store::new(codec(Rates::DEFAULT), reader, tick)
 }
 
 /// Hands a packet to a store. An error must change nothing; a packet that is taken is acknowledged.
@@ -90,22 +91,25 @@ fn check_state<G: Game>(state: &EntityState, index: u16, reader: PlayerId) {
     assert_eq!(entity.pack(), state.packed, "it lies on the grid");
 }
 
-/// Packets that reach a store one after the other: a byte for the game, the reader's seat in two
-/// bytes, the tick at which it was welcomed in four, then each packet as a block.
+/// Packets that reach a store one after the other: a byte for the game and, in its second bit, for
+/// plain coding, the reader's seat in two bytes, the tick at which it was welcomed in four, then
+/// each packet as a block.
 pub fn snapshot(data: &[u8]) -> bool {
     let mut script = Script(data);
     // One game has a single kind of entity, the other several.
-    if script.u8().is_multiple_of(2) {
-        packets::<Skirmish>(script)
+    let game = script.u8();
+    let plain = game & 2 != 0;
+    if game.is_multiple_of(2) {
+        packets::<Skirmish>(script, plain)
     } else {
-        packets::<Bells>(script)
+        packets::<Bells>(script, plain)
     }
 }
 
-fn packets<G: Game>(mut script: Script<'_>) -> bool {
+fn packets<G: Game>(mut script: Script<'_>, plain: bool) -> bool {
     let reader = PlayerId(script.u16());
     let game = G::new(Rates::DEFAULT, 1);
-    let mut store = store::<G>(reader, Tick(u64::from(script.u32())));
+    let mut store = store::<G>(reader, Tick(u64::from(script.u32())), plain);
     // The first packet that was taken, with its number, and the newest number.
     let mut first = None;
     let mut newest = 0;

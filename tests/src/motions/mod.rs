@@ -244,8 +244,8 @@ mod tests {
                 }
                 let step = f64::from(RATES.step_secs());
                 for (position, speed) in [(x, vx), (y, vy)] {
-                    let went = f64::from(b[position] - a[position]);
-                    off += (went - f64::from(b[speed]) * step).abs();
+                    let went = b[position] - a[position];
+                    off += (went - b[speed] * step).abs();
                     far += went.abs();
                 }
                 steps += 1.0;

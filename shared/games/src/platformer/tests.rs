@@ -344,10 +344,10 @@ fn silent_players_fall_a_quarter_of_a_second_later() {
 
 #[test]
 fn a_full_world_has_a_race_too() {
-    let (game, mut world) = world_of(Rates::DEFAULT, 3000, 1);
+    let (game, mut world) = world_of(Rates::DEFAULT, 9000, 1);
     // There is room for fewer, and nobody minds.
     assert_eq!(world.entities.len(), usize::from(phaselock::limits::ENTITIES_MAX));
-    for player in 300..3000 {
+    for player in 300..9000 {
         game.leave(&mut world, PlayerId(player));
     }
     for _ in 0..600 {

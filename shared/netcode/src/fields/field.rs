@@ -161,6 +161,14 @@ impl Field {
         Self { greatest: greatest as u32, ..field }
     }
 
+    /// One of the variants of an enum made by [`field_enum!`](crate::field_enum), in as few bits as
+    /// number them.
+    pub const fn variants<E: FieldEnum>() -> Self {
+        let greatest = (E::VARIANTS.len() - 1) as u32;
+        let bits = if greatest == 0 { 1 } else { u32::BITS - greatest.leading_zeros() };
+        Self { greatest, ..Self::count(bits) }
+    }
+
     /// A counter whose change marks a discontinuity, such as a teleport.
     pub const fn cut(bits: u32) -> Self {
         Self::new(0.0, bits, 0, Motion::Cut)
@@ -403,4 +411,10 @@ impl Exact {
                     && field.min >= self.least
                     && greatest <= self.greatest)
     }
+}
+
+/// An enum that may be a field's type; made by [`field_enum!`](crate::field_enum).
+pub trait FieldEnum: Copy + 'static {
+    /// All variants, in the order of their numbers.
+    const VARIANTS: &'static [Self];
 }

@@ -175,10 +175,11 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
     table
 }
 
-/// Declares a record: a struct and, beside each field, its grid. Field types are `f32`, `f64`,
-/// `u8`, `u16`, `u32`, `i16`, `i32`, `bool`, [`Tick`](crate::time::Tick), enums made by
-/// [`field_enum!`](crate::field_enum), and glam's `Vec2`, `Vec3` and `Quat`, which take a column of
-/// the table for each component.
+/// Declares a record: a struct and, beside each field, its grid.
+///
+/// Field types are `f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`, `bool`,
+/// [`Tick`](crate::time::Tick), enums made by [`field_enum!`](crate::field_enum), and glam's
+/// `Vec2`, `Vec3` and `Quat`, which take a column of the table for each component.
 ///
 /// ```
 /// use phaselock::fields::Record;
@@ -253,7 +254,8 @@ macro_rules! record {
 
             fn pack(&self) -> $crate::fields::Packed {
                 let mut packed = [0; $crate::limits::FIELDS_MAX];
-                let (rest, fields) = (packed.as_mut_slice(), <Self as $crate::fields::Record>::FIELDS);
+                let rest = packed.as_mut_slice();
+                let fields = <Self as $crate::fields::Record>::FIELDS;
                 $(
                     let (own, rest) = rest.split_at_mut($crate::fields::width::<$type>());
                     let (grids, fields) = fields.split_at(own.len());
@@ -264,7 +266,8 @@ macro_rules! record {
             }
 
             fn unpack(packed: &$crate::fields::Packed) -> Self {
-                let (rest, fields) = (packed.as_slice(), <Self as $crate::fields::Record>::FIELDS);
+                let rest = packed.as_slice();
+                let fields = <Self as $crate::fields::Record>::FIELDS;
                 $(
                     let (own, rest) = rest.split_at($crate::fields::width::<$type>());
                     let (grids, fields) = fields.split_at(own.len());

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec2, Vec3};
 
-use super::field::{Exact, Field};
+use super::field::{Exact, Field, FieldEnum};
 use crate::time::Tick;
 
 /// Most components of a type: a quaternion's.
@@ -140,22 +140,6 @@ vector!(
     Quat: x, y, z, w = ["x", "y", "z", "w"]
 );
 
-/// An enum that may be a field's type; made by [`field_enum!`](crate::field_enum).
-pub trait FieldEnum: FieldValue + 'static {
-    /// All variants, in the order of their numbers.
-    const VARIANTS: &'static [Self];
-}
-
-impl Field {
-    /// One of the variants of an enum made by [`field_enum!`](crate::field_enum), in as few bits as
-    /// number them.
-    pub const fn variants<E: FieldEnum>() -> Self {
-        let greatest = (E::VARIANTS.len() - 1) as u32;
-        let bits = if greatest == 0 { 1 } else { u32::BITS - greatest.leading_zeros() };
-        Self { greatest, ..Self::count(bits) }
-    }
-}
-
 /// The variant of a number; the last for numbers beyond. For [`field_enum!`](crate::field_enum).
 #[doc(hidden)]
 #[inline]
@@ -186,7 +170,7 @@ pub fn variant<E: FieldEnum>(values: &[f64]) -> E {
 ///
 /// assert_eq!((Day::FIELDS[0].bits, Day::default().weather), (2, Weather::Clear));
 /// assert_eq!(Day { weather: Weather::Snow }.snapped().weather, Weather::Snow);
-/// assert_eq!(Day::unpack(&[3; 32]).weather, Weather::Snow);
+/// assert_eq!(Day::unpack(&[3; phaselock::limits::FIELDS_MAX]).weather, Weather::Snow);
 /// ```
 #[macro_export]
 macro_rules! field_enum {

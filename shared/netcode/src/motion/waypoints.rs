@@ -131,7 +131,7 @@ impl Leg {
 fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
     let (least, most) = shape.range(at);
     let period = shape.fields()[at].period();
-    let bound = period.map_or(most - least, |period| TURNS_MAX * f64::from(period));
+    let bound = period.map_or(most - least, |period| TURNS_MAX * period);
     if change.is_finite() { change.clamp(-bound, bound) } else { 0.0 }
 }
 

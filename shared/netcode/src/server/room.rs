@@ -15,7 +15,9 @@ use crate::fields::Entity;
 use crate::fields::Record;
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
-use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, SILENCE_MAX};
+use crate::limits::{
+    BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, SILENCE_MAX,
+};
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
@@ -72,6 +74,7 @@ impl<G: Game> Room<G> {
     /// configuration of its rules, see [`Kit::configure`](crate::game::Kit::configure); without
     /// one, or with one that cannot be read, they have their default.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
+        const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
         let Rotation { host, tick, members, bots } = rotation;
         let config = &host.config;
         // A new game is a new world.

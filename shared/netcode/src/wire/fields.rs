@@ -64,8 +64,8 @@ pub(crate) fn read_delta(
     Ok(packed)
 }
 
-/// The whole number that lies `by` from `base`, around 2^bits: the greatest of the field, where only
-/// a broken peer goes beyond.
+/// The whole number that lies `by` from `base`, around 2^bits. Beyond the field's greatest, where
+/// only a broken peer goes, it is that.
 pub(crate) fn moved(field: &Field, base: u32, by: i32) -> u32 {
     (base.wrapping_add_signed(by) & field.mask()).min(field.greatest)
 }
