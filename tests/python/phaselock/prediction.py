@@ -12,7 +12,7 @@ from .tables import FIELD, KIND, TrainedField
 from .trigonometry import acos, sin_cos
 
 EXTRAPOLATED_TICKS_MAX = 32
-FINE_MAX = 1 << 40
+FINE_MAX = 1 << 48
 GRADES = (0, 1, 2, 3, 3, 4, 5, 5, 6, 6)
 SQRT_2 = math.sqrt(2.0)
 

@@ -112,6 +112,10 @@ record! {
         pub along: f32 = Field::wrapping(12, 4).moved_by("pace"),
         /// Metres a second along it.
         pub pace: f32 = Field::centred(8, 3),
+        /// Metres along a greater one, near the end of which it goes to and fro.
+        pub far: f64 = Field::wrapping(32, 6).moved_by("rush"),
+        /// Metres a second along that.
+        pub rush: f32 = Field::centred(10, 2),
         /// Burden, with a least value that is no power of two.
         pub load: f32 = Field::range(-5, 20, 3),
         /// Rotation of its ring.
@@ -260,6 +264,8 @@ impl Specimens {
             c: part(),
             along: (along + pace * self.rates.step_secs()).rem_euclid(256.0),
             pace,
+            far: (f64::from(70.0 * wave(time, 420))).rem_euclid(f64::from(1 << 26)),
+            rush: 60.0 * 70.0 * (wave(time, 420) - wave(time - 1, 420)),
             load: 7.5 + 12.5 * wave(time, 500),
             ring: Quat::from_axis_angle(
                 Vec3::new(axis.y, axis.z, axis.x),
