@@ -55,7 +55,7 @@ pub(super) fn packets() -> Vec<Vec<u8>> {
         (bare.clone(), 0),
         (full.clone(), 15),
         (InputPacket { inputs: edges, ..full }, 19),
-        (InputPacket { inputs: held.collect(), ..bare.clone() }, 1),
+        (InputPacket { inputs: held.collect(), ..bare }, 1),
     ];
     let mut random = Random::new(5);
     for at in 0..24_u16 {
