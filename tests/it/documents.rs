@@ -10,7 +10,7 @@ use phaselock::motion::Choice;
 use crate::tidy::root;
 
 /// Every page, by its path from the root.
-pub(super) const PAGES: [&str; 10] = [
+pub(super) const PAGES: [&str; 11] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -19,6 +19,7 @@ pub(super) const PAGES: [&str; 10] = [
     "client/lab/README.md",
     "shared/netcode/README.md",
     "shared/netcode/WIRE.md",
+    "shared/netcode/vectors/README.md",
     "tests/FIGURES.md",
     "LICENSE-MIT",
 ];

@@ -35,5 +35,6 @@ mod snapshots;
 mod stack;
 mod tidy;
 mod transport;
+mod vectors;
 mod wide;
 mod yard;

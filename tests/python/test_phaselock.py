@@ -20,7 +20,9 @@ from phaselock.inputs import BitWriter, InputPacket
 from phaselock.numbers import WIRE_TEXT, WireError, difference, fnv1a_64, nearest, unzigzag, zigzag
 from phaselock.records import Field, Game, Record
 from phaselock.session import Acks, Clock
-from phaselock.snapshots import Decisions, Entity, Inputs, Reader, State, States, checksum
+from phaselock.snapshots import Entity, Inputs, Reader, State, States, checksum
+from phaselock.tables import EVEN, FIELD, HEADER, KIND, Rules
+from phaselock.trained import Reader as TrainedReader
 
 DOCUMENT = Path(__file__).parents[2] / "shared/netcode/WIRE.md"
 
@@ -153,28 +155,34 @@ def toy() -> Game:
     return Game("toy", 0, kind, (kind,))
 
 
+TOY_RULES = """game toy 1
+tables 0
+record ball
+record ball
+x -128 10 2 linear all predicted steered trending nothing 0 value 1023
+bounces 0 3 0 step all predicted steered still nothing 0 value 7
+plan 0 4 0 step owner predicted steered still nothing 0 value 15
+"""
+
+
 class Snapshots(unittest.TestCase):
     def test_example_is_read_from_its_predicted_values(self) -> None:
-        # It has two references, which plain coding has not, and levels of 128, as plain coding.
         ball = toy().kinds[0]
         states = States()
         moved = ball.raw({"x": 5, "bounces": 2, "plan": 5})
-        rested = ball.raw({"x": 1, "bounces": 2, "plan": 5})
         jumped = ball.raw({"x": 2.5, "bounces": 2, "plan": 5})
-        states.by_tick[600 - 6] = {0: State(1, 0, 3, moved), 1: State(1, 0, 3, rested)}
-        source = Decisions(example("example-snapshot")[1:])
-        self.assertEqual([source.even(16), source.even(16), source.signed()], [8, 600, 0])
-        self.assertEqual([source.yes(), source.even(24), source.number()], [True, 77, 1234])
-        self.assertEqual([source.yes(), source.signed()], [True, -2])
-        self.assertEqual([source.number() * 16, source.number() * 16], [40000, 19008])
-        self.assertTrue(source.yes())
-        reader = Reader(toy(), 0, 3, states)
-        inputs = reader._inputs(source, 8)
-        self.assertEqual(inputs, Inputs(6, 8992 // 16, 2, 8992 // 16 + 1, 1, 3))
-        self.assertEqual([source.number(), source.number() + 1, source.number() + 1], [2, 6, 2])
-        entities = reader._entities(source, 600, 6)
-        self.assertEqual(source.even(16), checksum(entities))
-        source.end()
+        for age, index, x in ((6, 0, 2), (8, 0, 1), (6, 1, 1), (8, 1, 1)):
+            old = State(1, 0, 3, ball.raw({"x": x, "bounces": 2, "plan": 5}))
+            states.by_tick.setdefault(600 - age, {})[index] = old
+        rules = Rules.from_text(TOY_RULES)
+        levels = bytes([EVEN]) * (HEADER + KIND + 3 * FIELD)
+        reader = TrainedReader(toy(), rules, levels, 60, 0, 3, states)
+        snapshot = reader.read(example("example-snapshot"), 0, 580)
+        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6, 8)))
+        self.assertEqual((snapshot.sent_after_tick, snapshot.echo), (0, (77, 1234)))
+        self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
+        self.assertEqual(snapshot.inputs, Inputs(6, 8992 // 16, 2, 8992 // 16 + 1, 1, 3))
+        entities = snapshot.entities
         self.assertEqual(
             entities,
             [
@@ -193,7 +201,7 @@ class Snapshots(unittest.TestCase):
             old = State(1, 0, 3, ball.raw({"x": x, "bounces": 2, "plan": 5}))
             states.by_tick.setdefault(600 - age, {})[index] = old
         snapshot = Reader(toy(), 0, 3, states).read(example("example-plain"), 0, 580)
-        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.reference), (8, 600, 6))
+        self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6,)))
         self.assertEqual(snapshot.echo, (77, 1234))
         self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
         self.assertEqual(snapshot.inputs, Inputs(6, 562, 2, 563, 1, 3))
@@ -230,7 +238,7 @@ class Snapshots(unittest.TestCase):
         self.assertEqual((snapshot.seq, snapshot.tick), (65537, 70000))
         self.assertEqual(snapshot.sent_after_tick, -7)
         self.assertEqual(snapshot.perceived, (12, 48, 64))
-        self.assertEqual((snapshot.echo, snapshot.inputs, snapshot.reference), (None, None, 10))
+        self.assertEqual((snapshot.echo, snapshot.inputs, snapshot.references), (None, None, (10,)))
         self.assertEqual(snapshot.entities, self.expected())
 
     def test_bad_packets_are_refused(self) -> None:

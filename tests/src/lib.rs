@@ -1,6 +1,6 @@
 //! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion,
-//! tables of figures, and the bodies of the fuzz targets. The simulated world is
-//! `phaselock-testing`.
+//! tables of figures, test vectors of the wire, and the bodies of the fuzz targets. The simulated
+//! world is `phaselock-testing`.
 
 pub mod bench;
 pub mod crowd;
@@ -10,3 +10,4 @@ pub mod motions;
 pub mod showing;
 pub mod toy;
 pub mod traces;
+pub mod vectors;

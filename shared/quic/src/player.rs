@@ -196,6 +196,23 @@ mod tests {
     }
 
     #[test]
+    fn proof_is_that_of_the_test_vectors() {
+        let vectors = include_str!("../../netcode/vectors/identity.json");
+        // The secret of the vectors, the first of RFC 8032's examples.
+        let pem = "-----BEGIN PRIVATE KEY-----\n\
+            MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n\
+            -----END PRIVATE KEY-----\n";
+        let key = PlayerKey::from_pem(Path::new("player.pem"), pem.as_bytes()).expect("a key");
+        let exported = std::array::from_fn(|at| 0xe0 ^ at as u8);
+        let credentials = key.prove(&exported).expect("a proof");
+        assert!(verify(&exported, &credentials));
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        for part in [&exported[..], &credentials.key.0, credentials.proof.0.as_flattened()] {
+            assert!(vectors.contains(&format!("\"{}\"", hex(part))), "{}", hex(part));
+        }
+    }
+
+    #[test]
     fn keys_of_small_order_prove_nothing() {
         for encoding in SMALL_ORDER {
             for sign in [0, 0x80] {

@@ -7,6 +7,11 @@
 | `records` | field tables, as `phaselock-server describe` prints them |
 | `inputs` | input packets |
 | `snapshots` | snapshot packets in plain coding, and the states that they tell of |
+| `requests` | what clients send, as a server reads it |
+| `trained` | snapshot packets in trained coding: the range coder, references, contexts |
+| `prediction` | predicted values of fields, and their residuals |
+| `tables` | rules of a game as text, and files of tables |
+| `trigonometry` | acos, sin and cos to the last bit |
 | `session` | one session: acknowledgements, clock, inputs; no I/O, and time is an argument |
 | `carriage` | QUIC: fingerprint, proof of identity, loss on purpose |
 

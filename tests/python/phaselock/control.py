@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, TypeVar
 
-from .numbers import MESSAGE_BYTES_MAX, PLAIN_CODING, WIRE_TEXT, WireError
+from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
+from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
+
+TICK_HZ_MIN = 10
+TICK_HZ_MAX = 128
+SNAPSHOT_HZ_MIN = 2
+REFUSALS = 4
 
 T = TypeVar("T")
 
@@ -43,17 +49,17 @@ class Body:
         """Number of one byte."""
         return self.take(1)[0]
 
-    def number(self) -> int:
-        """Unsigned LEB128 varint, of at most 64 bits."""
+    def number(self, bits: int = 64) -> int:
+        """Unsigned LEB128 varint, of at most so many bits."""
         value = 0
-        for shift in range(0, 70, 7):
+        for shift in range(0, bits, 7):
             byte = self.u8()
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                if value >> 64:
+                if value >> bits:
                     break
                 return value
-        raise WireError("a varint has more than 64 bits")
+        raise WireError(f"a varint has more than {bits} bits")
 
     def signed(self) -> int:
         """Signed number: a zigzag varint."""
@@ -70,10 +76,13 @@ class Body:
         """Bytes behind their length."""
         return self.take(self.number())
 
-    def text(self) -> str:
-        """Text in UTF-8 behind its length."""
+    def text(self, most: int = MESSAGE_BYTES_MAX) -> str:
+        """Text in UTF-8 behind its length, of at most so many bytes."""
+        octets = self.octets()
+        if len(octets) > most:
+            raise WireError(f"a text has {len(octets)} bytes")
         try:
-            return self.octets().decode()
+            return octets.decode()
         except UnicodeDecodeError as error:
             raise WireError(f"a text is not UTF-8: {error}") from error
 
@@ -247,46 +256,67 @@ Message = Disconnect | Status | Welcome | Joined | Left | Epoch | Chat | Refused
 def read_message(data: bytes) -> Message | None:
     """Message of a server; none if its kind is not known."""
     body = Body(data)
-    kind = body.number()
+    kind = body.number(32)
+    message: Message
     if kind == 0:
         return Disconnect(
-            body.number(), body.text(), body.option(body.number), body.option(body.text)
+            body.number(16),
+            body.text(TEXT_BYTES_MAX),
+            body.option(lambda: body.number(32)),
+            body.option(lambda: body.text(TEXT_BYTES_MAX)),
         )
     if kind == 1:
-        names = body.text(), body.text(), body.text()
-        return Status(*names, body.number(), body.number(), body.number(), body.number())
+        names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)
+        return Status(*names, body.number(16), body.number(16), body.number(16), body.number())
     if kind == 2:
-        return Welcome(
-            server=body.text(),
-            game=body.text(),
-            number=body.u8(),
-            seed=body.number(),
-            tick_hz=body.number(),
-            snapshot_hz=body.number(),
-            player=body.number(),
-            token=body.number(),
-            resumed=body.flag(),
-            tick=body.number(),
-            offset=body.signed(),
-            epoch=body.u8(),
-            unix_micros=body.signed(),
-            setup=body.octets(),
-        )
-    message: Message
+        return _read_welcome(body)
     if kind == 3:
         count = body.number()
-        message = Joined([(body.number(), body.text(), body.flag()) for _ in range(count)])
+        if count > ROSTER_MAX:
+            raise WireError(f"{count} players in a message")
+        message = Joined([_read_seat(body) for _ in range(count)])
     elif kind == 4:
-        message = Left(body.number())
+        message = Left(body.number(16))
     elif kind == 5:
         message = Epoch(body.u8(), body.signed())
     elif kind == 6:
-        message = Chat(body.option(body.number), body.text())
+        message = Chat(body.option(lambda: body.number(16)), body.text(TEXT_BYTES_MAX))
     elif kind == 7:
-        message = Refused(body.number(), body.number())
+        message = Refused(body.number(32), body.number(32))
+        if message.refusal >= REFUSALS:
+            raise WireError(f"a refusal of the kind {message.refusal}")
     elif kind == 8:
         message = GameEvent(body.octets())
     else:
         return None
     body.end()
     return message
+
+
+def _read_seat(body: Body) -> tuple[int, str, bool]:
+    return body.number(16), body.text(NAME_BYTES_MAX), body.flag()
+
+
+def _read_welcome(body: Body) -> Welcome:
+    welcome = Welcome(
+        server=body.text(TEXT_BYTES_MAX),
+        game=body.text(NAME_BYTES_MAX),
+        number=body.u8(),
+        seed=body.number(),
+        tick_hz=body.number(32),
+        snapshot_hz=body.number(32),
+        player=body.number(16),
+        token=body.number(),
+        resumed=body.flag(),
+        tick=body.number(),
+        offset=body.signed(),
+        epoch=body.u8(),
+        unix_micros=body.signed(),
+        setup=body.octets(),
+    )
+    ticks, snapshots = welcome.tick_hz, welcome.snapshot_hz
+    if not TICK_HZ_MIN <= ticks <= TICK_HZ_MAX or snapshots < SNAPSHOT_HZ_MIN or ticks % snapshots:
+        raise WireError(f"{ticks} ticks and {snapshots} snapshots a second")
+    if welcome.tick > TICK_MAX or len(welcome.setup) > SETUP_BYTES_MAX:
+        raise WireError("a welcome is beyond its limits")
+    return welcome

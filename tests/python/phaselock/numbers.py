@@ -3,6 +3,11 @@
 WIRE_TEXT = "layout 7 inputs 64 baselines 240 entities 16384 extrapolated 32"
 MESSAGE_BYTES_MAX = 2048
 DATAGRAM_BYTES_MAX = 1150
+NAME_BYTES_MAX = 32
+TEXT_BYTES_MAX = 256
+SETUP_BYTES_MAX = 1024
+ROSTER_MAX = 48
+TICK_MAX = 1 << 48
 ENTITIES_MAX = 16384
 PACKET_ENTITIES_MAX = 1024
 PACKET_INPUTS_MAX = 64
@@ -17,10 +22,10 @@ class WireError(Exception):
     """Bytes that the document does not allow, or a packet that contradicts the states before."""
 
 
-def fnv1a_64(text: str) -> int:
-    """Hash of a text, 64 bits, of its bytes in UTF-8."""
+def fnv1a_64(data: str | bytes) -> int:
+    """Hash of bytes, 64 bits; of a text, those of UTF-8."""
     value = 0xCBF29CE484222325
-    for byte in text.encode():
+    for byte in data.encode() if isinstance(data, str) else data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return value
 

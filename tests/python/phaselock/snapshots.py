@@ -1,4 +1,4 @@
-"""Snapshot packets in plain coding, and the states that they tell of.
+"""Snapshot packets in plain coding, and the states that they tell of; `trained` has the other.
 
 Reading a packet changes nothing: `read` gives back a `Snapshot`, and `States.commit` keeps it.
 """
@@ -6,7 +6,8 @@ Reading a packet changes nothing: `read` gives back a `Snapshot`, and `States.co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from enum import IntEnum
+from typing import Callable, NamedTuple, Protocol
 
 from .numbers import BASELINE_AGE_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, HELD_MAX
 from .numbers import PACKET_ENTITIES_MAX, SNAPSHOT_KIND
@@ -14,6 +15,7 @@ from .numbers import WireError, nearest, unzigzag
 from .records import Field, Game
 
 COARSE_MICROS = 16
+REFERENCES_MAX = 5
 # A little more than the age of the oldest baseline.
 TICKS_KEPT = BASELINE_AGE_MAX + 16
 
@@ -54,7 +56,7 @@ class Inputs(NamedTuple):
 class Snapshot:
     """Packet as read. `sent` is the server's time, in microseconds; `echo` the low 24 bits of a
     client's time and how long it was held; `perceived` the change of the client's offset, its
-    round trip and the offset's error bound, in microseconds."""
+    round trip and the offset's error bound, in microseconds; `references` are ages in ticks."""
 
     seq: int
     tick: int
@@ -62,8 +64,38 @@ class Snapshot:
     echo: tuple[int, int] | None
     perceived: tuple[int, int, int] | None
     inputs: Inputs | None
-    reference: int | None
+    references: tuple[int, ...]
     entities: list[Entity]
+
+
+class Number(IntEnum):
+    """Number in a packet, by which trained coding tells its statistics."""
+
+    HELD = 0
+    OFFSET_CHANGE = 1
+    ROUND_TRIP = 2
+    ERROR = 3
+    NEWEST_AHEAD = 4
+    NEWEST_EARLY = 5
+    WORST_BACK = 6
+    WORST_EARLY = 7
+    BASELINE_AGE = 8
+    REFERENCES = 9
+    REFERENCE_AGE = 10
+    SENT = 11
+
+
+class Source(Protocol):
+    """Reader of decisions in either coding."""
+
+    def even(self, count: int) -> int:
+        """Number of so many even decisions, highest first."""
+
+    def number(self, which: Number) -> int:
+        """Number below 2^32."""
+
+    def end(self) -> None:
+        """Nothing: raises an error if the packet goes on."""
 
 
 class Decisions:
@@ -92,17 +124,13 @@ class Decisions:
             count += 1
         return count
 
-    def number(self) -> int:
+    def number(self, _which: Number) -> int:
         """Number below 2^32, in the code of header numbers."""
         exponent = self.exponent(32)
         value = (1 << exponent | self.even(exponent)) - 1
         if value >> 32:
             raise WireError("a number of more than 32 bits")
         return value
-
-    def signed(self) -> int:
-        """Zigzag of a `number`."""
-        return unzigzag(self.number())
 
     def gap(self) -> int:
         """Count of indices that are left out, below 2^16."""
@@ -167,6 +195,11 @@ class States:
         }
 
 
+def signed(source: Source, which: Number) -> int:
+    """Zigzag of a number."""
+    return unzigzag(source.number(which))
+
+
 def checksum(entities: list[Entity]) -> int:
     """Low 16 bits of the sum over a packet's entities."""
     total = 0
@@ -203,51 +236,67 @@ class Reader:
         if not self.is_mine(data) or len(data) > DATAGRAM_BYTES_MAX:
             raise WireError("no snapshot packet of this game")
         source = Decisions(data[1:])
+        read = self._header(source, known_seq, known_tick, references_max=1)
+        read.entities = self._entities(source, read.tick, next(iter(read.references), None))
+        return self._checked(source, read)
+
+    def _header(
+        self, source: Source, known_seq: int, known_tick: int, references_max: int
+    ) -> Snapshot:
+        """All before the entities."""
         seq = nearest(source.even(16), 16, known_seq)
         tick = nearest(source.even(16), 16, known_tick)
-        sent = source.signed()
-        echo = (source.even(24), source.number()) if source.yes() else None
-        if echo is not None and echo[1] > HELD_MAX:
-            raise WireError(f"an echo was held for {echo[1]} microseconds")
+        sent = signed(source, Number.SENT)
+        echo = None
+        if source.even(1):
+            echo = source.even(24), source.number(Number.HELD)
+            if echo[1] > HELD_MAX:
+                raise WireError(f"an echo was held for {echo[1]} microseconds")
         perceived = None
-        if source.yes():
-            change, trip, error = source.signed(), source.number(), source.number()
-            perceived = change, trip * COARSE_MICROS, error * COARSE_MICROS
-        inputs = self._inputs(source, seq) if source.yes() else None
-        references = source.number()
-        if references > 1:
-            raise WireError(f"{references} references in plain coding")
-        age = self._age(source) if references else None
-        entities = self._entities(source, tick, age)
-        if source.even(16) != checksum(entities):
-            raise WireError(f"the checksum of packet {seq} is wrong")
+        if source.even(1):
+            change = signed(source, Number.OFFSET_CHANGE)
+            trip = source.number(Number.ROUND_TRIP) * COARSE_MICROS
+            perceived = change, trip, source.number(Number.ERROR) * COARSE_MICROS
+        inputs = self._inputs(source, seq) if source.even(1) else None
+        count = source.number(Number.REFERENCES)
+        if count > references_max:
+            raise WireError(f"{count} references")
+        ages: list[int] = []
+        for which in [Number.BASELINE_AGE, *[Number.REFERENCE_AGE] * (count - 1)][:count]:
+            ages.append(self._age(source, which, ages[-1] if ages else 0))
+        return Snapshot(seq, tick, sent, echo, perceived, inputs, tuple(ages), [])
+
+    @staticmethod
+    def _checked(source: Source, read: Snapshot) -> Snapshot:
+        """Packet of which all but the checksum is read."""
+        if source.even(16) != checksum(read.entities):
+            raise WireError(f"the checksum of packet {read.seq} is wrong")
         source.end()
-        return Snapshot(seq, tick, sent, echo, perceived, inputs, age, entities)
+        return read
 
     @staticmethod
-    def _inputs(source: Decisions, seq: int) -> Inputs:
-        ahead, early = source.signed(), source.signed()
-        back, worst_early = source.number(), source.signed()
+    def _inputs(source: Source, seq: int) -> Inputs:
+        ahead, early = signed(source, Number.NEWEST_AHEAD), signed(source, Number.NEWEST_EARLY)
+        back, less = source.number(Number.WORST_BACK), signed(source, Number.WORST_EARLY)
         counts = (source.even(16), source.even(16)) if seq % 4 == 0 else (None, None)
-        return Inputs(ahead, early, back, worst_early, *counts)
+        return Inputs(ahead, early, back, less, *counts)
 
     @staticmethod
-    def _age(source: Decisions) -> int:
-        age = source.number() + 1
+    def _age(source: Source, which: Number = Number.BASELINE_AGE, newer: int = 0) -> int:
+        age = newer + source.number(which) + 1
         if age > BASELINE_AGE_MAX:
             raise WireError(f"a baseline that is {age} ticks old")
         return age
 
     def _entities(self, source: Decisions, tick: int, usual_age: int | None) -> list[Entity]:
         entities: list[Entity] = []
-        index = -1
-        wraps = 0
+        index, passed = -1, 0
         while source.yes():
-            index += 1 + source.gap()
-            if index >> 16:
-                index &= 0xFFFF
-                wraps += 1
-            if index >= ENTITIES_MAX or wraps > 1 or len(entities) == PACKET_ENTITIES_MAX:
+            gap = source.gap()
+            passed += gap + 1 if entities else 1
+            index = index + 1 + gap & 0xFFFF
+            full = len(entities) == PACKET_ENTITIES_MAX
+            if index >= ENTITIES_MAX or passed > 1 << 16 or full:
                 raise WireError(f"entity {index} is out of order or too much")
             entities.append(self._entity(source, tick, usual_age, index))
         return entities
@@ -263,24 +312,28 @@ class Reader:
             if source.yes():
                 return Entity(index, baseline, known=True)
             fields = tuple(
-                older + source.residual(each.bits) & (1 << each.bits) - 1
+                min(older + source.residual(each.bits) & (1 << each.bits) - 1, each.greatest)
                 if self._sees(each, baseline.owner)
                 else older
                 for each, older in zip(self.game.kinds[baseline.kind].fields, baseline.fields)
             )
             return Entity(index, baseline._replace(fields=fields), known=True)
-        if not source.yes():
-            return Entity(index, None, gone=source.yes())
+        if source.yes():
+            return Entity(index, self._full(source, index, source.yes))
+        return Entity(index, None, gone=source.yes())
+
+    def _full(self, source: Source, index: int, owned: Callable[[], bool]) -> State:
+        """All of an entity's state, whose owner is asked for by a decision."""
         generation = source.even(8)
         kind = source.even(self.game.kind_bits)
         if kind >= len(self.game.kinds):
             raise WireError(f"entity {index} is of kind {kind}")
-        owner = source.even(16) if source.yes() else None
+        owner = source.even(16) if owned() else None
         fields = tuple(
-            source.even(each.bits) if self._sees(each, owner) else 0
+            min(source.even(each.bits), each.greatest) if self._sees(each, owner) else 0
             for each in self.game.kinds[kind].fields
         )
-        return Entity(index, State(generation, kind, owner, fields))
+        return State(generation, kind, owner, fields)
 
     def _sees(self, field: Field, owner: int | None) -> bool:
         return not field.owner_only or owner == self.player

@@ -42,6 +42,8 @@ pub struct SimClient<G: Game> {
     pub control_delay: Micros,
     /// First departure and first arrival of each tick's input, if they are recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
+    /// Datagrams that arrived, in order, if they are recorded.
+    pub arrivals: Option<Vec<Vec<u8>>>,
     /// A cell for its last frame, if it is watched.
     pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
     /// Changes its input packets, as a cheat would.
@@ -155,6 +157,7 @@ pub(super) fn step_client<G: Game>(
             core.store().count(core.game(), &bytes, counts);
         }
         client.session.handle_datagram(&bytes, local);
+        client.arrivals.iter_mut().for_each(|arrivals| arrivals.push(bytes.clone()));
     }
     if now.0 % frame.0 == 0 {
         client.session.handle_timeout(local);

@@ -252,6 +252,7 @@ impl<G: Game> Sim<G> {
             stalled: false,
             control_delay: Micros::ZERO,
             ways: None,
+            arrivals: None,
             screen: None,
             forge: None,
             press,

@@ -1,0 +1,155 @@
+"""Readers of what clients send, as a server has them: control messages and input packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .control import Body
+from .inputs import InputPacket
+from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
+from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
+from .records import Record
+
+GAMES_MAX = 16
+
+
+@dataclass
+class HelloRequest:
+    """First message of a session, with all games that a client knows, and their hashes."""
+
+    wire: int
+    version: str
+    name: str
+    games: list[tuple[str, int]]
+    sent: int
+    key: bytes
+    proof: bytes
+    resume: int | None
+    wishes: int
+
+
+@dataclass
+class Query:
+    """Question for the server's status."""
+
+
+@dataclass
+class ChatRequest:
+    """Line for everybody."""
+
+    text: str
+
+
+@dataclass
+class GameRequest:
+    """Request to the game of that number, in the game's own format."""
+
+    number: int
+    data: bytes
+
+
+Request = HelloRequest | Query | ChatRequest | GameRequest
+
+
+def read_request(data: bytes) -> Request | None:
+    """Message of a client; none if its kind is not known."""
+    body = Body(data)
+    kind = body.number(32)
+    request: Request
+    if kind == 0:
+        wire, version, name = body.number(), body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX)
+        count = body.number()
+        if count > GAMES_MAX:
+            raise WireError(f"{count} games")
+        games = [(body.text(NAME_BYTES_MAX), body.number()) for _ in range(count)]
+        sent, key, proof = body.signed(), body.take(32), body.take(64)
+        resume, wishes = body.option(body.number), body.number(32)
+        return HelloRequest(wire, version, name, games, sent, key, proof, resume, wishes)
+    if kind == 1:
+        request = Query()
+    elif kind == 2:
+        request = ChatRequest(body.text())
+    elif kind == 3:
+        request = GameRequest(body.u8(), body.octets())
+    else:
+        return None
+    body.end()
+    return request
+
+
+class BitReader:
+    """Fields bit by bit, lowest bit first."""
+
+    def __init__(self, data: bytes) -> None:
+        self.bits = int.from_bytes(data, "little")
+        self.left = len(data) * 8
+
+    def number(self, count: int) -> int:
+        """Number of so many bits."""
+        if count > self.left:
+            raise WireError("a packet is cut short")
+        value = self.bits & (1 << count) - 1
+        self.bits >>= count
+        self.left -= count
+        return value
+
+    def flag(self) -> bool:
+        """One bit."""
+        return self.number(1) == 1
+
+    def exp_golomb(self, order: int) -> int:
+        """Exp-Golomb code of an unsigned number below 2^32."""
+        width = 0
+        while not self.flag():
+            width += 1
+            if width > 32 - order:
+                raise WireError("an Exp-Golomb code of more than 32 bits")
+        value = ((1 << width | self.number(width)) - 1 << order) + self.number(order)
+        if value >> 32:
+            raise WireError("an Exp-Golomb code of more than 32 bits")
+        return value
+
+    def delta(self, record: Record, older: tuple[int, ...]) -> tuple[int, ...]:
+        """Record, as its difference from an older one."""
+        raw = []
+        for each, old in zip(record.fields, older):
+            change = 0
+            if self.flag():
+                change = unzigzag(self.exp_golomb(max(0, each.bits // 2 - 2)) + 1)
+            half = 1 << each.bits - 1
+            if not -half <= change < half:
+                raise WireError(f"a difference of {change} in a field of {each.bits} bits")
+            raw.append(min(old + change & 2 * half - 1, each.greatest))
+        return tuple(raw)
+
+    def end(self) -> None:
+        """Nothing: raises an error if anything but zero bits of the last byte is left."""
+        if self.left >= 8 or self.bits:
+            raise WireError("a packet goes on behind its end")
+
+
+def read_inputs(data: bytes, record: Record) -> InputPacket:
+    """Input packet of any game of the server's."""
+    if not data or data[0] & 15 != INPUT_KIND or len(data) > DATAGRAM_BYTES_MAX:
+        raise WireError("no input packet")
+    source = BitReader(data[1:])
+    seq = source.number(16)
+    ack = (source.number(16), source.number(32)) if source.flag() else None
+    sent = source.number(32)
+    echo = (source.number(32), source.number(24)) if source.flag() else None
+    if echo is not None and echo[1] > HELD_MAX:
+        raise WireError(f"an echo was held for {echo[1]} microseconds")
+    packet = InputPacket(data[0] >> 4, seq, ack, sent, echo, source.number(8), source.number(16))
+    count = source.number(7)
+    if count > PACKET_INPUTS_MAX:
+        raise WireError(f"{count} inputs")
+    newer = (0,) * len(record.fields)
+    for index in range(count):
+        if source.flag():
+            newer = source.delta(record, newer)
+        elif index == 0:
+            raise WireError("the first input has no fields")
+        lag = source.number(16) if index == 0 or source.flag() else None
+        packet.inputs.append((newer, lag))
+    source.end()
+    return packet
