@@ -1,8 +1,13 @@
 //! Worlds as large and as slow as they may be.
 
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::games::Games;
-use phaselock::limits::{BOTS_MAX, CONTROL_BYTES_MAX, PLAYERS_MAX, ROSTER_CHUNK};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::limits::{
+    BOTS_MAX, CLIENT_BYTES_MAX, CONTROL_BYTES_MAX, ENTITIES_MAX, PLAYERS_MAX, ROSTER_CHUNK,
+};
 use phaselock::link::LinkConfig;
+use phaselock::record;
 use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
@@ -98,4 +103,57 @@ fn two_and_four_snapshots_a_second_are_enough_to_play() {
             "{rates:?}"
         );
     }
+}
+
+record! {
+    /// A grain of sand.
+    struct Grain {
+        x: f32 = Field::centred(16, 8),
+    }
+}
+
+/// A world that is full from the beginning; player's inputs are grains, and do nothing.
+#[derive(Debug)]
+struct Sand;
+
+impl Game for Sand {
+    const NAME: &'static str = "sand";
+    const RULES_VERSION: u32 = 1;
+    type Input = Grain;
+    type Entity = Grain;
+    type Memory = ();
+
+    fn new(_: Rates, _: u64) -> Self {
+        Self
+    }
+
+    fn populate(&self, world: &mut World<Self>) {
+        while world.spawn(None, Grain { x: world.entities.len() as f32 / 256.0 }).is_some() {}
+    }
+
+    fn join(&self, _: &mut World<Self>, _: PlayerId) {}
+
+    fn step(&self, _: &mut World<Self>, _: &Inputs<Grain>) {}
+
+    fn predict(&self, _: &mut Entities<Grain>, _: EntityId, _: &Grain, _: Ahead<'_>) {}
+
+    fn repeat(last: &Grain, _: u64) -> Grain {
+        *last
+    }
+}
+
+#[test]
+fn a_full_world_reaches_a_client_whole() {
+    let rates = Rates { tick_hz: 10, snapshot_hz: 10 };
+    let config = RoomConfig { client_bytes_per_second: CLIENT_BYTES_MAX, ..room_config(1, 0) };
+    let mut sim = Sim::<Sand>::with(RoomConfig { rates, ..config });
+    let client = sim.join_bot(LinkConfig::delayed(10, 0));
+    for _ in 0..40 {
+        sim.run(0.5);
+        if sim.clients[client].core().newest().len() == usize::from(ENTITIES_MAX) {
+            assert!(sim.check_store(client) > 0);
+            return;
+        }
+    }
+    panic!("{} of {ENTITIES_MAX}", sim.clients[client].core().newest().len());
 }

@@ -339,7 +339,7 @@ fn newcomer_may_take_a_few_packets_once() {
 
 #[test]
 fn rare_snapshots_may_take_all_that_the_rate_allows_up_to_their_packets() {
-    for (most, hz) in [(8_000, 2), (16_000, 2), (16_000, 4), (64_000, 30), (200_000, 30)] {
+    for (most, hz) in [(8_000, 2), (16_000, 2), (16_000, 4), (64_000, 30)] {
         let interval = 1_000_000 / hz;
         let mut rate = SendRate::new(LocalTime(0), most, Micros(interval));
         let mut sent = 0;
@@ -351,7 +351,10 @@ fn rare_snapshots_may_take_all_that_the_rate_allows_up_to_their_packets() {
             sent += bytes;
         }
         let (all, first) = (10 * most as usize, FIRST);
-        assert!((all / 10 * 9..=all + first + 10).contains(&sent), "{sent} of {all} at {hz} a second");
+        assert!(
+            (all / 10 * 9..=all + first + 10).contains(&sent),
+            "{sent} of {all} at {hz} a second"
+        );
     }
 }
 
