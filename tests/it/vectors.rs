@@ -144,15 +144,15 @@ fn malformed_datagrams_and_messages_are_refused() {
         assert!(read_input::<Command>(&bytes(&line["bytes"])).is_err(), "{line}");
         count += 1;
     }
-    let parsers: [(&str, fn(&[u8]) -> bool); 2] = [
-        ("client", |body| ClientMessage::parse(body).is_ok()),
-        ("server", |body| ServerMessage::parse(body).is_ok()),
-    ];
-    for (side, is_read) in parsers {
+    for side in ["client", "server"] {
         for line in items(&all, side) {
             let framed = bytes(&line["bytes"]);
             let (prefix, body) = framed.split_first_chunk::<2>().expect("a length");
-            assert!(body_len(*prefix).is_err() || !is_read(body), "{line}");
+            let is_read = match side {
+                "client" => ClientMessage::parse(body).is_ok(),
+                _ => ServerMessage::parse(body).is_ok(),
+            };
+            assert!(body_len(*prefix).is_err() || !is_read, "{line}");
             count += 1;
         }
     }
