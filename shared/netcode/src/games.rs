@@ -6,7 +6,7 @@ use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind};
 use crate::game::{Game, MessageError, Setup, write_message};
-use crate::limits::GAME_SETUP_BYTES_MAX;
+use crate::limits::{GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX};
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
 use crate::server::any::AnyRoom;
@@ -50,6 +50,7 @@ pub struct GameEntry {
 impl GameEntry {
     /// The entry of a game.
     pub fn of<G: Game>() -> Self {
+        const { assert!(is_name(G::NAME), "a name has lower-case letters, digits and dashes") };
         Self {
             name: G::NAME,
             kinds: G::Entity::KINDS,
@@ -64,6 +65,19 @@ impl GameEntry {
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),
         }
     }
+}
+
+/// Tells whether a game may be called so: 1 to 32 lower-case letters, digits, dashes.
+const fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !matches!(bytes[at], b'a'..=b'z' | b'0'..=b'9' | b'-') {
+            return false;
+        }
+        at += 1;
+    }
+    !bytes.is_empty() && bytes.len() <= NAME_BYTES_MAX
 }
 
 /// There is no game of that name.

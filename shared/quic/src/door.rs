@@ -18,7 +18,8 @@ use crate::local::{LocalError, LocalServer};
 /// Serves a game to this machine: on a thread of its own, at a port of the system's choice, with a
 /// new certificate, a new seed, the default rates, and without bots. It stops when it is dropped.
 ///
-/// A program of its own runs `phaselock_server::run`, which has settings for all that.
+/// A program of its own runs `phaselock_server::run`, which has settings for all that. A game with
+/// another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
 pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
     LocalServer::start(Games::new().with::<G>(), 0)
 }
@@ -89,8 +90,9 @@ impl<G: Game> Player<G> {
         picture
     }
 
-    /// Plays for so long on this thread, without pictures to draw: waits for each tick, and asks `press` for its
-    /// input. Returns early with the reason if the session ends for good; see [`State::Ended`].
+    /// Plays for so long on this thread, without pictures to draw: waits for each tick, and asks
+    /// `press` for its input. Returns early with the reason if the session ends for good; see
+    /// [`State::Ended`].
     pub fn play(
         &mut self,
         time: Duration,

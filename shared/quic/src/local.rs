@@ -94,23 +94,33 @@ impl LocalServer {
         self.fingerprint
     }
 
-    /// Stops it and waits until everybody was told the reason.
-    pub fn stop(mut self, reason: &str) {
-        self.end(reason);
+    /// Tells whether it still runs. It ends by itself only when it is drained, or when the rules
+    /// panic.
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    fn end(&mut self, reason: &str) {
+    /// Stops it and waits until everybody was told the reason.
+    ///
+    /// # Panics
+    ///
+    /// If the server did, such as in the rules of a game.
+    pub fn stop(mut self, reason: &str) {
+        if let Err(panic) = self.end(reason) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    fn end(&mut self, reason: &str) -> std::thread::Result<()> {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(reason.to_owned());
         }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
 }
 
 impl Drop for LocalServer {
     fn drop(&mut self) {
-        self.end("the server has stopped");
+        let _ = self.end("the server has stopped");
     }
 }

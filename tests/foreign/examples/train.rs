@@ -1,6 +1,4 @@
-//! Trains the coding tables from play, which takes some minutes:
-//!
-//! `cargo run --release --example train`
+//! Trains the coding tables from play, which takes some seconds: `cargo run --example train`
 
 use phaselock_testing::tables::train_tables;
 use tag::Tag;

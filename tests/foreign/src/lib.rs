@@ -192,12 +192,16 @@ impl Game for Tag {
         }
     }
 
+    fn position(&self, runner: &Runner) -> Option<Vec2> {
+        Some(runner.position)
+    }
+
     fn repeat(last: &Run, missed: u64) -> Run {
         if missed <= 6 { *last } else { Run::default() }
     }
 }
 
-/// Likelihoods of coding decisions, trained from play by `cargo run --release --example train`.
+/// Likelihoods of coding decisions, trained from play by `cargo run --example train`.
 fn tables() -> &'static Tables {
     static TABLES: std::sync::LazyLock<Tables> =
         std::sync::LazyLock::new(|| Tables::included(include_bytes!("tag.tables")));

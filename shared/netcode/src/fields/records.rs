@@ -159,7 +159,7 @@ pub const fn columns_len(declared: &[Declared]) -> usize {
 /// The columns of a table, one for each component of each field. For [`record!`](crate::record).
 #[doc(hidden)]
 pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
-    assert!(LEN <= FIELDS_MAX, "too many fields");
+    assert!(LEN <= FIELDS_MAX, "a record has at most 20 columns; a vector takes several");
     let mut table = [Field::count(1); LEN];
     let (mut at, mut len) = (0, 0);
     while at < declared.len() {
@@ -172,7 +172,51 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
         }
         at += 1;
     }
+    let mut at = 0;
+    while at < LEN {
+        assert!(has_mover(&table, at), "moved_by names no field of this record");
+        at += 1;
+    }
     table
+}
+
+/// Tells whether the field that moves a column is there, if one does.
+const fn has_mover(table: &[Field], at: usize) -> bool {
+    let Some(by) = table[at].moved_by else { return true };
+    let mut other = 0;
+    while other < table.len() {
+        let Field { name, component, .. } = table[other];
+        let pairs = is_joined(by, name, "") && is_joined(component, table[at].component, "");
+        if pairs || is_joined(by, name, component) {
+            return true;
+        }
+        other += 1;
+    }
+    false
+}
+
+/// Tells whether a text is a name, or a name, a point and a component.
+const fn is_joined(text: &str, name: &str, component: &str) -> bool {
+    let (text, name, component) = (text.as_bytes(), name.as_bytes(), component.as_bytes());
+    let point = if component.is_empty() { 0 } else { 1 };
+    if text.len() != name.len() + point + component.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let byte = if at < name.len() {
+            name[at]
+        } else if at < name.len() + point {
+            b'.'
+        } else {
+            component[at - name.len() - point]
+        };
+        if text[at] != byte {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Declares a record: a struct and, beside each field, its grid.
@@ -204,6 +248,12 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
 ///
 /// ```compile_fail
 /// phaselock::record! { pub struct Far { pub x: f32 = Field::centred(25, 8) } }
+/// ```
+///
+/// A field is moved by a field that there is:
+///
+/// ```compile_fail
+/// phaselock::record! { pub struct Odd { pub x: f32 = Field::centred(9, 2).moved_by("vx") } }
 /// ```
 #[macro_export]
 macro_rules! record {

@@ -20,7 +20,7 @@ use crate::wire::model::Tables;
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
-    /// Name for hosts and players: lower-case letters, digits and dashes.
+    /// Name for hosts and players: 1 to 32 lower-case letters, digits and dashes.
     const NAME: &'static str;
     /// Version of the rules, raised when predictions change: builds of different ones refuse each
     /// other.
@@ -121,7 +121,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// Position of an entity, for finding those near a player; none, the default, is everywhere.
+    /// Position of an entity, for finding those near a player and for the window's `--marks`. None,
+    /// the default, is everywhere, and has no marks.
     fn position(&self, _entity: &Self::Entity) -> Option<Vec2> {
         None
     }

@@ -163,8 +163,9 @@ impl SendRate {
         u32::try_from(self.rate).unwrap_or(u32::MAX)
     }
 
-    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram, and
-    /// not more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`] unless snapshots come too fast. Call it once a snapshot.
+    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram,
+    /// and not more than [`SNAPSHOT_BURST_BYTES`]; at least [`SNAPSHOT_BYTES_MIN`] unless snapshots
+    /// come too fast. Call it once a snapshot.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let span = (now - self.filled).0.clamp(0, 1_000_000);

@@ -12,9 +12,7 @@ use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Relevant;
-use crate::limits::{
-    DATAGRAM_BYTES_MIN, PACKET_ENTITIES_MAX, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
-};
+use crate::limits::{DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
@@ -397,7 +395,7 @@ impl Sender {
         let listed = space.due.len();
         let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
-        for (rank, &index) in (0..).zip(&space.due).take(CHOSEN_MAX) {
+        for (rank, &index) in (0..).zip(&space.due) {
             let chosen = Chosen { rank, ..self.coded(encodings, source, references, index) };
             cost += chosen.cost::<G>();
             // At least one, or a large entity would wait for ever.
@@ -406,7 +404,6 @@ impl Sender {
             }
             space.chosen.push(chosen);
         }
-        space.due.truncate(space.chosen.len());
         space.chosen.sort_unstable_by_key(|chosen| (chosen.index < self.cursor, chosen.index));
         listed
     }
@@ -482,8 +479,6 @@ impl Sender {
     }
 }
 
-/// Entities in a snapshot.
-const CHOSEN_MAX: usize = SNAPSHOT_PACKETS_MAX * PACKET_ENTITIES_MAX;
 /// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
 const HEADER_BYTES: usize = 48;
 /// Bytes that the first packet may always take: a header and one whole entity.

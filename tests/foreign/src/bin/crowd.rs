@@ -1,4 +1,4 @@
-//! Headless players that measure: `cargo run --bin crowd -- localhost --count 32`.
+//! Headless players that measure: `cargo run --bin tag-crowd -- localhost --count 32`.
 
 use std::process::ExitCode;
 

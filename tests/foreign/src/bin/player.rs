@@ -1,6 +1,6 @@
 //! A headless player of our own: runs in circles and tells what happens.
 //!
-//! `cargo run --bin player -- localhost:4433`
+//! `cargo run --bin tag-player -- localhost:4433`
 
 use std::error::Error;
 use std::time::Duration;

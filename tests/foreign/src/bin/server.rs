@@ -1,4 +1,4 @@
-//! The dedicated server: `cargo run --bin server -- --bots 4`.
+//! The dedicated server: `cargo run --bin tag-server -- --bots 4`.
 
 use std::process::ExitCode;
 

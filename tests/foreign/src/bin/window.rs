@@ -1,4 +1,4 @@
-//! The window: `cargo run --bin window`.
+//! The window: `cargo run --bin tag-window`.
 
 use std::cmp::Reverse;
 use std::process::ExitCode;
