@@ -1,7 +1,7 @@
 //! Records, the structs that have field tables, and the entities made of them.
 
 use super::field::{Field, Packed, Values};
-use super::value::FieldValue;
+use super::value::{COMPONENTS_MAX, FieldValue};
 use crate::limits::FIELDS_MAX;
 
 /// A struct with a field table; made by [`record!`](crate::record).
@@ -134,6 +134,8 @@ impl Declared {
     /// the grid's values.
     pub const fn new<T: FieldValue>(name: &'static str, grid: Field) -> Self {
         assert!(T::EXACT.holds(&grid), "the field's type does not hold all of its values exactly");
+        assert!(grid.greatest >= T::GREATEST, "the field has too few bits for its enum");
+        assert!(T::COMPONENTS.len() <= COMPONENTS_MAX, "the field's type has too many components");
         Self { name, components: T::COMPONENTS, grid }
     }
 }
@@ -248,6 +250,13 @@ const fn is_joined(text: &str, name: &str, component: &str) -> bool {
 ///
 /// ```compile_fail
 /// phaselock::record! { pub struct Far { pub x: f32 = Field::centred(25, 8) } }
+/// ```
+///
+/// An enum needs a number for each of its variants:
+///
+/// ```compile_fail
+/// phaselock::field_enum! { pub enum Side { Left, Middle, Right } }
+/// phaselock::record! { pub struct Odd { pub side: Side = Field::count(1) } }
 /// ```
 ///
 /// A field is moved by a field that there is:

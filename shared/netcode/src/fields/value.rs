@@ -15,6 +15,8 @@ pub trait FieldValue: Copy {
     /// The numbers that a component holds exactly; [`record!`](crate::record) refuses fields with
     /// others at compile time.
     const EXACT: Exact;
+    /// The greatest whole number that its fields must have: that of an enum's last variant.
+    const GREATEST: u32 = 0;
 
     /// To the common currency: writes a value for each component.
     fn to_values(self, values: &mut [f64]);
@@ -198,6 +200,8 @@ macro_rules! field_enum {
             // Every number reads as a variant.
             const EXACT: $crate::fields::Exact =
                 $crate::fields::Exact::whole(32, 0.0, f64::INFINITY);
+            const GREATEST: u32 =
+                <Self as $crate::fields::FieldEnum>::VARIANTS.len() as u32 - 1;
 
             #[inline]
             fn to_values(self, values: &mut [f64]) {
