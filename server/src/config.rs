@@ -37,8 +37,8 @@ pub enum Command {
     },
     /// Print a game's fields and hashes.
     Describe {
-        /// Name of the game.
-        game: String,
+        /// Name of the game; none for the server's first.
+        game: Option<String>,
     },
 }
 
@@ -127,7 +127,7 @@ pub fn parse_from(
 ) -> Result<Command, ConfigError> {
     let matches = sources::command_line().try_get_matches_from(args)?;
     if let Some(("describe", matches)) = matches.subcommand() {
-        let game = matches.get_one::<String>("game").cloned().unwrap_or_default();
+        let game = matches.get_one::<String>("game").cloned();
         return Ok(Command::Describe { game });
     }
     let health_check = matches.subcommand().map(|(_, matches)| matches);

@@ -26,7 +26,7 @@ pub fn run(games: &Games) -> ExitCode {
     let done = match command {
         Command::Serve(config) => serve(games, config),
         Command::HealthCheck { addr } => check_health(addr),
-        Command::Describe { game } => describe(games, &game),
+        Command::Describe { game } => describe(games, game),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -37,8 +37,9 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-fn describe(games: &Games, game: &str) -> Result<()> {
-    let description = (games.get(game)?.describe)();
+fn describe(games: &Games, game: Option<String>) -> Result<()> {
+    let name = game.or_else(|| games.names().next().map(str::to_owned)).unwrap_or_default();
+    let description = (games.get(&name)?.describe)();
     let json = serde_json::to_string_pretty(&description).context("cannot write JSON")?;
     writeln!(io::stdout(), "{json}").context("cannot write to the standard output")
 }

@@ -34,7 +34,7 @@ pub(super) fn command_line() -> clap::Command {
         );
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
-        .arg(Arg::new("game").value_name("GAME").help("Its name").required(true));
+        .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
