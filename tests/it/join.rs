@@ -113,8 +113,8 @@ fn names_are_cleaned_and_told_apart() {
                 Output::Control { client: ClientId(to), message: ServerMessage::Joined(seats) }
                     if to == client as u64 =>
                 {
-                    let own = |seat: &Seat| usize::from(seat.player.0) == client;
-                    seats.into_iter().find(own).map(|seat| seat.name)
+                    let own = |(player, _): &(PlayerId, Seat)| usize::from(player.0) == client;
+                    seats.into_iter().find(own).map(|(_, seat)| seat.name)
                 }
                 _ => None,
             }

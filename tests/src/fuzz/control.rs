@@ -57,7 +57,7 @@ fn one_of_server(body: &[u8]) -> bool {
         ServerMessage::Chat { text, .. } => shown(text, TEXT_BYTES_MAX),
         ServerMessage::Joined(seats) => {
             assert!(seats.len() <= ROSTER_CHUNK);
-            for seat in seats {
+            for (_, seat) in seats {
                 shown(&seat.name, NAME_BYTES_MAX);
             }
         }

@@ -83,7 +83,7 @@ fn of_clients() -> Vec<ClientMessage> {
 }
 
 fn of_servers() -> Vec<ServerMessage> {
-    let seat = |player, name: &str, bot| Seat { player: PlayerId(player), name: name.into(), bot };
+    let seat = |player, name: &str, bot| (PlayerId(player), Seat { name: name.into(), bot });
     let seats = (0..ROSTER_CHUNK as u16).map(|n| seat(n * 1000, &format!("bot {n}"), true));
     let redirect = Disconnect {
         redirect: Some("[::1]:4433".into()),
@@ -192,7 +192,7 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("setup", hex(&welcome.setup)),
         ]),
         ServerMessage::Joined(seats) => {
-            let seats = seats.iter().map(|seat| value((seat.player, &seat.name, seat.bot)));
+            let seats = seats.iter().map(|(player, seat)| value((player, &seat.name, seat.bot)));
             object(&[("kind", value("Joined")), ("players", list(seats))])
         }
         ServerMessage::Left { player } => {

@@ -9,16 +9,7 @@ use crate::clock::pll::Pll;
 use crate::ids::PlayerId;
 use crate::limits::SEATS_MAX;
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
-use crate::wire::control::{self as wire, ServerMessage, Welcome};
-
-/// Somebody who plays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
-    /// The player's name.
-    pub name: String,
-    /// True if the server plays it.
-    pub bot: bool,
-}
+use crate::wire::control::{Seat, ServerMessage, Welcome};
 
 /// A client's clock and counters, its own seat and everybody else's.
 #[derive(Debug)]
@@ -109,10 +100,10 @@ impl Common {
     pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
         match message {
             ServerMessage::Joined(seats) => {
-                for wire::Seat { player, name, bot } in seats {
+                for (player, seat) in seats {
                     let is_full = self.roster.len() >= usize::from(SEATS_MAX);
                     if !is_full || self.roster.contains_key(player) {
-                        self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
+                        self.roster.insert(*player, seat.clone());
                     }
                 }
             }

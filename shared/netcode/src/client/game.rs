@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::any::AnyClient;
-use super::common::{Common, Seat};
+use super::common::Common;
 use super::news::News;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
@@ -22,7 +22,7 @@ use crate::motion::{Moment, Timeline};
 use crate::presentation::presenter::{Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
-use crate::wire::control::{ServerMessage, Welcome};
+use crate::wire::control::{Seat, ServerMessage, Welcome};
 use crate::wire::input::{InputPacket, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};

@@ -22,7 +22,7 @@ mod stats;
 mod view_times;
 
 pub use any::AnyClient;
-pub use common::{Common, Seat};
+pub use common::Common;
 pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
 pub use fed::Fed;
 pub use game::{Client, Picture};
@@ -31,3 +31,5 @@ pub use output::{MotionSample, Notice, Output, SessionConfig, State};
 pub use recorder::Recorded;
 pub use session::Session;
 pub use stats::{Misses, Stats};
+
+pub use crate::wire::control::Seat;

@@ -104,8 +104,8 @@ impl<G: Game> Room<G> {
         for message in roster {
             self.host.send(client, message);
         }
-        let seat = Seat { player, name: name.clone(), bot: false };
-        self.broadcast(&ServerMessage::Joined(vec![seat]));
+        let seat = Seat { name: name.clone(), bot: false };
+        self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.host.tell(Event::Joined { player, name, key });
         self.world.snap();
     }
@@ -263,13 +263,9 @@ impl<G: Game> Room<G> {
     }
 
     fn roster(&self) -> Vec<ServerMessage> {
-        let seat = |player: &PlayerId, name: &String, bot| Seat {
-            player: *player,
-            name: name.clone(),
-            bot,
-        };
-        let people = self.members.values().map(|s| seat(&s.member.player, &s.member.name, false));
-        let bots = self.bots.iter().map(|(player, bot)| seat(player, &bot.name, true));
+        let seat = |player, name: &str, bot| (player, Seat { name: name.to_owned(), bot });
+        let people = self.members.values().map(|s| seat(s.member.player, &s.member.name, false));
+        let bots = self.bots.iter().map(|(player, bot)| seat(*player, &bot.name, true));
         let seats: Vec<_> = people.chain(bots).collect();
         seats.chunks(ROSTER_CHUNK).map(|seats| ServerMessage::Joined(seats.to_vec())).collect()
     }

@@ -71,14 +71,12 @@ impl Hello {
     }
 }
 
-/// A player in a seat.
+/// Somebody who plays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// The seat.
-    pub player: PlayerId,
     /// The player's name.
     pub name: String,
-    /// The server plays it.
+    /// True if the server plays it.
     pub bot: bool,
 }
 
@@ -93,7 +91,7 @@ pub enum ServerMessage {
     Welcome(Welcome),
     /// Players are here, at most [`ROSTER_CHUNK`]: all of them for a newcomer, who may get several
     /// such messages, and each newcomer for all.
-    Joined(Vec<Seat>),
+    Joined(Vec<(PlayerId, Seat)>),
     /// A player is gone.
     Left {
         /// The seat.
@@ -295,7 +293,7 @@ impl ServerMessage {
                 if seats.len() > ROSTER_CHUNK {
                     return Err(WireError::Range("list of players"));
                 }
-                for seat in seats {
+                for (_, seat) in seats {
                     clean_text(&mut seat.name, NAME_BYTES_MAX, "name")?;
                 }
             }

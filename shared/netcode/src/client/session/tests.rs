@@ -292,8 +292,8 @@ fn anything_but_a_welcome_to_the_hello_is_a_protocol_error() {
 #[test]
 fn a_rotation_keeps_the_roster_and_may_change_game_and_rates() {
     let mut session = playing();
-    let seat = Seat { player: PlayerId(7), name: "other".into(), bot: true };
-    let joined = ServerMessage::Joined(vec![seat]);
+    let seat = Seat { name: "other".into(), bot: true };
+    let joined = ServerMessage::Joined(vec![(PlayerId(7), seat)]);
     session.handle_control(&body(&joined), ms(20));
     let rates = Rates { tick_hz: 30, snapshot_hz: 10 };
     session.handle_control(&welcome("second", rates), ms(1010));
@@ -359,7 +359,7 @@ fn a_known_seat_is_renamed_in_a_full_roster() {
     let mut session = playing();
     let join = |session: &mut Session, player: u16, name: &str| {
         let player = PlayerId(player);
-        let joined = ServerMessage::Joined(vec![Seat { player, name: name.into(), bot: false }]);
+        let joined = ServerMessage::Joined(vec![(player, Seat { name: name.into(), bot: false })]);
         session.handle_control(&body(&joined), ms(20));
     };
     (0..1500).for_each(|player| join(&mut session, player, "old"));
@@ -392,8 +392,8 @@ fn a_recording_holds_no_picture_of_another_game() {
 #[test]
 fn calls_and_messages_in_any_order_leave_everything_bounded() {
     let mut random = Random::new(11);
-    let seat = Seat { player: PlayerId(7), name: "other".into(), bot: true };
-    let joined = ServerMessage::Joined(vec![seat]);
+    let seat = Seat { name: "other".into(), bot: true };
+    let joined = ServerMessage::Joined(vec![(PlayerId(7), seat)]);
     let bodies = [
         welcome("first", Rates::DEFAULT),
         welcome("second", Rates { tick_hz: 128, snapshot_hz: 64 }),

@@ -105,8 +105,8 @@ fn token_of_a_session_is_offered_when_it_is_lost() {
 #[test]
 fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
     let mut session = playing();
-    let seat = Seat { player: PlayerId(7), name: "Ada".into(), bot: false };
-    let joined = ServerMessage::Joined(vec![seat]);
+    let seat = Seat { name: "Ada".into(), bot: false };
+    let joined = ServerMessage::Joined(vec![(PlayerId(7), seat)]);
     let line = |from, text: &str| ServerMessage::Chat { from, text: text.into() };
     let refused = ServerMessage::Refused { request: 2, refusal: Refusal::TooMany };
     for message in [
