@@ -271,22 +271,35 @@ impl Field {
     }
 
     /// Tells whether that is its [label](Self::label).
-    pub fn is_labelled(&self, label: &str) -> bool {
-        match self.component {
-            "" => label == self.name,
-            component => {
-                let rest = label.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('.'));
-                rest == Some(component)
+    pub const fn is_labelled(&self, label: &str) -> bool {
+        if self.component.is_empty() {
+            return is_same(label, self.name);
+        }
+        let Some((name, rest)) = label.as_bytes().split_at_checked(self.name.len()) else {
+            return false;
+        };
+        match rest {
+            [b'.', component @ ..] => {
+                are_same(name, self.name.as_bytes())
+                    && are_same(component, self.component.as_bytes())
             }
+            _ => false,
         }
     }
 
     /// Index in its table of the field that states its change a second, if there is one.
-    pub fn mover(&self, fields: &[Self]) -> Option<usize> {
-        let by = self.moved_by?;
-        fields.iter().position(|field| {
-            (field.name == by && field.component == self.component) || field.is_labelled(by)
-        })
+    pub const fn mover(&self, fields: &[Self]) -> Option<usize> {
+        let Some(by) = self.moved_by else { return None };
+        let mut at = 0;
+        while at < fields.len() {
+            let Self { name, component, .. } = fields[at];
+            let pairs = is_same(name, by) && is_same(component, self.component);
+            if pairs || fields[at].is_labelled(by) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
     }
 
     /// All bits of the whole number.
@@ -367,6 +380,19 @@ impl Field {
             }
         }
     }
+}
+
+/// Equality of texts while compiling.
+const fn is_same(a: &str, b: &str) -> bool {
+    are_same(a.as_bytes(), b.as_bytes())
+}
+
+const fn are_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// The numbers that a type holds exactly.

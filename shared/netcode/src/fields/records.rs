@@ -176,49 +176,11 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
     }
     let mut at = 0;
     while at < LEN {
-        assert!(has_mover(&table, at), "moved_by names no field of this record");
+        let is_moved = table[at].moved_by.is_none() || table[at].mover(&table).is_some();
+        assert!(is_moved, "moved_by names no field of this record");
         at += 1;
     }
     table
-}
-
-/// Tells whether the field that moves a column is there, if one does.
-const fn has_mover(table: &[Field], at: usize) -> bool {
-    let Some(by) = table[at].moved_by else { return true };
-    let mut other = 0;
-    while other < table.len() {
-        let Field { name, component, .. } = table[other];
-        let pairs = is_joined(by, name, "") && is_joined(component, table[at].component, "");
-        if pairs || is_joined(by, name, component) {
-            return true;
-        }
-        other += 1;
-    }
-    false
-}
-
-/// Tells whether a text is a name, or a name, a point and a component.
-const fn is_joined(text: &str, name: &str, component: &str) -> bool {
-    let (text, name, component) = (text.as_bytes(), name.as_bytes(), component.as_bytes());
-    let point = if component.is_empty() { 0 } else { 1 };
-    if text.len() != name.len() + point + component.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < text.len() {
-        let byte = if at < name.len() {
-            name[at]
-        } else if at < name.len() + point {
-            b'.'
-        } else {
-            component[at - name.len() - point]
-        };
-        if text[at] != byte {
-            return false;
-        }
-        at += 1;
-    }
-    true
 }
 
 /// Declares a record: a struct and, beside each field, its grid.
