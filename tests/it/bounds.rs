@@ -10,10 +10,11 @@ use phaselock::link::LinkConfig;
 use phaselock::record;
 use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Rates};
-use phaselock::wire::control::{ClientMessage, ServerMessage, frame};
+use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use phaselock::wire::disconnect::Code;
+use phaselock::wire::input::{InputPacket, write_input};
 use phaselock_games::puck::ShufflePuck;
-use phaselock_games::skirmish::Skirmish;
+use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, body, hello, room_config};
 use phaselock_tests::toy::Bells;
 
@@ -42,7 +43,7 @@ fn a_newcomer_is_told_of_a_thousand_players() {
             assert!(frame(&message).is_ok_and(|framed| framed.len() <= CONTROL_BYTES_MAX + 2));
             let ServerMessage::Joined(seats) = message else { continue };
             messages += 1;
-            told.extend(seats.into_iter().map(|seat| seat.player));
+            told.extend(seats.into_iter().map(|(player, _)| player));
         }
     }
     told.sort_unstable();
@@ -65,12 +66,9 @@ fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
     let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
     let mut room = Room::<Skirmish>::new(config);
     for client in 0..600 {
-        let hello = phaselock::wire::control::Hello {
-            games: games.hashes(false),
-            ..hello::<Skirmish>("Ada", LocalTime(0))
-        };
-        let hello = body(&ClientMessage::Hello(hello));
-        room.handle_first(LocalTime(0), ClientId(client), &hello);
+        let games = games.hashes(false);
+        let hello = Hello { games, ..hello::<Skirmish>("Ada", LocalTime(0)) };
+        room.handle_first(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
     }
     outputs(&mut room);
     let rotation: Rotation = Box::new(room).close_game();
@@ -82,6 +80,36 @@ fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
     let expected: Vec<_> = (510..600).map(|client| (client, Code::Full)).collect();
     assert_eq!(full.collect::<Vec<_>>(), expected);
     assert_eq!((room.seats_taken(), room.status().players_max), (510, 510));
+}
+
+#[test]
+fn whoever_is_away_gives_way_to_who_is_there() {
+    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, 0) };
+    let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
+    let mut room = Room::<Skirmish>::new(config);
+    for client in 0..513 {
+        let games = games.hashes(false);
+        let hello = Hello { games, ..hello::<Skirmish>("Ada", LocalTime(0)) };
+        room.handle_first(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
+    }
+    // A player who was heard, and lost.
+    let packet = InputPacket::<Command> {
+        seq: 0,
+        ack: None,
+        sent: 0,
+        echo: None,
+        epoch: 0,
+        tick: 0,
+        inputs: Vec::new(),
+    };
+    room.handle_datagram(LocalTime(0), ClientId(0), &write_input(&packet));
+    room.handle_lost(LocalTime(0), ClientId(0), "the cable is cut");
+    assert!(room.is_away(ClientId(0)));
+    outputs(&mut room);
+    let mut room = Room::<ShufflePuck>::open(Box::new(room).close_game(), &[]);
+    let closed = outputs(&mut room).into_iter().any(|it| matches!(it, Output::Close { .. }));
+    assert!(!closed, "everybody who is there has a seat");
+    assert_eq!(room.seats_taken(), 512);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod race;
 mod rewind;
 mod room;
 mod rotation;
+mod setup;
 mod skirmish;
 mod snapshots;
 mod stack;
