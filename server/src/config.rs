@@ -19,8 +19,8 @@ use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::rewind::Favour;
 
 pub use self::error::ConfigError;
-pub use self::settings::NAME_CHARS_MAX;
 use self::settings::{LISTEN_RULE, SNAPSHOT_HZ_IDEAL, parse_listen, settle};
+pub use self::settings::{NAME_CHARS_MAX, WORKERS_MAX};
 
 /// The variable that names the configuration file.
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
@@ -69,6 +69,9 @@ pub struct Config {
     pub resume_seconds: u32,
     /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
     pub drain_seconds: u32,
+    /// Threads that pack snapshots, 1 to [`WORKERS_MAX`]; by default the
+    /// machine's processors.
+    pub workers: Option<u16>,
     /// Directory of the certificate and of everything else that must survive.
     pub data_dir: PathBuf,
     /// Format of the log.
@@ -106,6 +109,7 @@ impl Default for Config {
             favour: None,
             resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,
             drain_seconds: 0,
+            workers: None,
             data_dir: PathBuf::from("phaselock-data"),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),

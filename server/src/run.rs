@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use phaselock::games::Games;
@@ -13,8 +14,9 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
 use phaselock_quic::query;
 use phaselock_quic::server::Server;
+use phaselock_quic::workers::Pool;
 
-use crate::config::{Command, Config, parse};
+use crate::config::{Command, Config, WORKERS_MAX, parse};
 use crate::logging;
 
 /// Runs the program with these games until it is told to stop.
@@ -84,6 +86,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             unix_micros: 0,
             resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
             rounds: Some(config.rounds),
+            workers: Arc::new(workers(config.workers)?),
         };
         let handle = server.handle();
         let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
@@ -101,6 +104,13 @@ fn serve(games: &Games, config: Config) -> Result<()> {
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// Threads for snapshots: so many, or one for each processor.
+fn workers(count: Option<u16>) -> Result<Pool> {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let count = count.map_or_else(processors, usize::from).min(WORKERS_MAX.into());
+    Pool::new(count).with_context(|| format!("cannot start {count} threads; lower --workers"))
 }
 
 /// The signals that tell the server to stop.

@@ -187,7 +187,8 @@ fn many_inputs(size: usize) -> Vec<u8> {
 /// As many entities that are no more as there is room for.
 fn many_entities(size: usize) -> Vec<u8> {
     let header = SnapshotHeader { tick: Tick(9), ..SnapshotHeader::default() };
-    let mut writer = SnapshotWriter::new(&CODEC, header, PlayerId(3), Vec::new());
+    let mut memory = Vec::new();
+    let mut writer = SnapshotWriter::new(&CODEC, header, PlayerId(3), Vec::new(), &mut memory);
     let pushed = |index: &u16| writer.push::<Skirmish>(*index, &Change::Gone, &[], size);
     (0..ENTITIES_MAX).take_while(pushed).for_each(drop);
     writer.finish()

@@ -38,4 +38,5 @@ mod tidy;
 mod transport;
 mod vectors;
 mod wide;
+mod workers;
 mod yard;

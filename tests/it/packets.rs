@@ -77,7 +77,8 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         };
         self.seq += 1;
         let codec = Codec::<G>::new(Rates::DEFAULT);
-        let mut writer = SnapshotWriter::new(&codec, header, ME, Vec::new());
+        let mut memory = Vec::new();
+        let mut writer = SnapshotWriter::new(&codec, header, ME, Vec::new(), &mut memory);
         for (index, body) in entities {
             let state = body.map(|body| EntityState {
                 generation: 0,

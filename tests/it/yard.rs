@@ -282,7 +282,7 @@ impl Server {
         let here = |index: &&u16| scene.entities.at(**index).is_some();
         let near: Vec<_> = scene.relevant.iter().filter(here).copied().collect();
         let mut lingering = Lingering::new(self.rates);
-        let told: &[Relevant] = lingering.update(self.tick, &near, |index| (0, weigh(index)));
+        let told: &[Relevant] = lingering.update(self.tick, &near, |index| (0, Some(weigh(index))));
         let now = self.now();
         let mut packets = Vec::new();
         let (encodings, header) = (&mut self.encodings, SnapshotHeader::default());

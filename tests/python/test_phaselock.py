@@ -42,13 +42,13 @@ class PlainWriter:
 
     def even(self, value: int, count: int) -> PlainWriter:
         """Number of so many bits."""
-        self.bits += format(value, f"0{count}b").translate({48: "1", 49: "0"}) if count else ""
+        self.bits += format(value, f"0{count}b") if count else ""
         return self
 
     def yes(self, *answers: bool) -> PlainWriter:
         """Decisions."""
         for answer in answers:
-            self.even(int(answer), 1)
+            self.even(int(not answer), 1)
         return self
 
     def number(self, value: int, most: int = 32) -> PlainWriter:
@@ -66,10 +66,10 @@ class PlainWriter:
             self.even(abs(change) & (1 << exponent) - 1, exponent)
         return self
 
-    def data(self, first: int) -> bytes:
-        """Packet with its first byte."""
+    def data(self, first: int, stamp: int = 0) -> bytes:
+        """Packet with its first byte and its stamp."""
         padded = self.bits + "0" * (-len(self.bits) % 8)
-        return bytes([first]) + int(padded, 2).to_bytes(len(padded) // 8, "big").rstrip(b"\0")
+        return bytes([first]) + stamp.to_bytes(2, "little") + int(padded, 2).to_bytes(len(padded) // 8, "big").rstrip(b"\0")
 
 
 class Numbers(unittest.TestCase):
@@ -179,7 +179,7 @@ class Snapshots(unittest.TestCase):
         reader = TrainedReader(toy(), rules, levels, 60, 0, 3, states)
         snapshot = reader.read(example("example-snapshot"), 0, 580)
         self.assertEqual((snapshot.seq, snapshot.tick, snapshot.references), (8, 600, (6, 8)))
-        self.assertEqual((snapshot.sent_after_tick, snapshot.echo), (0, (77, 1234)))
+        self.assertEqual((snapshot.sent_after_tick, snapshot.echo), (2000, (77, 1234)))
         self.assertEqual(snapshot.perceived, (-2, 40000, 19008))
         self.assertEqual(snapshot.inputs, Inputs(6, 8992 // 16, 2, 8992 // 16 + 1, 1, 3))
         entities = snapshot.entities
@@ -213,8 +213,8 @@ class Snapshots(unittest.TestCase):
 
     def packet(self, expected: list[Entity], sum_change: int = 0) -> PlainWriter:
         """Packet 65537 of tick 70000: one ball known and changed, one that wraps around, new."""
-        out = PlainWriter().even(1, 16).even(70000 & 0xFFFF, 16).number(zigzag(-7)).yes(False)
-        out.yes(True).number(zigzag(12)).number(3).number(4).yes(False).number(1).number(9)
+        out = PlainWriter().even(1, 16).even(70000 & 0xFFFF, 16).even(0, 1)
+        out.even(1, 1).number(zigzag(12)).number(3).number(4).even(0, 1).number(1).number(9)
         out.yes(True).number(2, 16).yes(True, True, False).residual(-3, 10).residual(0, 3)
         out.residual(-8, 4)
         out.yes(True).number(65536 - 2, 16).yes(False, True).even(255, 8).yes(True).even(300, 16)
@@ -233,10 +233,10 @@ class Snapshots(unittest.TestCase):
         return Reader(toy(), 17, 3, states)
 
     def test_packet_by_hand_is_read(self) -> None:
-        data = self.packet(self.expected()).data(0x12)
+        data = self.packet(self.expected()).data(0x12, 0x8003)
         snapshot = self.reader().read(data, 65530, 69990)
         self.assertEqual((snapshot.seq, snapshot.tick), (65537, 70000))
-        self.assertEqual(snapshot.sent_after_tick, -7)
+        self.assertEqual(snapshot.sent_after_tick, 32768 + 3 * 64)
         self.assertEqual(snapshot.perceived, (12, 48, 64))
         self.assertEqual((snapshot.echo, snapshot.inputs, snapshot.references), (None, None, (10,)))
         self.assertEqual(snapshot.entities, self.expected())

@@ -21,6 +21,8 @@ use super::{Config, ConfigError, Layers, LogFormat};
 pub const NAME_CHARS_MAX: usize = 48;
 /// Most rounds of a game before the next one. Arbitrary; days.
 const ROUNDS_MAX: u32 = 1000;
+/// Most threads that pack snapshots; more have nothing to do.
+pub const WORKERS_MAX: u16 = 64;
 const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
@@ -39,7 +41,7 @@ pub(super) struct Setting {
     read: fn(&mut Config, &OsStr) -> Result<(), String>,
 }
 
-pub(super) const SETTINGS: [Setting; 17] = [
+pub(super) const SETTINGS: [Setting; 18] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -132,6 +134,12 @@ pub(super) const SETTINGS: [Setting; 17] = [
                or everybody has left; newcomers are sent away. Told again, it stops at once \
                [default: 0]",
         read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
+    },
+    Setting {
+        flag: "workers",
+        value: "COUNT",
+        help: "Threads that pack snapshots [default: the processors]",
+        read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
     },
     Setting {
         flag: "data-dir",

@@ -144,22 +144,28 @@ impl Lingering {
     }
 
     /// Takes in the indices near at `tick`, rising; returns what to tell, by rising indices.
-    /// `weigh` returns the generation and the weight of each entity that is near or lingers; 0 if
-    /// it is hidden or gone. A slot's old tenant does not linger.
+    /// `weigh` is asked once for each entity that is near or lingers: for its generation, and its
+    /// weight, 0 if it is hidden or gone, none if it idles: then it counts as far away. A slot's
+    /// old tenant does not linger.
     pub fn update(
         &mut self,
         tick: Tick,
         near: &[u16],
-        mut weigh: impl FnMut(u16) -> (u8, u16),
+        mut weigh: impl FnMut(u16) -> (u8, Option<u16>),
     ) -> &[Relevant] {
         debug_assert!(near.windows(2).all(|pair| pair[0] < pair[1]));
         let ticks = self.ticks;
         self.next.clear();
         let next = &mut self.next;
-        let mut tell = |index: u16, lingering: Option<&Relevant>| {
+        let mut tell = |index: u16, is_near: bool, before: Option<&Relevant>| {
             let (generation, weight) = weigh(index);
-            if weight > 0 && lingering.is_none_or(|told| told.generation == generation) {
-                let near = lingering.map_or(tick, |told| told.near);
+            let near = match before {
+                _ if is_near && weight.is_some() => tick,
+                Some(told) if told.generation == generation => told.near,
+                _ => return,
+            };
+            let weight = weight.unwrap_or(1);
+            if weight > 0 {
                 next.push(Relevant { index, generation, weight, near });
             }
         };
@@ -167,12 +173,12 @@ impl Lingering {
         let mut before = recent.peekable();
         for &index in near {
             while let Some(told) = before.next_if(|told| told.index < index) {
-                tell(told.index, Some(told));
+                tell(told.index, false, Some(told));
             }
-            before.next_if(|told| told.index == index);
-            tell(index, None);
+            let told = before.next_if(|told| told.index == index);
+            tell(index, true, told);
         }
-        before.for_each(|told| tell(told.index, Some(told)));
+        before.for_each(|told| tell(told.index, false, Some(told)));
         std::mem::swap(&mut self.told, &mut self.next);
         &self.told
     }
@@ -275,7 +281,7 @@ mod tests {
     }
 
     fn told(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
-        let weigh = |index| (0, u16::from(!hidden.contains(&index)));
+        let weigh = |index| (0, Some(u16::from(!hidden.contains(&index))));
         lingering.update(Tick(tick), near, weigh).iter().map(|told| told.index).collect()
     }
 
@@ -289,7 +295,11 @@ mod tests {
         assert_eq!(told(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
         assert_eq!(told(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
         assert_eq!(told(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
-        assert_eq!(lingering.update(Tick(134), &[], |_| (1, 1)), [], "the slot has a new tenant");
+        assert_eq!(
+            lingering.update(Tick(134), &[], |_| (1, Some(1))),
+            [],
+            "the slot has a new tenant"
+        );
         assert_eq!(lingering.told(), []);
     }
 

@@ -95,6 +95,10 @@ pub fn slide_circle(
 fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) {
     let nearest = wall.nearest(*position);
     let away = *position - nearest;
+    // Most walls are far away, which can be told without a root.
+    if away.length_squared() > radius * radius * 1.001 {
+        return;
+    }
     let distance = away.length();
     if distance >= radius {
         return;

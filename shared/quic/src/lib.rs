@@ -31,5 +31,6 @@ pub mod server;
 mod settings;
 pub mod socket;
 pub mod verify;
+pub mod workers;
 
 pub use door::{Player, connect, serve};

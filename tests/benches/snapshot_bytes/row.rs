@@ -34,16 +34,20 @@ pub(crate) struct Row {
     pub(crate) error_now_p99_m: Option<f64>,
     pub(crate) delay_ms: Option<f64>,
     pub(crate) clients: Option<u32>,
-    /// Lookups of encodings a snapshot.
-    pub(crate) lookups: Option<f64>,
-    /// Lookups a snapshot that made a new encoding.
-    pub(crate) misses: Option<f64>,
-    /// Time to encode without sharing.
-    pub(crate) encode_unshared_us: Option<f64>,
-    /// Time of the bare range coder, with as many decisions of as many bits.
-    pub(crate) floor_us: Option<f64>,
+    /// Time to encode an entity for a client, where clients share encodings, and where they do not.
+    pub(crate) shared_ns: Option<f64>,
+    pub(crate) unshared_ns: Option<f64>,
+    /// Encodings made for each entity of a client.
+    pub(crate) made: Option<f64>,
+    pub(crate) unshared_made: Option<f64>,
+    /// Time to read an entity.
+    pub(crate) read_ns: Option<f64>,
+    /// Time of the coder alone, with as many decisions of as many bits: to make groups of them, and
+    /// to write these.
+    pub(crate) make_floor_ns: Option<f64>,
+    pub(crate) write_floor_ns: Option<f64>,
     /// Time to copy the packets.
-    pub(crate) copy_us: Option<f64>,
+    pub(crate) copy_ns: Option<f64>,
 }
 
 impl Row {
@@ -105,14 +109,16 @@ impl Table {
             ],
             Self::Encode => &[
                 ("scene", |row| row.scene.clone()),
-                ("encode, us/client", |row| number(row.encode_us, 1)),
-                ("unshared, us/client", |row| number(row.encode_unshared_us, 1)),
-                ("unshared/shared", |row| ratio(row.encode_unshared_us, row.encode_us)),
-                ("bare range coder, us", |row| number(row.floor_us, 2)),
-                ("shared/bare", |row| ratio(row.encode_us, row.floor_us)),
-                ("copy, us", |row| number(row.copy_us, 3)),
-                ("lookups/snapshot", |row| number(row.lookups, 0)),
-                ("misses/snapshot", |row| number(row.misses, 0)),
+                ("shared, ns/entity", |row| number(row.shared_ns, 0)),
+                ("made", |row| number(row.made, 3)),
+                ("writing alone, ns", |row| number(row.write_floor_ns, 1)),
+                ("shared/alone", |row| ratio(row.shared_ns, row.write_floor_ns)),
+                ("unshared, ns/entity", |row| number(row.unshared_ns, 0)),
+                ("made", |row| number(row.unshared_made, 3)),
+                ("making alone, ns", |row| number(row.make_floor_ns, 1)),
+                ("unshared/alone", |row| ratio(row.unshared_ns, row.make_floor_ns)),
+                ("reading, ns/entity", |row| number(row.read_ns, 0)),
+                ("copying, ns", |row| number(row.copy_ns, 1)),
                 ("B/snapshot", |row| number(row.bytes_per_frame, 1)),
             ],
         }

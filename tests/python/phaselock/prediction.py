@@ -361,12 +361,8 @@ class Fields:
 def mantissa(coder: Coder, context: int, count: int) -> int:
     """Number of so many binary digits behind its first one."""
     size = 1
-    for k in range(count):
-        if k == 0:
-            digit = int(coder.bit(context))
-        elif k == 1:
-            digit = int(coder.bit(context + 1 + size % 2))
-        else:
-            digit = coder.even(1)
-        size = size * 2 + digit
-    return size
+    if count > 0:
+        size = size * 2 + (not coder.bit(context))
+    if count > 1:
+        size = size * 2 + (not coder.bit(context + 1 + size % 2))
+    return size << count - 2 | coder.even(count - 2) if count > 2 else size

@@ -82,7 +82,6 @@ class Number(IntEnum):
     BASELINE_AGE = 8
     REFERENCES = 9
     REFERENCE_AGE = 10
-    SENT = 11
 
 
 class Source(Protocol):
@@ -107,15 +106,15 @@ class Decisions:
         self.at = 0
 
     def even(self, count: int) -> int:
-        """Number of so many bits, highest first; beyond the end every decision is a yes."""
+        """Number of so many bits, highest first; beyond the end every bit is 0."""
         self.at += count
         left = self.length - self.at
         bits = self.bits >> left if left >= 0 else self.bits << -left
-        return ~bits & ((1 << count) - 1)
+        return bits & ((1 << count) - 1)
 
     def yes(self) -> bool:
         """One decision."""
-        return self.even(1) == 1
+        return self.even(1) == 0
 
     def exponent(self, most: int) -> int:
         """Count of decisions that say yes before the first no, at most so many."""
@@ -235,22 +234,30 @@ class Reader:
         """Packet's content; the numbers known are near to those that its low bits stand for."""
         if not self.is_mine(data) or len(data) > DATAGRAM_BYTES_MAX:
             raise WireError("no snapshot packet of this game")
-        source = Decisions(data[1:])
-        read = self._header(source, known_seq, known_tick, references_max=1)
+        left, coded = self.opened(data)
+        source = Decisions(coded)
+        read = self._header(source, left, known_seq, known_tick, references_max=1)
         read.entities = self._entities(source, read.tick, next(iter(read.references), None))
         return self._checked(source, read)
 
+    @staticmethod
+    def opened(data: bytes) -> tuple[int, bytes]:
+        """Microseconds from the tick's time to the packet's leaving, and what is coded."""
+        if len(data) < 3:
+            raise WireError("a snapshot packet is cut short")
+        stamp = int.from_bytes(data[1:3], "little")
+        return min(stamp, 32768) + 64 * max(stamp - 32768, 0), data[3:]
+
     def _header(
-        self, source: Source, known_seq: int, known_tick: int, references_max: int
+        self, source: Source, left: int, known_seq: int, known_tick: int, references_max: int
     ) -> Snapshot:
-        """All before the entities."""
+        """All before the entities, of a packet that left so long after its tick was due."""
         seq = nearest(source.even(16), 16, known_seq)
         tick = nearest(source.even(16), 16, known_tick)
-        sent = signed(source, Number.SENT)
         echo = None
         if source.even(1):
-            echo = source.even(24), source.number(Number.HELD)
-            if echo[1] > HELD_MAX:
+            echo = source.even(24), signed(source, Number.HELD) + left
+            if not 0 <= echo[1] <= HELD_MAX:
                 raise WireError(f"an echo was held for {echo[1]} microseconds")
         perceived = None
         if source.even(1):
@@ -264,7 +271,7 @@ class Reader:
         ages: list[int] = []
         for which in [Number.BASELINE_AGE, *[Number.REFERENCE_AGE] * (count - 1)][:count]:
             ages.append(self._age(source, which, ages[-1] if ages else 0))
-        return Snapshot(seq, tick, sent, echo, perceived, inputs, tuple(ages), [])
+        return Snapshot(seq, tick, left, echo, perceived, inputs, tuple(ages), [])
 
     @staticmethod
     def _checked(source: Source, read: Snapshot) -> Snapshot:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from .numbers import WireError, difference, fnv1a_64
 
-FILE_START = b"phaselock tables 5\n"
+FILE_START = b"phaselock tables 6\n"
 EVEN = 128
-NUMBERS = 12
+NUMBERS = 11
 NUMBER_CONTEXTS = 33
 GAPS = NUMBERS * NUMBER_CONTEXTS
 GAP_CONTEXTS = 68

@@ -10,9 +10,11 @@ from .prediction import AllYes, Extrapolate, Fields, digits, mantissa
 from .records import Game
 from .snapshots import REFERENCES_MAX, Entity, Number, Snapshot, State, States
 from .snapshots import Reader as PlainReader
-from .tables import EVEN, FIELD, GAP_CONTEXTS, GAPS, HEADER, KIND, NUMBER_CONTEXTS, Rules
+from .tables import FIELD, GAP_CONTEXTS, GAPS, HEADER, KIND, NUMBER_CONTEXTS, Rules
 
 RANGE_BITS = 56
+# Numbers of a group without decisions, and those of one that ends by itself.
+WHOLE, NARROW = 1 << 32, 1 << 16
 USUAL, PRESENT, KNOWN, THERE, GONE, OWNED, MORE = 324, 326, 334, 335, 336, 337, 338
 
 
@@ -26,7 +28,7 @@ LIKELIHOODS = [_likelihood(level) for level in range(256)]
 
 
 class RangeReader:
-    """Reader of decisions with the levels of their contexts."""
+    """Reader of groups of decisions with the levels of their contexts."""
 
     def __init__(self, levels: bytes, data: bytes) -> None:
         self.levels = levels
@@ -36,34 +38,57 @@ class RangeReader:
         self.range = 1 << RANGE_BITS
         for _ in range(RANGE_BITS // 8):
             self._pull()
+        self._begin()
 
     def _pull(self) -> None:
         byte = self.data[self.at] if self.at < len(self.data) else 0
         self.code = self.code << 8 | byte
         self.at += 1
 
-    def _decide(self, level: int) -> bool:
-        split = (self.range >> 16) * LIKELIHOODS[level]
-        yes = self.code < split
-        if yes:
-            self.range = split
-        else:
-            self.code -= split
-            self.range -= split
+    def _begin(self) -> None:
+        self.unit = self.range >> 32
+        self.rest = min(self.code // self.unit, WHOLE - 1)
+        self.start = 0
+        self.width = WHOLE
+
+    def close(self) -> None:
+        """Ends the group, if there is anything in it."""
+        if self.width == WHOLE:
+            return
+        self.code -= self.unit * self.start
+        self.range = self.unit * self.width
         while self.range < 1 << RANGE_BITS - 8:
             self.range <<= 8
             self._pull()
-        return yes
+        self._begin()
 
     def bit(self, context: int) -> bool:
         """Decision in a context."""
-        return self._decide(self.levels[context])
+        split = self.width * LIKELIHOODS[self.levels[context]] >> 16
+        yes = self.rest < split
+        if yes:
+            self.width = split
+        else:
+            self.rest -= split
+            self.start += split
+            self.width -= split
+        if self.width < NARROW:
+            self.close()
+        return yes
 
     def even(self, count: int) -> int:
-        """Number of so many even decisions, highest first."""
+        """Number of so many bits, all of them as likely as not."""
         value = 0
-        for _ in range(count):
-            value = value << 1 | self._decide(EVEN)
+        while count > 0:
+            take = min(count, 16)
+            if self.width >> take < NARROW:
+                self.close()
+            self.width >>= take
+            digits = min(self.rest // self.width, (1 << take) - 1)
+            self.rest -= self.width * digits
+            self.start += self.width * digits
+            value = value << take | digits
+            count -= take
         return value
 
     def number(self, which: Number) -> int:
@@ -89,6 +114,7 @@ class RangeReader:
 
     def end(self) -> None:
         """Nothing: raises an error if the packet has bytes that no decision reached."""
+        self.close()
         if self.at < len(self.data):
             raise WireError(f"{len(self.data) - self.at} bytes behind a packet's end")
         if self.data and self.data[-1] == 0:
@@ -123,8 +149,10 @@ class Reader(PlainReader):
         """Packet's content; the numbers known are near to those that its low bits stand for."""
         if not self.is_mine(data) or len(data) > DATAGRAM_BYTES_MAX:
             raise WireError("no snapshot packet of this game")
-        source = RangeReader(self.levels, data[1:])
-        read = self._header(source, known_seq, known_tick, REFERENCES_MAX)
+        left, coded = self.opened(data)
+        source = RangeReader(self.levels, coded)
+        read = self._header(source, left, known_seq, known_tick, REFERENCES_MAX)
+        source.close()
         read.entities = _Entities(self, source, read).read()
         return self._checked(source, read)
 
@@ -162,6 +190,7 @@ class _Entities:
             if index >= ENTITIES_MAX or passed > 1 << 16 or full:
                 raise WireError(f"entity {index} is out of order or too much")
             entities.append(self._entity(index))
+            self.source.close()
         return entities
 
     def _entity(self, index: int) -> Entity:
@@ -198,6 +227,7 @@ class _Entities:
             before = _activity(base.kind, self.reader.rules, states[0], states[:4][-1])
         start = self.reader.starts[base.kind]
         predicted = self.source.bit(start + (now * 9 + before) * 4 + self.lately)
+        self.source.close()
         self.lately = (self.lately * 2 + predicted) % 4
         mine = base.owner == self.reader.player
         fields = Fields(

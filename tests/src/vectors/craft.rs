@@ -2,7 +2,7 @@
 
 use phaselock::time::Tick;
 
-/// Writer of plain decisions: one bit each, the highest of a byte first, 0 for yes.
+/// Writer of bits, the highest of a byte first: numbers as they are, decisions 0 for yes.
 #[derive(Debug, Default)]
 pub(super) struct Craft {
     bits: Vec<bool>,
@@ -13,18 +13,19 @@ impl Craft {
     /// A packet with nothing in its header but its number and tick.
     pub(super) fn new(seq: u64, tick: Tick) -> Self {
         let (seq, tick) = (seq as u32 & 0xffff, u32::from(tick.low()));
-        Self::default().even(seq, 16).even(tick, 16).number(0).yes([false; 3]).number(0)
+        Self::default().even(seq, 16).even(tick, 16).even(0, 3).number(0)
     }
 
     /// Low bits of a number, highest first.
     pub(super) fn even(mut self, value: u32, count: u32) -> Self {
-        self.bits.extend((0..count).rev().map(|at| value >> at & 1 == 0));
+        self.bits.extend((0..count).rev().map(|at| value >> at & 1 == 1));
         self
     }
 
     /// Decisions.
-    pub(super) fn yes<const N: usize>(self, answers: [bool; N]) -> Self {
-        answers.into_iter().fold(self, |craft, yes| craft.even(yes.into(), 1))
+    pub(super) fn yes<const N: usize>(mut self, answers: [bool; N]) -> Self {
+        self.bits.extend(answers.map(|yes| !yes));
+        self
     }
 
     /// A number in the code of header numbers.
@@ -35,14 +36,14 @@ impl Craft {
     fn exponent(self, value: u32, most: u32) -> Self {
         let one_more = u64::from(value) + 1;
         let exponent = one_more.ilog2();
-        let craft = (0..exponent).fold(self, |craft, _| craft.even(1, 1));
-        let craft = if exponent < most { craft.even(0, 1) } else { craft };
+        let craft = (0..exponent).fold(self, |craft, _| craft.yes([true]));
+        let craft = if exponent < most { craft.yes([false]) } else { craft };
         craft.even((one_more & ((1 << exponent) - 1)) as u32, exponent)
     }
 
     /// The beginning of an entity: so many indices are left out.
     pub(super) fn entity(self, gap: u16) -> Self {
-        self.even(1, 1).exponent(gap.into(), 16)
+        self.yes([true]).exponent(gap.into(), 16)
     }
 
     /// An entity that is gone.
@@ -65,9 +66,10 @@ impl Craft {
         let byte = |bits: &[bool]| {
             bits.iter().zip((0..8).rev()).fold(0, |byte, (bit, at)| byte | u8::from(*bit) << at)
         };
-        let mut bytes = vec![2 | number << 4];
+        // It leaves when its tick is due.
+        let mut bytes = vec![2 | number << 4, 0, 0];
         bytes.extend(craft.bits.chunks(8).map(byte));
-        while bytes.len() > 1 && bytes.last() == Some(&0) {
+        while bytes.len() > 3 && bytes.last() == Some(&0) {
             bytes.pop();
         }
         bytes

@@ -60,6 +60,7 @@ fn spoilt() -> Vec<Case> {
         for (why, bytes) in [
             ("nothing", Vec::new()),
             ("its first byte alone", good[..1].to_vec()),
+            ("half of its stamp", good[..2].to_vec()),
             ("another game's", changed(0, 0x10)),
             ("an input packet's kind", changed(0, 3)),
             ("cut in the middle", good[..last / 2].to_vec()),
@@ -81,10 +82,11 @@ fn crafted() -> Vec<Case> {
     let session = &recorded()[0];
     let (number, tick) = (session.welcome.number, Tick(session.welcome.tick.0 + 3));
     let new = || Craft::new(7, tick);
-    let headed = || Craft::default().even(7, 16).even(tick.low().into(), 16).number(0);
+    let headed = || Craft::default().even(7, 16).even(tick.low().into(), 16);
+    // Held until the tick was due, in a zigzag.
     let echoing =
-        |held| headed().yes([true]).even(0x12_3456, 24).number(held).yes([false; 2]).number(0);
-    let referring = |count| headed().yes([false; 3]).number(count);
+        |held: u32| headed().even(1, 1).even(0x12_3456, 24).number(2 * held).even(0, 2).number(0);
+    let referring = |count| headed().even(0, 3).number(count);
     let full = |craft: Craft| craft.yes([false, true]);
     // A post of nobody's, generation 9: state, gait, facing, stamp; the gait has 5 variants.
     let post = |gait: u32| {
@@ -107,6 +109,9 @@ fn crafted() -> Vec<Case> {
         case("indices that go around twice", new().gone(5, 5).gone(65_534, 4).gone(0, 5)),
         case("too many entities", too_many),
         case("no entities", new()),
+        case("an echo from after the packet left", {
+            headed().even(1, 1).even(0x12_3456, 24).number(1).even(0, 2).number(0)
+        }),
         case("the longest held echo", echoing((1 << 22) - 1)),
         case("the last index", new().gone(16_383, 16_383)),
         case("indices that go around", new().gone(5, 5).gone(65_534, 4)),

@@ -6,7 +6,7 @@ use super::arena::Arena;
 use super::entities::{Command, PACE, POSITION, Player};
 use super::weapons::{self, Weapon};
 use crate::records::{held, runs, snapped};
-use phaselock::physics::slide_circle;
+use phaselock::physics::{Aabb, slide_circle};
 use phaselock::time::Rates;
 
 /// Radius of a player in metres.
@@ -25,6 +25,16 @@ pub fn movement(
     player: &mut Player,
     command: &Command,
 ) -> Option<Weapon> {
+    move_among(&arena.walls, rates, player, command)
+}
+
+/// The same with the only walls that it may touch.
+fn move_among(
+    walls: &[Aabb],
+    rates: Rates,
+    player: &mut Player,
+    command: &Command,
+) -> Option<Weapon> {
     let secs = rates.step_secs();
     let ran_alike = (player.right, player.down) == (command.right, command.down);
     player.held = held(player.held, ran_alike);
@@ -39,7 +49,7 @@ pub fn movement(
     velocity += change.clamp_length_max(most * secs);
 
     let mut position = player.position();
-    slide_circle(&mut position, &mut velocity, RADIUS, &arena.walls, secs);
+    slide_circle(&mut position, &mut velocity, RADIUS, walls, secs);
     (player.x, player.y) = position.into();
     (player.vx, player.vy) = velocity.into();
 
@@ -65,12 +75,17 @@ pub(super) fn extrapolate(
     if base.health == 0 {
         player.respawn = base.respawn.saturating_sub(ticks as u16);
     } else {
+        // Faster than a run only by what it has already, and a push out of a wall besides.
+        let speed = player.velocity().length().max(SPEED) + 1.0;
+        let reach = RADIUS + speed * rates.step_secs() * ticks as f32 + RADIUS;
+        let mut few = [Aabb::centred(Vec2::ZERO, Vec2::ZERO); NEAR_WALLS_MAX];
+        let walls = walls_near(&arena.walls, player.position(), reach, &mut few);
         let at = |held: u8, tick| runs(base, steering, held, tick, ticks);
         for tick in 1..=ticks {
             let Player { right, down, .. } = *at(steering.held, tick);
             let fire = at(steering.fire_held, tick).fire;
             let command = Command { right, down, aim: base.aim, fire, ..Command::default() };
-            movement(arena, rates, &mut player, &command);
+            move_among(walls, rates, &mut player, &command);
             // As the world does after each step; whole numbers are on the grid anyway.
             (player.x, player.y) = (snapped(POSITION, player.x), snapped(POSITION, player.y));
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
@@ -80,6 +95,26 @@ pub(super) fn extrapolate(
         *left = 0;
     }
     player
+}
+
+/// Walls that an extrapolation looks at, if no more are near. Arbitrary; hardly ever more.
+const NEAR_WALLS_MAX: usize = 6;
+
+/// The walls within `reach` of a point, copied to `few`; all walls if there is no room for them.
+fn walls_near<'a>(
+    walls: &'a [Aabb],
+    point: Vec2,
+    reach: f32,
+    few: &'a mut [Aabb; NEAR_WALLS_MAX],
+) -> &'a [Aabb] {
+    let mut count = 0;
+    for wall in walls.iter().filter(|it| it.nearest(point).distance_squared(point) < reach * reach)
+    {
+        let Some(place) = few.get_mut(count) else { return walls };
+        *place = *wall;
+        count += 1;
+    }
+    &few[..count]
 }
 
 /// More shots than anybody fires in as many ticks as are extrapolated.

@@ -345,10 +345,13 @@ impl Field {
         // not hold every point, only double precision tells them apart.
         let scaled = if Exact::SINGLE.holds(self) {
             let steps = f32::from_bits((127 + self.fraction_bits) << 23);
-            // Casts from floats saturate, and take not-a-number to 0.
-            ((value as f32 - self.min as f32) * steps).round() as i64
+            // Casts from floats cut, saturate, and take not-a-number to 0. So this rounds halves
+            // away from 0, without a call; a half itself would take the number below it up.
+            let scaled = (value as f32 - self.min as f32) * steps;
+            (scaled + (0.5 - f32::EPSILON / 4.0).copysign(scaled)) as i64
         } else {
-            ((value - self.min) * self.steps()).round() as i64
+            let scaled = (value - self.min) * self.steps();
+            (scaled + (0.5 - f64::EPSILON / 4.0).copysign(scaled)) as i64
         };
         match self.motion {
             Motion::Angle | Motion::Wrap => scaled as u32 & self.mask(),

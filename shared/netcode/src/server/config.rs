@@ -1,5 +1,8 @@
 //! Settings of a room.
 
+use std::sync::Arc;
+
+use super::workers::{Alone, Workers};
 use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
@@ -35,6 +38,8 @@ pub struct RoomConfig {
     pub unix_micros: i64,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
+    /// Threads that pack snapshots.
+    pub workers: Arc<dyn Workers>,
 }
 
 impl Default for RoomConfig {
@@ -54,6 +59,7 @@ impl Default for RoomConfig {
             start: LocalTime(0),
             unix_micros: 0,
             rounds: None,
+            workers: Arc::new(Alone),
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use std::marker::PhantomData;
 
-use crate::game::{Game, Relevance, World};
+use crate::game::{Entities, Game, Relevance, World};
 use crate::ids::PlayerId;
 use crate::interest::{Grid, Lingering};
 use crate::limits::WEIGHT_MAX;
+use crate::time::Tick;
+
+use super::workers::{Workers, map};
 
 /// Finds what is near to each player. Its memory is used again for each snapshot.
 #[derive(Debug)]
@@ -13,20 +16,13 @@ pub(super) struct Interest<G> {
     grid: Grid,
     /// Side of the grid's cells: the range of the last viewpoint.
     cell: f32,
-    near: Vec<u16>,
     everything: Vec<u16>,
     game: PhantomData<fn() -> G>,
 }
 
 impl<G> Default for Interest<G> {
     fn default() -> Self {
-        Self {
-            grid: Grid::default(),
-            cell: 1.0,
-            near: Vec::new(),
-            everything: Vec::new(),
-            game: PhantomData,
-        }
+        Self { grid: Grid::default(), cell: 1.0, everything: Vec::new(), game: PhantomData }
     }
 }
 
@@ -36,6 +32,7 @@ impl<G: Game> Interest<G> {
         &mut self,
         game: &G,
         world: &World<G>,
+        workers: &dyn Workers,
         players: impl Iterator<Item = (PlayerId, &'s mut Lingering)>,
     ) {
         let entities = &world.entities;
@@ -43,36 +40,52 @@ impl<G: Game> Interest<G> {
         self.grid.rebuild(self.cell, positions);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
-        let near = &mut self.near;
-        for (player, told) in players {
-            match game.viewpoint(entities, player) {
-                Some(viewpoint) => {
-                    self.cell = viewpoint.range;
-                    self.grid.near(viewpoint.position, viewpoint.range, game.wraps(), near);
-                }
-                None => near.clone_from(&self.everything),
-            }
-            let relevance = |index: u16| match entities.at(index) {
-                Some(slot) if slot.owner == Some(player) => Relevance::Matters(WEIGHT_MAX),
-                Some(slot) => game.relevance(entities, player, slot),
-                None => Relevance::Secret,
-            };
-            // Its own entities count as near wherever they are; idle ones count as far away.
-            for index in entities.owned_by(player).map(|slot| slot.id.index) {
-                if let Err(at) = near.binary_search(&index) {
-                    near.insert(at, index);
-                }
-            }
-            near.retain(|index| relevance(*index) != Relevance::Idle);
-            told.update(world.tick, near, |index| {
-                let generation = entities.at(index).map_or(0, |slot| slot.id.generation);
-                let weight = match relevance(index) {
-                    Relevance::Secret => 0,
-                    Relevance::Idle => 1,
-                    Relevance::Matters(weight) => weight.clamp(1, WEIGHT_MAX),
-                };
-                (generation, weight)
-            });
+        let (tick, grid, everything) = (world.tick, &self.grid, &self.everything[..]);
+        let scene = Scene { game, tick, entities, grid, everything };
+        let ranges = map(workers, players.collect(), |(player, told)| scene.update(player, told));
+        self.cell = ranges.into_iter().flatten().last().unwrap_or(self.cell);
+    }
+}
+
+/// The world as every player looks at it.
+#[derive(Debug)]
+struct Scene<'a, G: Game> {
+    game: &'a G,
+    tick: Tick,
+    entities: &'a Entities<G::Entity>,
+    grid: &'a Grid,
+    everything: &'a [u16],
+}
+
+impl<G: Game> Scene<'_, G> {
+    /// Decides what a player is told of; returns the range of its viewpoint.
+    fn update(&self, player: PlayerId, told: &mut Lingering) -> Option<f32> {
+        let Self { game, entities, .. } = self;
+        let viewpoint = game.viewpoint(entities, player);
+        let mut near = Vec::with_capacity(told.told().len() + 16);
+        match &viewpoint {
+            Some(view) => self.grid.near(view.position, view.range, game.wraps(), &mut near),
+            None => near.extend_from_slice(self.everything),
         }
+        let weight = |index: u16| match entities.at(index) {
+            Some(slot) if slot.owner == Some(player) => Some(WEIGHT_MAX),
+            Some(slot) => match game.relevance(entities, player, slot) {
+                Relevance::Secret => Some(0),
+                Relevance::Idle => None,
+                Relevance::Matters(weight) => Some(weight.clamp(1, WEIGHT_MAX)),
+            },
+            None => Some(0),
+        };
+        // Its own entities count as near wherever they are; idle ones count as far away.
+        for index in entities.owned_by(player).map(|slot| slot.id.index) {
+            if let Err(at) = near.binary_search(&index) {
+                near.insert(at, index);
+            }
+        }
+        told.update(self.tick, &near, |index| {
+            let generation = entities.at(index).map_or(0, |slot| slot.id.generation);
+            (generation, weight(index))
+        });
+        viewpoint.map(|view| view.range)
     }
 }

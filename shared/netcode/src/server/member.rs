@@ -11,7 +11,7 @@ use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use crate::path::SendRate;
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
-use crate::snapshot::sender::{NeverSent, Sender};
+use crate::snapshot::sender::{Begun, NeverSent, Sender, Shared};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
@@ -320,12 +320,20 @@ impl<I: Record> Seated<I> {
         }
     }
 
-    /// Packs the newest snapshot into packets that leave now.
-    pub(super) fn snapshot<G: Game>(
-        &mut self,
-        game: &G,
+    /// Begins the newest snapshot.
+    pub(super) fn begin_snapshot<G: Game>(
+        &self,
         encodings: &mut Encodings<G>,
         history: &History,
+    ) -> Begun {
+        self.sender.begin(encodings, history)
+    }
+
+    /// Packs the snapshot that was begun into packets that leave now.
+    pub(super) fn pack_snapshot<G: Game>(
+        &mut self,
+        shared: &Shared<'_, G>,
+        begun: Begun,
         now: LocalTime,
         server_time: ServerTime,
         mut send: impl FnMut(Vec<u8>),
@@ -352,10 +360,10 @@ impl<I: Record> Seated<I> {
         };
         let told = self.interest.told();
         let stats = &mut self.member.stats;
-        let tick = history.newest().map(|frame| frame.tick);
+        let tick = shared.history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();
         let most = self.member.datagram_bytes;
-        self.sender.snapshot(encodings, game, history, told, header, now, most, |mut packet| {
+        self.sender.pack(shared, begun, told, header, now, most, |mut packet| {
             mark_game(&mut packet, self.game);
             stats.packets += 1;
             stats.bytes += packet.len() as u64;

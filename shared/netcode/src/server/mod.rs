@@ -1,6 +1,7 @@
 //! The server's decisions: one world and its members.
 
 pub mod any;
+mod broadcast;
 mod bucket;
 mod config;
 mod control;
@@ -13,6 +14,7 @@ mod room;
 mod rotation;
 mod seating;
 mod view;
+mod workers;
 
 pub use any::AnyRoom;
 pub use config::RoomConfig;
@@ -21,3 +23,4 @@ pub use member::MemberStats;
 pub use output::{ClientId, Output};
 pub use room::Room;
 pub use rotation::Rotation;
+pub use workers::{Alone, Job, Workers};

@@ -54,7 +54,7 @@ pub struct Room<G: Game> {
     pub(super) setup: Vec<u8>,
     pub(super) encodings: Encodings<G>,
     /// The same for clients with plain coding, from the first one on.
-    plain_encodings: Option<Encodings<G>>,
+    pub(super) plain_encodings: Option<Encodings<G>>,
     pub(super) interest: Interest<G>,
     pub(super) members: BTreeMap<ClientId, Seated<G::Input>>,
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
@@ -385,7 +385,8 @@ impl<G: Game> AnyRoom for Room<G> {
                 let sessions = self.members.values_mut();
                 let sessions = sessions.filter(|seated| seated.member.away_until.is_none());
                 let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
-                self.interest.update(&self.game, &self.world, told);
+                let workers = &*self.host.config.workers;
+                self.interest.update(&self.game, &self.world, workers, told);
                 snapshot = true;
             }
         }
@@ -422,27 +423,11 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        while self.host.outputs.is_empty() {
-            let client = self.due.pop_front()?;
-            if behind(client) {
-                continue;
-            }
-            let server_time = self.host.server_time(now);
-            let Some(seated) = self.members.get_mut(&client) else { continue };
-            let encodings = if seated.member.plain {
-                let rates = self.host.config.rates;
-                let new = || Encodings::new(Codec::plain(rates));
-                self.plain_encodings.get_or_insert_with(new)
-            } else {
-                &mut self.encodings
-            };
-            let game = &self.game;
-            let outputs = &mut self.host.outputs;
-            seated.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
-                outputs.push_back(Output::Datagram { client, bytes });
-            });
+        if self.host.outputs.is_empty() {
+            self.pack_due(now, behind);
         }
-        self.host.outputs.pop_front()
+        let output = self.host.outputs.pop_front()?;
+        Some(self.stamped(now, output))
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {

@@ -1,24 +1,27 @@
 //! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
-//! An encoding depends on an entity's state, its references, and whether the reader owns it. Its
-//! decisions are kept with their likelihoods; each client's packet is one pass of the range coder
-//! over them.
+//! An encoding depends on an entity's state, its references, and whether the reader owns it. Most
+//! clients have the same few [sets](ReferenceSet) of references, and for each set there is a table
+//! by index. An encoding is made when the first client needs it, on whichever thread that is, and
+//! kept as groups of decisions, which each client's packet takes in as they are. An extrapolation
+//! depends on the baseline alone and serves every set with that baseline.
 
-#![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
+#![expect(clippy::disallowed_types, reason = "nothing depends on the order of the maps")]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::EntityState;
 use super::history::{Frame, History};
-use crate::fields::Entity;
+use crate::fields::{Entity, Packed};
 use crate::game::Game;
-use crate::limits::BASELINE_AGE_TICKS_MAX;
-use crate::wire::extrapolation::ReferenceStates;
+use crate::limits::{BASELINE_AGE_TICKS_MAX, FIELDS_MAX};
+use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
-use crate::wire::range::{DecisionRecorder, Symbol};
+use crate::wire::range::{Coder, Group, Recorder};
 use crate::wire::snapshot::{Encoding, References, digest};
-use crate::wire::state::Codec;
+use crate::wire::state::{Codec, Extrapolations};
 
 /// Index, references and ownership in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +56,8 @@ impl Hasher for Spread {
     }
 }
 
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
+
 /// The newest snapshot and the data that encodings of it depend on.
 #[derive(Debug)]
 pub(crate) struct Source<'a, G> {
@@ -61,16 +66,114 @@ pub(crate) struct Source<'a, G> {
     pub(crate) frame: &'a Frame,
 }
 
-impl<G> Source<'_, G> {
-    /// Age in ticks of an older frame, if it may be a baseline.
-    pub(crate) fn age(&self, then: &Frame) -> Option<u8> {
-        let age = self.frame.tick.since(then.tick);
-        (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+/// Age in ticks of an older frame, if it may be a baseline.
+fn age(newest: &Frame, then: &Frame) -> Option<u8> {
+    let age = newest.tick.since(then.tick);
+    (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+}
+
+/// References of most entities in a packet, and the frames that they are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReferenceSet {
+    pub(crate) references: References,
+    /// Numbers of the frames, newest first.
+    numbers: [u64; REFERENCES_MAX],
+    len: usize,
+    /// The frames as bits: bit `n` stands for the frame `n` before the first.
+    mask: u64,
+}
+
+impl ReferenceSet {
+    /// Adds a frame, older than those before. False if it is too old.
+    pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
+        let first = if self.len == 0 { then.number } else { self.numbers[0] };
+        let (Some(age), Some(bit)) =
+            (age(newest, then), 1_u64.checked_shl((first - then.number) as u32))
+        else {
+            return false;
+        };
+        if self.len < REFERENCES_MAX {
+            self.references.push(age);
+            self.numbers[self.len] = then.number;
+            self.len += 1;
+            self.mask |= bit;
+        }
+        true
+    }
+
+    /// Numbers of the frames, newest first.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.numbers.into_iter().take(self.len)
+    }
+
+    /// Numbers of the newest and the oldest frame, and the frames as bits before the newest.
+    pub(super) fn span(&self) -> Option<(u64, u64, u64)> {
+        (self.len > 0).then(|| (self.numbers[0], self.numbers[self.len - 1], self.mask))
     }
 }
 
-/// An encoding, and the range of its decisions in [`Encodings::symbols`].
-pub(crate) type Placed = (Encoding, (usize, usize));
+/// An entity's coding for readers who have certain older states.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoded {
+    pub(crate) encoding: Encoding,
+    groups: Groups,
+}
+
+impl Encoded {
+    /// The fields' groups of decisions.
+    pub(crate) fn groups(&self) -> &[Group] {
+        match &self.groups {
+            Groups::Few(count, few) => &few[..usize::from(*count)],
+            Groups::Many(many) => many,
+        }
+    }
+}
+
+/// Groups, few of them in place.
+#[derive(Clone, Debug)]
+enum Groups {
+    Few(u8, [Group; 4]),
+    Many(Box<[Group]>),
+}
+
+impl Groups {
+    fn new(groups: &[Group]) -> Self {
+        let mut few = [Group::default(); 4];
+        match few.get_mut(..groups.len()) {
+            Some(place) => {
+                place.copy_from_slice(groups);
+                Self::Few(groups.len() as u8, few)
+            }
+            None => Self::Many(groups.into()),
+        }
+    }
+}
+
+/// Encodings by one set of references.
+#[derive(Debug, Default)]
+struct Set {
+    references: ReferenceSet,
+    /// Position of its baseline among the bases.
+    base: usize,
+    table: Vec<OnceLock<Encoded>>,
+}
+
+/// Extrapolations from one baseline.
+#[derive(Debug, Default)]
+struct Base {
+    number: u64,
+    table: Vec<OnceLock<Extrapolations>>,
+}
+
+/// Position of a set of references among those of the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SetId(u32);
+
+/// Sets of references in one snapshot that have a table. Clients with losses have sets of their
+/// own; beyond so many they share by a map. Arbitrary.
+const SETS_MAX: usize = 48;
+/// Parts of the map, so that threads seldom wait for each other. Arbitrary.
+const SHARDS: usize = 32;
 
 /// The encodings of one snapshot. The memory is used again for the next one.
 #[derive(Debug)]
@@ -78,10 +181,14 @@ pub struct Encodings<G> {
     codec: Codec<G>,
     /// Number of the snapshot.
     frame: u64,
-    kept: HashMap<Key, Placed, BuildHasherDefault<Spread>>,
-    symbols: Vec<Symbol>,
-    hits: u64,
-    misses: u64,
+    /// Those in use come first.
+    sets: Vec<Set>,
+    used: usize,
+    by_references: Map<u64, SetId>,
+    bases: Vec<Base>,
+    bases_used: usize,
+    others: Vec<Mutex<Map<Key, Arc<Encoded>>>>,
+    made: AtomicU64,
 }
 
 impl<G: Game> Encodings<G> {
@@ -90,10 +197,13 @@ impl<G: Game> Encodings<G> {
         Self {
             codec,
             frame: u64::MAX,
-            kept: HashMap::default(),
-            symbols: Vec::new(),
-            hits: 0,
-            misses: 0,
+            sets: Vec::new(),
+            used: 0,
+            by_references: HashMap::default(),
+            bases: Vec::new(),
+            bases_used: 0,
+            others: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            made: AtomicU64::new(0),
         }
     }
 
@@ -102,66 +212,184 @@ impl<G: Game> Encodings<G> {
         &self.codec
     }
 
-    /// Requests so far that an existing encoding served, and those that made a new one.
-    pub fn hits_and_misses(&self) -> (u64, u64) {
-        (self.hits, self.misses)
+    /// Number of encodings made so far.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
     }
 
     /// Forgets the encodings of another snapshot.
     pub(crate) fn begin(&mut self, frame: &Frame) {
-        if self.frame != frame.number {
-            self.frame = frame.number;
-            self.kept.clear();
-            self.symbols.clear();
+        if self.frame == frame.number {
+            return;
+        }
+        self.frame = frame.number;
+        self.by_references.clear();
+        (self.used, self.bases_used) = (0, 0);
+        for shard in &mut self.others {
+            shard.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         }
     }
 
-    /// The decisions of an encoding.
-    pub(crate) fn symbols(&self, (from, to): (usize, usize)) -> &[Symbol] {
-        &self.symbols[from..to]
+    /// The set of a client with these references, if there is room for another.
+    pub(crate) fn set(&mut self, frame: &Frame, references: ReferenceSet) -> Option<SetId> {
+        let key = references.references.key();
+        if let Some(id) = self.by_references.get(&key) {
+            return Some(*id);
+        }
+        if references.len == 0 || self.used == SETS_MAX {
+            return None;
+        }
+        let base = self.base(frame, references.numbers[0]);
+        if self.sets.len() == self.used {
+            self.sets.push(Set::default());
+        }
+        let set = &mut self.sets[self.used];
+        (set.references, set.base) = (references, base);
+        set.table.clear();
+        set.table.resize_with(frame.len(), OnceLock::new);
+        let id = SetId(self.used as u32);
+        self.used += 1;
+        self.by_references.insert(key, id);
+        Some(id)
+    }
+
+    fn base(&mut self, frame: &Frame, number: u64) -> usize {
+        let used = &self.bases[..self.bases_used];
+        if let Some(at) = used.iter().position(|base| base.number == number) {
+            return at;
+        }
+        if self.bases.len() == self.bases_used {
+            self.bases.push(Base::default());
+        }
+        let base = &mut self.bases[self.bases_used];
+        base.number = number;
+        base.table.clear();
+        base.table.resize_with(frame.len(), OnceLock::new);
+        self.bases_used += 1;
+        self.bases_used - 1
+    }
+
+    /// The encoding of an entity for clients that have all of a set's references of it.
+    #[inline]
+    pub(crate) fn usual(
+        &self,
+        source: &Source<'_, G>,
+        set: SetId,
+        index: u16,
+        memory: &mut Vec<Group>,
+    ) -> Option<&Encoded> {
+        let set = &self.sets[set.0 as usize];
+        let slot = set.table.get(usize::from(index))?;
+        match slot.get() {
+            Some(made) => Some(made),
+            None => self.make_usual(source, set, slot, index, memory),
+        }
+    }
+
+    /// The same, if it is made.
+    #[inline]
+    pub(crate) fn made_usual(&self, set: SetId, index: u16) -> Option<&Encoded> {
+        self.sets[set.0 as usize].table.get(usize::from(index))?.get()
+    }
+
+    #[cold]
+    fn make_usual<'s>(
+        &'s self,
+        source: &Source<'_, G>,
+        set: &Set,
+        slot: &'s OnceLock<Encoded>,
+        index: u16,
+        memory: &mut Vec<Group>,
+    ) -> Option<&'s Encoded> {
+        let extrapolations = self.bases[set.base].table.get(usize::from(index));
+        let made = self.make(source, index, &set.references, false, extrapolations, memory)?;
+        Some(slot.get_or_init(|| made))
     }
 
     /// The encoding of an entity for a client that has the `references`, all of the same entity.
-    pub(crate) fn get(
-        &mut self,
+    pub(crate) fn other(
+        &self,
         source: &Source<'_, G>,
         index: u16,
-        references: References,
+        references: &ReferenceSet,
         own: bool,
-    ) -> Option<Placed> {
-        let key = Key::new(index, references, own);
-        if let Some(kept) = self.kept.get(&key) {
-            self.hits += 1;
-            return Some(*kept);
+        memory: &mut Vec<Group>,
+    ) -> Option<Arc<Encoded>> {
+        let baseline = references.numbers().next()?;
+        if own {
+            // Nobody else gets it.
+            return self.make(source, index, references, own, None, memory).map(Arc::new);
         }
-        let Source { game, history, frame } = source;
-        let state = frame.get(index)?;
+        let key = Key::new(index, references.references, own);
+        let shard = &self.others[usize::from(index) % SHARDS];
+        let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = lock().get(&key) {
+            return Some(Arc::clone(kept));
+        }
+        let base = self.bases[..self.bases_used].iter().find(|base| base.number == baseline);
+        let extrapolations = base.and_then(|base| base.table.get(usize::from(index)));
+        let made = self.make(source, index, references, own, extrapolations, memory)?;
+        let made = Arc::new(made);
+        lock().insert(key, Arc::clone(&made));
+        Some(made)
+    }
+
+    /// Makes an encoding, with extrapolations that are `kept` or to be kept.
+    fn make(
+        &self,
+        source: &Source<'_, G>,
+        index: u16,
+        references: &ReferenceSet,
+        own: bool,
+        kept: Option<&OnceLock<Extrapolations>>,
+        groups: &mut Vec<Group>,
+    ) -> Option<Encoded> {
+        let state = source.frame.get(index)?;
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let hides = !own && self.codec.hides(state.kind);
+        let mut shown: [Packed; REFERENCES_MAX] = [[0; FIELDS_MAX]; REFERENCES_MAX];
         let mut past = ReferenceStates::default();
-        for age in references.iter() {
-            let then = history.at(frame.tick.minus(u64::from(age)))?.get(index)?;
-            past.push(age, &without_hidden(fields, own, &then.packed));
+        let ages = references.references.iter();
+        for ((age, number), place) in ages.zip(references.numbers()).zip(&mut shown) {
+            let then = source.history.numbered(number)?.get(index)?;
+            if hides {
+                *place = without_hidden(fields, own, &then.packed);
+                past.push(age, place);
+            } else {
+                past.push(age, &then.packed);
+            }
         }
         if past.len == 0 {
             return None;
         }
-        self.misses += 1;
-        let mut shown =
-            EntityState { packed: without_hidden(fields, own, &state.packed), ..*state };
+        self.made.fetch_add(1, Ordering::Relaxed);
+        let mut shown = *state;
+        if hides {
+            shown.packed = without_hidden(fields, own, &state.packed);
+        }
         let activity = past.activity(fields);
-        let from = self.symbols.len();
-        let mut recorder = DecisionRecorder::new(self.codec.layout().levels(), &mut self.symbols);
-        let packed = &mut shown.packed;
-        let extrapolated = self.codec.code(game, &mut recorder, state.kind, own, &past, packed);
+        let (game, kind) = (source.game, state.kind);
+        let extrapolate = || self.codec.extrapolations(game, kind, own, &past, &shown.packed);
+        let own_ones;
+        let extrapolations = match kept {
+            Some(kept) => kept.get_or_init(extrapolate),
+            None => {
+                own_ones = extrapolate();
+                &own_ones
+            }
+        };
+        groups.clear();
+        let mut recorder = Recorder::new(self.codec.layout().levels(), groups);
+        let extrapolated =
+            self.codec.write(&mut recorder, kind, own, &past, extrapolations, &mut shown.packed);
+        recorder.end();
         let mut cost = recorder.cost;
         if extrapolated {
-            self.symbols.truncate(from);
+            groups.clear();
             cost = 0;
         }
         let digest = digest::<G::Entity>(index, Some(&shown));
-        let encoding = Encoding { kind: state.kind, activity, extrapolated, cost, digest };
-        let placed = (encoding, (from, self.symbols.len()));
-        self.kept.insert(key, placed);
-        Some(placed)
+        let encoding = Encoding { kind, activity, extrapolated, cost, digest };
+        Some(Encoded { encoding, groups: Groups::new(groups) })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::EntityState;
 use crate::fields::Entity;
 use crate::game::Entities;
-use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX};
 use crate::time::Tick;
 use crate::wire::fields::without_hidden;
 
@@ -16,19 +16,58 @@ pub struct Frame {
     pub number: u64,
     /// Tick of the states.
     pub tick: Tick,
+    states: States,
+}
+
+/// States by index.
+#[derive(Clone, Debug, Default)]
+struct States {
     states: Vec<(u16, EntityState)>,
+    /// For each index the position in `states`, or [`NOWHERE`].
+    places: Vec<u16>,
+}
+
+const NOWHERE: u16 = u16::MAX;
+
+const _: () = assert!(ENTITIES_MAX < NOWHERE, "every position is a number");
+
+impl States {
+    fn fill<E: Entity>(&mut self, entities: &Entities<E>) {
+        self.states.clear();
+        self.states.extend(entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))));
+        self.places.clear();
+        self.places.resize(self.len(), NOWHERE);
+        for ((index, _), place) in self.states.iter().zip(0..) {
+            self.places[usize::from(*index)] = place;
+        }
+    }
+
+    /// Number of indices up to the last one in use.
+    fn len(&self) -> usize {
+        self.states.last().map_or(0, |(index, _)| usize::from(*index) + 1)
+    }
+
+    #[inline]
+    fn get(&self, index: u16) -> Option<&EntityState> {
+        let place = *self.places.get(usize::from(index))?;
+        self.states.get(usize::from(place)).map(|(_, state)| state)
+    }
 }
 
 impl Frame {
     /// All entities.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &EntityState)> {
-        self.states.iter().map(|(index, state)| (*index, state))
+        self.states.states.iter().map(|(index, state)| (*index, state))
     }
 
     /// The entity in a slot.
     pub fn get(&self, index: u16) -> Option<&EntityState> {
-        let at = self.states.binary_search_by_key(&index, |(index, _)| *index).ok()?;
-        Some(&self.states[at].1)
+        self.states.get(index)
+    }
+
+    /// Number of indices up to the last one in use.
+    pub(crate) fn len(&self) -> usize {
+        self.states.len()
     }
 }
 
@@ -37,10 +76,18 @@ impl Frame {
 pub struct History {
     frames: VecDeque<Frame>,
     /// Memory of a forgotten frame.
-    spare: Vec<(u16, EntityState)>,
+    spare: States,
     next: u64,
-    /// For each index the frame of its last change: of what all may see, and of anything.
-    changed: Vec<[u64; 2]>,
+    entries: Vec<Entry>,
+}
+
+/// Frames in which something happened at an index.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// The last change: of what all may see, and of anything.
+    changed: [u64; 2],
+    /// First frame of the present tenant, who is in all frames since.
+    since: u64,
 }
 
 impl History {
@@ -53,33 +100,34 @@ impl History {
             }
         }
         let mut states = std::mem::take(&mut self.spare);
-        states.clear();
-        states.extend(entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))));
+        states.fill(entities);
         self.note_changes::<E>(&states);
         self.frames.push_back(Frame { number: self.next, tick, states });
         self.next += 1;
     }
 
-    fn note_changes<E: Entity>(&mut self, states: &[(u16, EntityState)]) {
-        let before = self.frames.back().map_or(&[][..], |frame| &frame.states);
-        let last = |states: &[(u16, EntityState)]| states.last().map_or(0, |(index, _)| *index + 1);
-        let len = usize::from(last(states).max(last(before)));
-        if self.changed.len() < len {
-            self.changed.resize(len, [0; 2]);
+    fn note_changes<E: Entity>(&mut self, now: &States) {
+        let nothing = States::default();
+        let before = self.frames.back().map_or(&nothing, |frame| &frame.states);
+        let len = now.len().max(before.len());
+        if self.entries.len() < len {
+            self.entries.resize(len, Entry::default());
         }
-        let (mut old, mut new) = (before.iter().peekable(), states.iter().peekable());
-        for (changed, index) in self.changed.iter_mut().zip(0..) {
-            let old = old.next_if(|(at, _)| *at == index).map(|(_, state)| state);
-            let new = new.next_if(|(at, _)| *at == index).map(|(_, state)| state);
-            if old != new {
-                changed[1] = self.next;
-                let shown = |state: &EntityState| {
-                    let fields = E::KINDS[usize::from(state.kind)].fields;
-                    EntityState { packed: without_hidden(fields, false, &state.packed), ..*state }
-                };
-                if old.map(shown) != new.map(shown) {
-                    changed[0] = self.next;
-                }
+        for (entry, index) in self.entries.iter_mut().zip(0..) {
+            let (old, new) = (before.get(index), now.get(index));
+            if old == new {
+                continue;
+            }
+            entry.changed[1] = self.next;
+            let shown = |state: &EntityState| {
+                let fields = E::KINDS[usize::from(state.kind)].fields;
+                EntityState { packed: without_hidden(fields, false, &state.packed), ..*state }
+            };
+            if old.map(shown) != new.map(shown) {
+                entry.changed[0] = self.next;
+            }
+            if !old.zip(new).is_some_and(|(old, new)| old.same_entity(new)) {
+                entry.since = self.next;
             }
         }
     }
@@ -97,8 +145,14 @@ impl History {
 
     /// Number of the frame in which an entity last changed, came or went, as its reader sees it.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
-        let numbers = self.changed.get(usize::from(index));
-        numbers.map_or(0, |[shown, all]| if own { *all } else { *shown })
+        let entry = self.entries.get(usize::from(index));
+        entry.map_or(0, |entry| entry.changed[usize::from(own)])
+    }
+
+    /// Number of the first of the frames that all have the entity which is there now.
+    #[inline]
+    pub(crate) fn since(&self, index: u16) -> u64 {
+        self.entries.get(usize::from(index)).map_or(0, |entry| entry.since)
     }
 
     /// The frame of a tick, unless it is forgotten.

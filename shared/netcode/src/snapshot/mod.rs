@@ -14,6 +14,8 @@
 
 pub mod encodings;
 pub mod history;
+mod packing;
+mod plan;
 mod presence;
 pub mod priority;
 mod recent;

@@ -1,12 +1,11 @@
 //! The server's knowledge of one entity at one client.
 
 use super::EntityState;
-use super::encodings::Source;
-use super::history::Frame;
+use super::encodings::{ReferenceSet, Source};
 use super::recent::Recent;
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
-use crate::wire::snapshot::{Change, References};
+use crate::wire::snapshot::Change;
 use crate::wire::state::Codec;
 
 /// Presence of one entity at the client.
@@ -46,28 +45,31 @@ impl Presence {
         then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
     }
 
+    /// Tells whether the client has the entity, there since the frame `since`, in all frames of a
+    /// packet's set, and in none newer.
+    #[inline]
+    pub(super) fn is_usual(&self, set: &ReferenceSet, since: u64) -> bool {
+        set.span()
+            .is_some_and(|(newest, oldest, mask)| self.acked.has(newest, mask) && since <= oldest)
+    }
+
     /// References of the entity: the newest state that the client has, and those of the `packet`
     /// before it that the client has too.
     pub(super) fn references<G: Game>(
         &self,
         source: &Source<'_, G>,
-        packet: References,
+        packet: &ReferenceSet,
         index: u16,
-        state: &EntityState,
-    ) -> References {
-        let usable = |then: &Frame| {
-            let same = then.get(index)?.same_entity(state);
-            source.age(then).filter(|_| same)
-        };
-        let mut own = References::NONE;
-        let newest = self.acked.newest().and_then(|number| source.history.numbered(number));
-        let Some(baseline) = newest.and_then(usable) else { return own };
-        own.push(baseline);
-        for age in packet.iter().filter(|age| *age > baseline) {
-            let then = source.history.at(source.frame.tick.minus(u64::from(age)));
-            let then = then.filter(|then| self.acked.contains(then.number));
-            if then.and_then(usable).is_some() {
-                own.push(age);
+    ) -> ReferenceSet {
+        let mut own = ReferenceSet::default();
+        let Some(newest) = self.acked.newest() else { return own };
+        let since = source.history.since(index);
+        let older = packet.numbers().filter(|number| *number < newest);
+        let older = older.filter(|number| self.acked.contains(*number));
+        for number in std::iter::once(newest).chain(older).take_while(|number| *number >= since) {
+            let then = source.history.numbered(number);
+            if !then.is_some_and(|then| own.push(source.frame, then)) {
+                break;
             }
         }
         own

@@ -98,6 +98,11 @@ impl Priorities {
         entry.fresh = entry.fresh.saturating_add(u32::from(weight));
     }
 
+    /// The listed entities, in the order in which they were named.
+    pub fn listed(&self) -> &[u16] {
+        &self.listed
+    }
+
     /// Writes the indices of at most `most` entities into `due`: urgent ones first, then by falling
     /// sum, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {

@@ -2,13 +2,13 @@
 
 use crate::time::Tick;
 
-/// A set of numbers, of which the last 128 are remembered: snapshots of four seconds at 30 Hz and
-/// of one at 128 Hz.
+/// A set of numbers, of which the last 64 are remembered: snapshots of two seconds at 30 Hz and of
+/// half of one at 128 Hz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recent {
     newest: u64,
     /// Bit `n` stands for the number `n` before the newest.
-    bits: u128,
+    bits: u64,
 }
 
 impl Recent {
@@ -19,18 +19,18 @@ impl Recent {
         }
         if number > self.newest {
             let by = number - self.newest;
-            self.bits = if by < 128 { self.bits << by } else { 0 };
+            self.bits = if by < 64 { self.bits << by } else { 0 };
             self.newest = number;
         }
         let back = self.newest - number;
-        if back < 128 {
+        if back < 64 {
             self.bits |= 1 << back;
         }
     }
 
     pub(crate) fn contains(&self, number: u64) -> bool {
         number <= self.newest
-            && self.newest - number < 128
+            && self.newest - number < 64
             && self.bits >> (self.newest - number) & 1 == 1
     }
 
@@ -50,6 +50,13 @@ impl Recent {
         Tick::widen(low, Tick(self.newest().unwrap_or(u64::from(low)))).0
     }
 
+    /// Tells whether `newest` is the newest, and the numbers before it by the bits of `mask` are
+    /// there too.
+    #[inline]
+    pub(crate) fn has(&self, newest: u64, mask: u64) -> bool {
+        self.newest == newest && self.bits & mask == mask && self.bits != 0
+    }
+
     pub(crate) fn newest(&self) -> Option<u64> {
         (self.bits != 0).then_some(self.newest)
     }
@@ -60,7 +67,7 @@ impl Recent {
             return self.newest();
         }
         let back = self.newest - number;
-        if back >= 128 {
+        if back >= 64 {
             return None;
         }
         let older = self.bits >> back;
@@ -96,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn recent_numbers_are_the_set_of_the_last_128(
+        fn recent_numbers_are_the_set_of_the_last_64(
             numbers in prop::collection::vec(0..400_u64, 0..60), asked in 0..500_u64,
         ) {
             let mut arrivals = Recent::default();
@@ -105,7 +112,7 @@ mod tests {
                 arrivals.insert(number);
                 set.insert(number);
                 let newest = *set.last().expect("just inserted");
-                set.retain(|old| newest - old < 128);
+                set.retain(|old| newest - old < 64);
             }
             prop_assert_eq!(arrivals.newest(), set.last().copied());
             prop_assert_eq!(arrivals.contains(asked), set.contains(&asked));

@@ -1,6 +1,6 @@
 //! A client's received states, by entity and tick, and what to acknowledge.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::EntityState;
 use super::recent::Recent;
@@ -60,8 +60,12 @@ pub struct Store<G> {
     reader: PlayerId,
     arrivals: Recent,
     newest: Tick,
-    versions: BTreeMap<u16, VecDeque<Version>>,
+    /// By index.
+    versions: Vec<Versions>,
 }
+
+/// An entity's versions, oldest first.
+type Versions = VecDeque<Version>;
 
 /// Ticks for which states are kept beyond the greatest age of a baseline, for overtaken packets.
 /// Arbitrary.
@@ -76,7 +80,7 @@ impl<G: Game> Store<G> {
             reader,
             arrivals: Recent::default(),
             newest: tick,
-            versions: BTreeMap::new(),
+            versions: Vec::new(),
         }
     }
 
@@ -143,8 +147,14 @@ impl<G: Game> Store<G> {
     }
 
     fn insert(&mut self, index: u16, version: Version) {
-        let versions = self.versions.entry(index).or_default();
-        if let Err(at) = versions.binary_search_by_key(&version.tick, |version| version.tick) {
+        let at = usize::from(index);
+        if self.versions.len() <= at {
+            self.versions.resize_with(at + 1, Versions::new);
+        }
+        let versions = &mut self.versions[at];
+        if versions.back().is_none_or(|last| last.tick < version.tick) {
+            versions.push_back(version);
+        } else if let Err(at) = place(versions, version.tick) {
             versions.insert(at, version);
         }
     }
@@ -154,29 +164,31 @@ impl<G: Game> Store<G> {
         let newest = self.newest;
         let old =
             |version: &Version| newest.since(version.tick) > BASELINE_AGE_TICKS_MAX + SLACK_TICKS;
-        self.versions.retain(|_, versions| {
+        for versions in &mut self.versions {
             while versions.len() > 1 && versions.front().is_some_and(old) {
                 versions.pop_front();
             }
-            versions.back().is_some_and(|last| last.state.is_some() || !old(last))
-        });
+            if versions.back().is_some_and(|last| last.state.is_none() && old(last)) {
+                versions.clear();
+            }
+        }
     }
 
     /// An entity's version at exactly that tick.
     pub fn version(&self, index: u16, tick: Tick) -> Option<&Version> {
-        let versions = self.versions.get(&index)?;
-        let at = versions.binary_search_by_key(&tick, |version| version.tick).ok()?;
-        Some(&versions[at])
+        let versions = self.versions.get(usize::from(index))?;
+        Some(&versions[place(versions, tick).ok()?])
     }
 
     /// An entity's newest version.
     pub fn last(&self, index: u16) -> Option<&Version> {
-        self.versions.get(&index)?.back()
+        self.versions.get(usize::from(index))?.back()
     }
 
     /// All entities with their versions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &VecDeque<Version>)> {
-        self.versions.iter().map(|(index, versions)| (*index, versions))
+        let all = (0..).zip(&self.versions);
+        all.filter(|(_, versions)| !versions.is_empty())
     }
 
     /// All present entities in their newest states.
@@ -189,4 +201,21 @@ impl<G: Game> Store<G> {
         }
         entities
     }
+}
+
+/// The position of a tick's version, or the one at which it would be. References are few versions
+/// back, and versions mostly as far apart as the last two.
+fn place(versions: &Versions, tick: Tick) -> Result<usize, usize> {
+    let len = versions.len();
+    if len > 1 {
+        let last = versions[len - 1].tick;
+        let apart = last.since(versions[len - 2].tick).max(1);
+        let back = last.since(tick) / apart;
+        if let Some(at) = (len - 1).checked_sub(back as usize)
+            && versions[at].tick == tick
+        {
+            return Ok(at);
+        }
+    }
+    versions.binary_search_by_key(&tick, |version| version.tick)
 }

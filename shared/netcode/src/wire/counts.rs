@@ -1,7 +1,7 @@
 //! Tables made from counted decisions.
 
 use super::model::*;
-use super::range::{Coder, Level, level_of};
+use super::range::{Coder, Level, level_of, low_bits};
 use super::records::records_digest;
 use crate::fields::Kind;
 
@@ -158,8 +158,10 @@ impl Coder for Counts {
         yes
     }
 
-    fn even(&mut self, yes: bool) -> bool {
-        self.even[self.last] += 1.0;
-        yes
+    fn raw(&mut self, value: u32, count: u32) -> u32 {
+        self.even[self.last] += f64::from(count);
+        low_bits(value, count)
     }
+
+    fn end(&mut self) {}
 }

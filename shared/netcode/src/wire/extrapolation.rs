@@ -17,35 +17,35 @@ pub const REFERENCES_MAX: usize = 5;
 
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct ReferenceStates {
+pub struct ReferenceStates<'a> {
     /// Ticks from each to the extrapolated state: rising, 1 or more.
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
-    pub states: [Packed; REFERENCES_MAX],
+    pub states: [&'a Packed; REFERENCES_MAX],
     /// Number of states.
     pub len: usize,
 }
 
-impl Default for ReferenceStates {
+impl Default for ReferenceStates<'_> {
     fn default() -> Self {
-        let nothing = [0; FIELDS_MAX];
-        Self { ages: [0; REFERENCES_MAX], states: [nothing; REFERENCES_MAX], len: 0 }
+        const NOTHING: &Packed = &[0; FIELDS_MAX];
+        Self { ages: [0; REFERENCES_MAX], states: [NOTHING; REFERENCES_MAX], len: 0 }
     }
 }
 
-impl ReferenceStates {
+impl<'a> ReferenceStates<'a> {
     /// Adds an older state; further ones than fit are left out.
-    pub fn push(&mut self, age: u8, state: &Packed) {
+    pub fn push(&mut self, age: u8, state: &'a Packed) {
         if self.len < REFERENCES_MAX {
             self.ages[self.len] = age;
-            self.states[self.len] = *state;
+            self.states[self.len] = state;
             self.len += 1;
         }
     }
 
     /// The newest state.
-    pub fn base(&self) -> &Packed {
-        &self.states[0]
+    pub fn base(&self) -> &'a Packed {
+        self.states[0]
     }
 
     pub(super) fn age(&self, at: usize) -> i64 {
@@ -58,7 +58,7 @@ impl ReferenceStates {
         if a == b || b >= self.len {
             return 8;
         }
-        let pairs = self.states[a].iter().zip(&self.states[b]);
+        let pairs = self.states[a].iter().zip(self.states[b]);
         let changes = fields.iter().zip(pairs).map(|(field, (a, b))| difference(field, *b, *a));
         let most = changes.map(i32::unsigned_abs).max().unwrap_or(0);
         digits(u64::from(most)).min(7) as u8
@@ -208,7 +208,7 @@ pub(crate) struct Trend {
 
 /// Sums for a line of least squares over the newest `len` states: their number, the sum of their
 /// times, and of the squares. Times are in ticks before the extrapolated state, so negative.
-fn sums(past: &ReferenceStates, len: usize) -> [i64; 3] {
+fn sums(past: &ReferenceStates<'_>, len: usize) -> [i64; 3] {
     let mut sums = [len as i64, 0, 0];
     for at in 0..len {
         sums[1] -= past.age(at);
@@ -219,7 +219,7 @@ fn sums(past: &ReferenceStates, len: usize) -> [i64; 3] {
 
 /// The line of a field in parts of `divisor`, from the baseline's value: (value now, rise a tick,
 /// divisor).
-fn line(past: &ReferenceStates, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
+fn line(past: &ReferenceStates<'_>, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
     let [n, x, xx] = sums(past, len);
     let (mut y, mut xy) = (0, 0);
     for j in 0..len {
@@ -232,7 +232,7 @@ fn line(past: &ReferenceStates, field: &Field, at: usize, len: usize) -> (i64, i
 
 impl Trend {
     /// The line of all trending fields: a state is on it if each of them is, to a step.
-    pub(crate) fn of(fields: &[Field], past: &ReferenceStates) -> Self {
+    pub(crate) fn of(fields: &[Field], past: &ReferenceStates<'_>) -> Self {
         let mut references = past.len.min(2);
         if references < 2 {
             return Self { references: 0 };
@@ -256,7 +256,7 @@ impl Trend {
     /// Predicts a field on the line.
     pub(crate) fn predict(
         &self,
-        past: &ReferenceStates,
+        past: &ReferenceStates<'_>,
         field: &Field,
         rates: Rates,
         at: usize,
@@ -281,7 +281,7 @@ impl Trend {
 
 /// Move of a freely falling field from its baseline; none if it does not fall. It falls if it
 /// gained its drift lately, to two fifths: bodies that roll or rest do not.
-fn falling(past: &ReferenceStates, field: &Field, rates: Rates, at: usize) -> Option<i64> {
+fn falling(past: &ReferenceStates<'_>, field: &Field, rates: Rates, at: usize) -> Option<i64> {
     if field.drift == 0.0 || past.len < 3 {
         return None;
     }
@@ -330,10 +330,8 @@ mod tests {
             for shift in [0.0, 125.0, 64.0] {
                 let told = by_table(FIELDS, Rates::DEFAULT, &at(shift, 0.0), 30);
                 assert_eq!(told[0], at(shift, 1.0)[0], "from {shift} by {vx}");
-                let mut past = ReferenceStates::default();
-                past.push(30, &at(shift, 0.0));
-                past.push(60, &at(shift, -1.0));
-                past.push(90, &at(shift, -2.0));
+                let states = [0.0, -1.0, -2.0].map(|halves| at(shift, halves));
+                let past = past([30, 60, 90], &states);
                 let trend = Trend::of(FIELDS, &past);
                 let predicted = trend.predict(&past, &FIELDS[2], Rates::DEFAULT, 2);
                 let predicted = predicted.expect("there are three");
@@ -352,14 +350,12 @@ mod tests {
     fn the_documents_examples_are_right() {
         let document = include_str!("../../WIRE.md");
         let says = |text: &str| assert!(document.contains(text), "WIRE.md does not say: {text}");
-        let past = |states: [(u8, u32); 3]| {
-            let mut past = ReferenceStates::default();
-            for (age, value) in states {
+        let states = |values: [u32; 3]| {
+            values.map(|value| {
                 let mut state = [0; FIELDS_MAX];
                 state[0] = value;
-                past.push(age, &state);
-            }
-            past
+                state
+            })
         };
         let moved = [Field::centred(16, 6).moved_by("v").named("x"), FIELDS[1].named("v")];
         let mut state = [0; FIELDS_MAX];
@@ -369,7 +365,8 @@ mod tests {
         assert_eq!((told(8), told(7)), (99, 100));
 
         let line = [Field::centred(14, 4).trending()];
-        let straight = past([(2, 10), (4, 12), (6, 15)]);
+        let (straight, bent) = (states([10, 12, 15]), states([100, 103, 100]));
+        let (straight, bent) = (past([2, 4, 6], &straight), past([12, 24, 36], &bent));
         let predict = |fields: &[Field], past| {
             let predicted = Trend::of(fields, past).predict(past, &fields[0], Rates::DEFAULT, 0);
             predicted.map(|it| (it.fine, it.step(), it.class, it.up))
@@ -378,7 +375,6 @@ mod tests {
         assert_eq!(predict(&line, &straight), Some((1877, 7, 17, true)));
 
         let fall = [line[0].drifting(-10.0)];
-        let bent = past([(12, 100), (24, 103), (36, 100)]);
         says("`fall` -768 - 1584 = -2352, the step\n91, the class 44, up.");
         assert_eq!(predict(&fall, &bent), Some((25_600 - 2352, 91, 44, true)));
 
@@ -388,11 +384,15 @@ mod tests {
     }
 
     fn trend_class(shift: f32, at: &impl Fn(f32, f32) -> Packed) -> usize {
-        let mut past = ReferenceStates::default();
-        for (age, halves) in [(30, 0.0), (60, -1.0), (90, -2.0)] {
-            past.push(age, &at(shift, halves));
-        }
+        let states = [0.0, -1.0, -2.0].map(|halves| at(shift, halves));
+        let past = past([30, 60, 90], &states);
         let predicted = Trend::of(FIELDS, &past).predict(&past, &FIELDS[2], Rates::DEFAULT, 2);
         predicted.map_or(0, |predicted| predicted.class)
+    }
+
+    fn past(ages: [u8; 3], states: &[Packed; 3]) -> ReferenceStates<'_> {
+        let mut past = ReferenceStates::default();
+        ages.into_iter().zip(states).for_each(|(age, state)| past.push(age, state));
+        past
     }
 }

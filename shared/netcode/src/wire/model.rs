@@ -28,11 +28,10 @@ pub(crate) enum Number {
     BaselineAge,
     References,
     ReferenceAge,
-    Sent,
 }
 
 /// Number of them.
-pub(super) const NUMBERS: usize = 12;
+pub(super) const NUMBERS: usize = 11;
 /// Numbers have at most 32 bits, so exponents up to 32.
 pub(super) const EXPONENTS: usize = 33;
 /// Indices have 16 bits. For each size of the gap before and each exponent there is the exponent's
@@ -92,7 +91,7 @@ pub enum TablesError {
 }
 
 /// First bytes of a file of tables; changes whenever decisions are added or moved.
-const VERSION: &[u8] = b"phaselock tables 5\n";
+const VERSION: &[u8] = b"phaselock tables 6\n";
 
 impl Tables {
     /// Tables for games without their own, trained on all scenes.
@@ -305,17 +304,19 @@ fn exponent<C: Coder>(coder: &mut C, most: u32, value: u32, at: impl Fn(usize) -
     read
 }
 
-/// Codes `count` binary digits after the first. The two highest are not evenly spread.
+/// Codes `count` binary digits after the first. The two highest are not evenly spread: each is a
+/// decision whether it is 0, so that with even likelihoods the digits are the number's bits.
 fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u32 {
-    (0..count).rev().fold(1, |read, at| {
-        let yes = value >> at & 1 == 1;
-        let digit = match count - 1 - at {
-            0 => coder.bit(start, yes),
-            1 => coder.bit(start + 1 + (read & 1) as usize, yes),
-            _ => coder.even(yes),
-        };
-        read << 1 | u32::from(digit)
-    })
+    let mut read = 1;
+    for nth in 0..count.min(2) {
+        let zero = value >> (count - 1 - nth) & 1 == 0;
+        let place = if nth == 0 { start } else { start + 1 + (read & 1) as usize };
+        read = read << 1 | u32::from(!coder.bit(place, zero));
+    }
+    match count {
+        0..=2 => read,
+        more => read << (more - 2) | coder.raw(value, more - 2),
+    }
 }
 
 /// Codes whether an entity is as extrapolated, given the two before it (`lately`).

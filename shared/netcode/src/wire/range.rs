@@ -1,12 +1,19 @@
 //! A binary range coder: decisions of known likelihood into as few bytes as they take.
 //!
-//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state, so that
-//! rounding costs next to nothing. Zero bytes at the end are left out.
+//! This is Martin's range coder (1979) with 56 bits of state. Its symbols are *groups* of decisions
+//! in a row: each decision halves an interval of whole numbers below 2^32 as its likelihood says,
+//! and once the interval is [narrow](NARROW), or the format [ends the group](Coder::end), the coder
+//! takes the interval as one symbol. So a decision costs a multiplication of small numbers, and
+//! decisions that were made once are written for every client in one or two steps. Zero bytes at
+//! the end are left out.
 //!
 //! A likelihood is a [`Level`], one of 256 at even distances of 1/16 in log-odds, which cost at
 //! most a ten-thousandth of a bit.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
+
+#[cfg(test)]
+mod tests;
 
 use super::error::WireError;
 
@@ -16,19 +23,28 @@ pub type Level = u8;
 /// As likely as not.
 pub const EVEN: Level = 128;
 
-/// Writer, reader, meter or counter of decisions: one description of a format serves all four.
+/// Writer, reader, recorder or counter of decisions: one description of a format serves all four.
 pub trait Coder {
     /// Codes a decision with the likelihood of its `context` in the tables. A writer returns
     /// `yes`; a reader ignores it and returns what was written.
     fn bit(&mut self, context: usize, yes: bool) -> bool;
 
-    /// Codes a decision that is as likely as not.
-    fn even(&mut self, yes: bool) -> bool;
+    /// Codes the low `count` bits (at most 32) of any number, all of them as likely as not, and
+    /// returns these.
+    fn raw(&mut self, value: u32, count: u32) -> u32;
 
-    /// Codes the low `count` bits (at most 32) of any number, highest first.
-    fn raw(&mut self, value: u32, count: u32) -> u32 {
-        (0..count).rev().fold(0, |read, at| read << 1 | u32::from(self.even(value >> at & 1 == 1)))
+    /// Ends a group: what follows may be written behind anything else.
+    fn end(&mut self);
+
+    /// Codes a decision that is as likely as not.
+    fn even(&mut self, yes: bool) -> bool {
+        self.raw(yes.into(), 1) == 1
     }
+}
+
+/// The low `count` bits of a number.
+pub(super) fn low_bits(value: u32, count: u32) -> u32 {
+    value & ((1_u64 << count.min(32)) - 1) as u32
 }
 
 /// Levels in numbers.
@@ -38,17 +54,21 @@ struct Scale {
     likelihood: [u16; 256],
     /// Costs of no and yes in 1/1024 bit, rounded up.
     cost: [[u16; 2]; 256],
+    /// Costs in 1/1024 bit of groups of 2^31 (1 + n / 256) numbers or more, rounded up.
+    group_cost: [u32; 256],
 }
 
 fn scale() -> &'static Scale {
     static SCALE: std::sync::LazyLock<Scale> = std::sync::LazyLock::new(|| {
-        let mut scale = Scale { likelihood: [0; 256], cost: [[0; 2]; 256] };
+        let mut scale = Scale { likelihood: [0; 256], cost: [[0; 2]; 256], group_cost: [0; 256] };
         for level in 0..256 {
             let odds = libm::exp((f64::from(level as u16) - 128.0) / 16.0);
             let likelihood = (65_536.0 * odds / (1.0 + odds)).round().clamp(1.0, 65_535.0);
             scale.likelihood[level] = likelihood as u16;
             let cost = |part: f64| (-1024.0 * libm::log2(part / 65_536.0)).ceil() as u16;
             scale.cost[level] = [cost(65_536.0 - likelihood), cost(likelihood)];
+            let more = libm::log2(1.0 + level as f64 / 256.0);
+            scale.group_cost[level] = (1024.0 * (1.0 - more)).ceil() as u32;
         }
         scale
     });
@@ -66,41 +86,79 @@ pub fn cost(level: Level, yes: bool) -> u32 {
     u32::from(scale().cost[usize::from(level)][usize::from(yes)])
 }
 
-/// A decision with its likelihood, to be written more than once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Symbol(u16);
+/// An interval of whole numbers below 2^32 that stands for the decisions of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    start: u32,
+    width: u32,
+}
 
-impl Symbol {
-    /// A decision and its likelihood.
-    pub fn new(level: Level, yes: bool) -> Self {
-        Self(u16::from(level) << 1 | u16::from(yes))
-    }
-
-    fn level(self) -> Level {
-        (self.0 >> 1) as Level
-    }
-
-    fn yes(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    /// Cost in 1/1024 bit.
+impl Group {
+    /// Cost in 1/1024 bit, rounded up.
     pub fn cost(self) -> u32 {
-        cost(self.level(), self.yes())
+        // The eight digits behind the first tell the logarithm to a 180th of a bit.
+        let digits = self.width.max(1).ilog2();
+        let behind = ((u64::from(self.width) << 8) >> digits) as usize & 0xff;
+        scale().group_cost[behind] + (31 - digits) * 1024
     }
 }
 
-/// Fewest bits of the range after a decision, so that likelihoods in 1/65536 hardly round.
+/// An interval with fewer numbers is narrow: its group ends. A decision rounds by one of them.
+const NARROW: u64 = 1 << 16;
+/// Numbers of a group without decisions.
+const WHOLE: u64 = 1 << 32;
+/// Bits that are taken in one go at most, so that the interval does not become narrow.
+const RAW_BITS_MAX: u32 = 16;
+
+/// Part of an interval that falls to the yes.
+#[inline]
+fn split(scale: &Scale, width: u64, level: Level) -> u64 {
+    (width * u64::from(scale.likelihood[usize::from(level)])) >> 16
+}
+
+/// A group that grows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Growing {
+    start: u64,
+    width: u64,
+}
+
+impl Growing {
+    const NEW: Self = Self { start: 0, width: WHOLE };
+
+    #[inline]
+    fn decide(&mut self, split: u64, yes: bool) {
+        if yes {
+            self.width = split;
+        } else {
+            self.start += split;
+            self.width -= split;
+        }
+    }
+
+    /// The group so far, if there is anything in it. The next one begins.
+    #[inline]
+    fn take(&mut self) -> Option<Group> {
+        let Self { start, width } = std::mem::replace(self, Self::NEW);
+        (width < WHOLE).then_some(Group { start: start as u32, width: width as u32 })
+    }
+}
+
+/// Fewest bits of the range after a group, so that groups hardly round.
 const RANGE_BITS_MIN: u32 = 48;
 /// Bits of the state.
 const STATE_BITS: u32 = 56;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
-/// Writer of decisions behind the bytes of a buffer.
+/// Bytes by which a range is too small.
+#[inline]
+fn bytes_short(range: u64) -> u32 {
+    (RANGE_BITS_MIN + 7).saturating_sub(range.max(1).ilog2()) / 8
+}
+
+/// Writer of groups behind the bytes of a buffer.
 #[derive(Debug)]
-pub struct RangeWriter<'t> {
-    levels: &'t [Level],
-    scale: &'static Scale,
+pub struct RangeWriter {
     bytes: Vec<u8>,
     /// Start of its own bytes.
     start: usize,
@@ -108,56 +166,57 @@ pub struct RangeWriter<'t> {
     range: u64,
 }
 
-impl<'t> RangeWriter<'t> {
-    /// A writer behind `bytes` with the likelihoods in `levels`.
-    pub fn new(levels: &'t [Level], bytes: Vec<u8>) -> Self {
+impl RangeWriter {
+    /// A writer behind `bytes`.
+    pub fn new(bytes: Vec<u8>) -> Self {
         let start = bytes.len();
-        let range = 1 << STATE_BITS;
-        Self { levels, scale: scale(), bytes, start, low: 0, range }
+        Self { bytes, start, low: 0, range: 1 << STATE_BITS }
     }
 
-    /// Writes a decision.
+    /// Writes a group.
     #[inline]
-    pub fn symbol(&mut self, symbol: Symbol) {
-        self.decide(symbol.level(), symbol.yes());
-    }
-
-    #[inline]
-    fn decide(&mut self, level: Level, yes: bool) {
-        let likelihood = u64::from(self.scale.likelihood[usize::from(level)]);
-        let split = (self.range >> 16) * likelihood;
-        if yes {
-            self.range = split;
-        } else {
-            self.low += split;
-            self.range -= split;
-        }
-        while self.range < 1 << RANGE_BITS_MIN {
-            self.emit();
-            self.range <<= 8;
+    pub fn group(&mut self, group: Group) {
+        let unit = self.range >> 32;
+        self.low += unit * u64::from(group.start);
+        self.range = unit * u64::from(group.width);
+        let short = bytes_short(self.range);
+        if short > 0 {
+            self.emit(short);
+            self.range <<= 8 * short;
         }
     }
 
-    /// Moves the highest byte of the state out; an overflow carries into the bytes before.
-    fn emit(&mut self) {
+    /// Moves the highest bytes of the state out; an overflow carries into the bytes before.
+    #[inline]
+    fn emit(&mut self, count: u32) {
         self.carry();
-        self.bytes.push((self.low >> RANGE_BITS_MIN) as u8);
-        self.low = (self.low << 8) & STATE_MASK;
+        let state = (self.low << (u64::BITS - STATE_BITS)).to_be_bytes();
+        // Of constant length, and then cut: quicker than few bytes at a time.
+        let len = self.bytes.len() + count as usize;
+        self.bytes.extend_from_slice(&state);
+        self.bytes.truncate(len);
+        self.low = (self.low << (8 * count)) & STATE_MASK;
     }
 
+    #[inline]
     fn carry(&mut self) {
         if self.low > STATE_MASK {
             self.low &= STATE_MASK;
-            for byte in self.bytes[self.start..].iter_mut().rev() {
-                *byte = byte.wrapping_add(1);
-                if *byte != 0 {
-                    break;
-                }
+            self.increment();
+        }
+    }
+
+    #[cold]
+    fn increment(&mut self) {
+        for byte in self.bytes[self.start..].iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
             }
         }
     }
 
-    /// The shortest bytes with all decisions.
+    /// The shortest bytes with all groups.
     pub fn finish(mut self) -> Vec<u8> {
         // The number of the range with the most zeros at its end.
         let last = self.low + self.range - 1;
@@ -169,24 +228,12 @@ impl<'t> RangeWriter<'t> {
         self.low = last >> zeros << zeros;
         self.carry();
         while self.low != 0 {
-            self.emit();
+            self.emit(1);
         }
         while self.bytes.len() > self.start && self.bytes.last() == Some(&0) {
             self.bytes.pop();
         }
         self.bytes
-    }
-}
-
-impl Coder for RangeWriter<'_> {
-    fn bit(&mut self, context: usize, yes: bool) -> bool {
-        self.decide(self.levels[context], yes);
-        yes
-    }
-
-    fn even(&mut self, yes: bool) -> bool {
-        self.decide(EVEN, yes);
-        yes
     }
 }
 
@@ -198,45 +245,49 @@ pub struct RangeReader<'t> {
     bytes: &'t [u8],
     at: usize,
     code: u64,
-    range: u64,
+    /// Part of the range for each number of a group.
+    unit: u64,
+    growing: Growing,
+    /// The group's number, from the interval's start on.
+    number: u64,
 }
 
 impl<'t> RangeReader<'t> {
     /// A reader with the likelihoods of the writer.
     pub fn new(levels: &'t [Level], bytes: &'t [u8]) -> Self {
-        let range = 1 << STATE_BITS;
-        let mut reader = Self { levels, scale: scale(), bytes, at: 0, code: 0, range };
-        for _ in 0..STATE_BITS / 8 {
-            reader.pull();
-        }
+        let (unit, growing) = (1 << (STATE_BITS - 32), Growing::NEW);
+        let scale = scale();
+        let mut reader = Self { levels, scale, bytes, at: 0, code: 0, unit, growing, number: 0 };
+        reader.pull(STATE_BITS / 8);
+        reader.begin();
         reader
     }
 
-    fn pull(&mut self) {
-        self.code = self.code << 8 | u64::from(self.bytes.get(self.at).copied().unwrap_or(0));
-        self.at += 1;
+    fn pull(&mut self, count: u32) {
+        for _ in 0..count {
+            self.code = self.code << 8 | u64::from(self.bytes.get(self.at).copied().unwrap_or(0));
+            self.at += 1;
+        }
+    }
+
+    fn begin(&mut self) {
+        // Bytes that nobody wrote may lie behind the last number.
+        self.number = (self.code / self.unit).min(WHOLE - 1);
     }
 
     #[inline]
-    fn decide(&mut self, level: Level) -> bool {
-        let likelihood = u64::from(self.scale.likelihood[usize::from(level)]);
-        let split = (self.range >> 16) * likelihood;
-        let yes = self.code < split;
-        if yes {
-            self.range = split;
-        } else {
-            self.code -= split;
-            self.range -= split;
-        }
-        while self.range < 1 << RANGE_BITS_MIN {
-            self.range <<= 8;
-            self.pull();
+    fn decide(&mut self, split: u64) -> bool {
+        let yes = self.number < split;
+        self.growing.decide(split, yes);
+        if !yes {
+            self.number -= split;
         }
         yes
     }
 
     /// Ends reading: no byte may follow, and the last must not be zero.
-    pub fn finish(self) -> Result<(), WireError> {
+    pub fn finish(mut self) -> Result<(), WireError> {
+        self.end();
         if self.at < self.bytes.len() || self.bytes.last() == Some(&0) {
             return Err(WireError::Trailing);
         }
@@ -245,115 +296,102 @@ impl<'t> RangeReader<'t> {
 }
 
 impl Coder for RangeReader<'_> {
+    #[inline]
     fn bit(&mut self, context: usize, _yes: bool) -> bool {
-        self.decide(self.levels[context])
+        let yes = self.decide(split(self.scale, self.growing.width, self.levels[context]));
+        if self.growing.width < NARROW {
+            self.end();
+        }
+        yes
     }
 
-    fn even(&mut self, _yes: bool) -> bool {
-        self.decide(EVEN)
+    fn raw(&mut self, _value: u32, count: u32) -> u32 {
+        let (mut value, mut left) = (0_u64, count.min(32));
+        while left > 0 {
+            let take = left.min(RAW_BITS_MAX);
+            if self.growing.width >> take < NARROW {
+                self.end();
+            }
+            let part = self.growing.width >> take;
+            // The last part is the greatest: it has the rest.
+            let digits = u64::from(self.number as u32 / part as u32).min((1 << take) - 1);
+            self.growing.start += part * digits;
+            self.growing.width = part;
+            self.number -= part * digits;
+            value = value << take | digits;
+            left -= take;
+        }
+        value as u32
+    }
+
+    fn end(&mut self) {
+        let Some(group) = self.growing.take() else { return };
+        self.code -= self.unit * u64::from(group.start);
+        let range = self.unit * u64::from(group.width);
+        let short = bytes_short(range);
+        self.pull(short);
+        self.unit = (range << (8 * short)) >> 32;
+        self.begin();
     }
 }
 
-/// Collector of decisions to be written later, and of their cost.
+/// Collector of groups to be written later, and of their cost.
 #[derive(Debug)]
-pub struct DecisionRecorder<'t> {
+pub struct Recorder<'t> {
     levels: &'t [Level],
-    symbols: &'t mut Vec<Symbol>,
-    /// Cost in 1/1024 bit.
+    scale: &'static Scale,
+    groups: &'t mut Vec<Group>,
+    growing: Growing,
+    /// Cost of the ended groups in 1/1024 bit.
     pub cost: u32,
 }
 
-impl<'t> DecisionRecorder<'t> {
-    /// A collector that appends to `symbols`.
-    pub fn new(levels: &'t [Level], symbols: &'t mut Vec<Symbol>) -> Self {
-        Self { levels, symbols, cost: 0 }
+impl<'t> Recorder<'t> {
+    /// A collector that appends to `groups`.
+    pub fn new(levels: &'t [Level], groups: &'t mut Vec<Group>) -> Self {
+        Self { levels, scale: scale(), groups, growing: Growing::NEW, cost: 0 }
     }
 
-    fn push(&mut self, symbol: Symbol) {
-        self.cost += symbol.cost();
-        self.symbols.push(symbol);
+    /// The decisions so far as the beginning of a group, if no group has ended.
+    pub(super) fn pause(self) -> Option<Growing> {
+        self.groups.is_empty().then_some(self.growing)
+    }
+
+    /// Goes on from the beginning of a group, where none has begun.
+    pub(super) fn resume(&mut self, begun: Growing) {
+        self.growing = begun;
     }
 }
 
-impl Coder for DecisionRecorder<'_> {
+impl Coder for Recorder<'_> {
+    #[inline]
     fn bit(&mut self, context: usize, yes: bool) -> bool {
-        self.push(Symbol::new(self.levels[context], yes));
+        self.growing.decide(split(self.scale, self.growing.width, self.levels[context]), yes);
+        if self.growing.width < NARROW {
+            self.end();
+        }
         yes
     }
 
-    fn even(&mut self, yes: bool) -> bool {
-        self.push(Symbol::new(EVEN, yes));
-        yes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn what_was_written_is_read_and_costs_what_was_said(
-            decisions in prop::collection::vec(
-                (any::<u8>(), any::<bool>(), any::<bool>()), 0..2000,
-            ),
-            prefix in prop::collection::vec(any::<u8>(), 0..4),
-        ) {
-            let levels: Vec<Level> = (0..=255).collect();
-            // Half of them go the likely way, so that long runs of cheap ones occur.
-            let decided = |&(level, yes, likely): &(u8, bool, bool)| {
-                (level, if likely { level >= EVEN } else { yes })
-            };
-            let mut writer = RangeWriter::new(&levels, prefix.clone());
-            let mut bits = 0.0;
-            for (level, yes) in decisions.iter().map(decided) {
-                writer.bit(usize::from(level), yes);
-                bits += f64::from(cost(level, yes)) / 1024.0;
+    fn raw(&mut self, value: u32, count: u32) -> u32 {
+        let mut left = count.min(32);
+        while left > 0 {
+            let take = left.min(RAW_BITS_MAX);
+            if self.growing.width >> take < NARROW {
+                self.end();
             }
-            let bytes = writer.finish();
-            prop_assert_eq!(&bytes[..prefix.len()], &prefix[..]);
-            let own = &bytes[prefix.len()..];
-            prop_assert!(own.len() as f64 <= bits / 8.0 + 1.0, "{} for {}", own.len(), bits / 8.0);
-            let mut reader = RangeReader::new(&levels, own);
-            for (level, yes) in decisions.iter().map(decided) {
-                prop_assert_eq!(reader.bit(usize::from(level), false), yes);
-            }
-            prop_assert_eq!(reader.finish(), Ok(()));
+            left -= take;
+            let digits = u64::from(value >> left) & ((1 << take) - 1);
+            self.growing.width >>= take;
+            self.growing.start += self.growing.width * digits;
         }
+        low_bits(value, count)
+    }
 
-        #[test]
-        fn anything_is_read_without_a_panic(
-            bytes: Vec<u8>, levels in prop::collection::vec(any::<u8>(), 1..300),
-        ) {
-            let mut reader = RangeReader::new(&levels, &bytes);
-            for at in 0..levels.len() {
-                reader.bit(at, false);
-                reader.raw(0, 5);
-            }
+    fn end(&mut self) {
+        if let Some(group) = self.growing.take() {
+            self.cost += group.cost();
+            self.groups.push(group);
         }
-    }
-
-    #[test]
-    fn what_follows_the_end_is_refused() {
-        let mut writer = RangeWriter::new(&[], Vec::new());
-        writer.raw(0xa5, 8);
-        let bytes = writer.finish();
-        assert_eq!(bytes, [!0xa5]);
-        let check = |bytes: &[u8]| {
-            let mut reader = RangeReader::new(&[], bytes);
-            (reader.raw(0, 8), reader.finish())
-        };
-        assert_eq!(check(&bytes), (0xa5, Ok(())));
-        assert_eq!(check(&[!0xa5, 0]).1, Err(WireError::Trailing));
-        assert_eq!(check(&[!0xa5, 0, 0, 0, 0, 0, 0, 1]).1, Err(WireError::Trailing));
-    }
-
-    #[test]
-    fn levels_are_what_they_say() {
-        assert_eq!(scale().likelihood[usize::from(EVEN)], 32_768);
-        assert_eq!(cost(EVEN, true), 1024);
-        assert_eq!(level_of(1.0, 2.0), EVEN);
-        assert!(level_of(1.0, 1000.0) < 32 && level_of(0.0, 10.0) == 1);
     }
 }

@@ -82,16 +82,16 @@ impl Whole {
     /// Predicts the rotation; `told` is the state by other means.
     pub(crate) fn of(
         fields: &[Field],
-        past: &ReferenceStates,
+        past: &ReferenceStates<'_>,
         told: &Packed,
         first: usize,
     ) -> Self {
         let mut predicted = whole(fields, told, first);
         let mut references = 0;
         if fields[first].trending && past.len >= 2 {
-            let newest = whole(fields, &past.states[0], first);
+            let newest = whole(fields, past.states[0], first);
             let turn = |len: usize| {
-                let oldest = whole(fields, &past.states[len - 1], first);
+                let oldest = whole(fields, past.states[len - 1], first);
                 Turn::through(&newest, &oldest, past.age(len - 1) - past.age(0))
             };
             // One and a half steps: all three points are rounded.
@@ -100,7 +100,7 @@ impl Whole {
             for len in 3..=past.len {
                 let turn = turn(len);
                 let on_it = (1..len - 1).all(|at| {
-                    let was = whole(fields, &past.states[at], first);
+                    let was = whole(fields, past.states[at], first);
                     let would = turn.at(past.age(0) - past.age(at));
                     let sign = if dot(&was, &would) < 0.0 { -1.0 } else { 1.0 };
                     was.iter().zip(&would).all(|(a, b)| (a - b * sign).abs() <= near)
@@ -121,7 +121,7 @@ impl Whole {
     pub(crate) fn predict(
         &self,
         fields: &[Field],
-        past: &ReferenceStates,
+        past: &ReferenceStates<'_>,
         state: &Packed,
         at: usize,
     ) -> Predicted {
@@ -161,14 +161,14 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
 /// Predicts the three smallest components behind the field `first`, whose present value is `now`.
 pub(crate) fn smallest(
     fields: &[Field],
-    past: &ReferenceStates,
+    past: &ReferenceStates<'_>,
     now: u32,
     first: usize,
 ) -> [Predicted; 3] {
     let newest = smallest_three(fields, past.base(), first);
     let mut expected = newest;
     if past.len >= 2 {
-        let older = smallest_three(fields, &past.states[1], first);
+        let older = smallest_three(fields, past.states[1], first);
         expected = Turn::through(&newest, &older, past.age(1) - past.age(0)).at(past.age(0));
     }
     let largest = now as usize & 3;

@@ -14,7 +14,7 @@ use super::error::WireError;
 use super::extrapolation::ReferenceStates;
 use super::fields::visible;
 use super::model::{Layout, Plain, extrapolated, gap, plain};
-use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
+use super::range::{Coder, Group, Growing, RangeReader, RangeWriter, Recorder};
 use super::state::{AsExtrapolated, Codec, EntityState};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
@@ -22,7 +22,8 @@ use crate::ids::PlayerId;
 use crate::limits::{ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::time::Tick;
 
-pub use header::{InputReport, Perceived, SnapshotHeader};
+use header::Stamp;
+pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub use references::References;
 use references::own_references;
 
@@ -40,6 +41,16 @@ pub enum Change {
     Gone,
     /// The reader may not see it any more.
     Hidden,
+}
+
+impl Change {
+    /// Cost of the fields' own groups in 1/1024 bit.
+    fn fields_cost(&self) -> u32 {
+        match self {
+            Self::Known(_, encoding) => encoding.cost,
+            Self::Full(_) | Self::Gone | Self::Hidden => 0,
+        }
+    }
 }
 
 /// Coding of an entity's state for readers with certain older ones.
@@ -101,6 +112,12 @@ impl Progress {
         index.wrapping_sub(self.next)
     }
 
+    /// Tells whether an entity comes right behind one with the packet's references, which itself
+    /// came right behind another.
+    fn is_usual(&self, index: u16) -> bool {
+        self.usual && self.gap == 0 && self.gap_to(index) == 0
+    }
+
     /// Tells whether an entity may follow: indices go around at most once.
     fn may_follow(&self, gap: u16) -> bool {
         let turned = if self.count == 0 { 0 } else { self.turned + u32::from(gap) };
@@ -116,24 +133,6 @@ impl Progress {
     }
 }
 
-/// Sum of the costs of decisions, in 1/1024 bit.
-struct Meter<'t> {
-    levels: &'t [Level],
-    cost: u32,
-}
-
-impl Coder for Meter<'_> {
-    fn bit(&mut self, context: usize, yes: bool) -> bool {
-        self.cost += super::range::cost(self.levels[context], yes);
-        yes
-    }
-
-    fn even(&mut self, yes: bool) -> bool {
-        self.cost += 1024;
-        yes
-    }
-}
-
 /// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
 const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
@@ -141,7 +140,11 @@ const END_BITS: u32 = 12 + CHECK_BITS + 8;
 #[derive(Debug)]
 pub struct SnapshotWriter<'l> {
     layout: &'l Layout,
-    coder: RangeWriter<'l>,
+    coder: RangeWriter,
+    /// Beginning of a usual entity's group behind another one.
+    usual: Option<Growing>,
+    /// Groups of the entity that is being written.
+    groups: &'l mut Vec<Group>,
     /// In 1/1024 bit.
     cost: u32,
     references: References,
@@ -150,106 +153,73 @@ pub struct SnapshotWriter<'l> {
 }
 
 impl<'l> SnapshotWriter<'l> {
-    /// Starts a packet for `reader`, who sees all fields of its own entities, in an empty buffer.
+    /// Starts a packet for `reader`, who sees all fields of its own entities, in a buffer; `groups`
+    /// is memory for it.
     pub fn new<G: Game>(
         codec: &'l Codec<G>,
         mut header: SnapshotHeader,
         reader: PlayerId,
         mut buffer: Vec<u8>,
+        groups: &'l mut Vec<Group>,
     ) -> Self {
         let layout = codec.layout();
-        let levels = layout.levels();
         buffer.clear();
         buffer.push(SNAPSHOT_KIND);
-        let mut meter = Meter { levels, cost: 8 * 1024 };
-        let mut coder = RangeWriter::new(levels, buffer);
+        let stamp = header.stamp(codec.rates());
+        buffer.extend(stamp.bytes());
+        let unstamped = buffer.len() as u32;
+        groups.clear();
+        let mut recorder = Recorder::new(layout.levels(), groups);
         // Nothing is wrong with a header that is written.
-        let (rates, near) = (codec.rates(), header.tick);
-        let _ = header.code(&mut meter, rates, near);
-        let _ = header.code(&mut coder, rates, near);
+        let _ = header.code(&mut recorder, codec.rates(), header.tick, stamp);
+        recorder.end();
+        let cost = unstamped * 8 * 1024 + recorder.cost;
+        let mut coder = RangeWriter::new(buffer);
+        groups.iter().for_each(|group| coder.group(*group));
         let references = header.references;
         let progress = Progress::default();
-        Self { layout, coder, cost: meter.cost, references, progress, reader }
+        let usual = usual(layout, references);
+        Self { layout, coder, usual, groups, cost, references, progress, reader }
     }
 
-    /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet
+    /// Adds an entity, with its fields' groups if it is [`Change::Known`], unless the packet
     /// exceeds `bytes_max` then. Indices rise, but may go around once.
     pub fn push<G: Game>(
         &mut self,
         index: u16,
         change: &Change,
-        symbols: &[Symbol],
+        fields: &[Group],
         bytes_max: usize,
     ) -> bool {
         if !self.progress.may_follow(self.progress.gap_to(index)) {
             return false;
         }
-        let mut meter = Meter { levels: self.layout.levels(), cost: 0 };
+        self.groups.clear();
+        let mut recorder = Recorder::new(self.layout.levels(), self.groups);
         let mut progress = self.progress;
-        self.entity::<G, _>(&mut meter, &mut progress, index, change);
-        let fields = match change {
-            Change::Known(_, encoding) => encoding.cost,
-            _ => 0,
-        };
-        let cost = self.cost + meter.cost + fields;
+        match (change, self.usual) {
+            (Change::Known(references, encoding), Some(begun))
+                if progress.is_usual(index) && *references == self.references =>
+            {
+                recorder.resume(begun);
+                prediction(&mut recorder, self.layout, &mut progress, encoding);
+                progress.add(index, encoding.digest);
+            }
+            _ => {
+                let packet = (self.layout, self.references, self.reader);
+                entity::<G, _>(&mut recorder, packet, &mut progress, index, change);
+            }
+        }
+        recorder.end();
+        let cost = self.cost + recorder.cost + change.fields_cost();
         if cost.div_ceil(1024) + END_BITS > bytes_max as u32 * 8 {
             return false;
         }
-        // The borrow checker cannot see that the coder is apart from the rest.
-        let mut coder = std::mem::replace(&mut self.coder, RangeWriter::new(&[], Vec::new()));
-        let mut progress = self.progress;
-        self.entity::<G, _>(&mut coder, &mut progress, index, change);
-        for symbol in symbols {
-            coder.symbol(*symbol);
-        }
-        self.coder = coder;
+        self.groups.iter().for_each(|group| self.coder.group(*group));
+        fields.iter().for_each(|group| self.coder.group(*group));
         self.progress = progress;
         self.cost = cost;
         true
-    }
-
-    /// Codes an entity without its fields' decisions.
-    fn entity<G: Game, C: Coder>(
-        &self,
-        coder: &mut C,
-        progress: &mut Progress,
-        index: u16,
-        change: &Change,
-    ) {
-        plain(coder, Plain::More, true);
-        gap(coder, progress.gap, progress.gap_to(index));
-        let sum = match change {
-            Change::Known(references, encoding) => {
-                plain(coder, Plain::Known, true);
-                let mut references = *references;
-                let _ = own_references(coder, self.references, progress.usual, &mut references);
-                progress.usual = references == self.references;
-                extrapolated(
-                    coder,
-                    self.layout,
-                    encoding.kind,
-                    encoding.activity,
-                    progress.lately,
-                    encoding.extrapolated,
-                );
-                progress.lately = (progress.lately << 1 | u8::from(encoding.extrapolated)) & 3;
-                encoding.digest
-            }
-            Change::Full(state) => {
-                plain(coder, Plain::Known, false);
-                plain(coder, Plain::There, true);
-                let mut state = *state;
-                let _ = code_full::<G, C>(coder, &mut state, self.reader);
-                digest::<G::Entity>(index, Some(&state))
-            }
-            Change::Gone | Change::Hidden => {
-                plain(coder, Plain::Known, false);
-                plain(coder, Plain::There, false);
-                plain(coder, Plain::Gone, matches!(change, Change::Gone));
-                digest::<G::Entity>(index, None)
-            }
-        };
-        progress.add(index, sum);
     }
 
     /// Number of entities.
@@ -259,10 +229,75 @@ impl<'l> SnapshotWriter<'l> {
 
     /// The finished packet.
     pub fn finish(mut self) -> Vec<u8> {
-        plain(&mut self.coder, Plain::More, false);
-        self.coder.raw(check(self.progress.sum), CHECK_BITS);
+        self.groups.clear();
+        let mut recorder = Recorder::new(self.layout.levels(), self.groups);
+        plain(&mut recorder, Plain::More, false);
+        recorder.raw(check(self.progress.sum), CHECK_BITS);
+        recorder.end();
+        self.groups.iter().for_each(|group| self.coder.group(*group));
         self.coder.finish()
     }
+}
+
+/// The beginning of an entity's group if it and the one before are usual, without a gap; none in a
+/// packet without references, or if it is more than a group.
+fn usual(layout: &Layout, references: References) -> Option<Growing> {
+    references.baseline()?;
+    let mut groups = Vec::new();
+    let mut recorder = Recorder::new(layout.levels(), &mut groups);
+    plain(&mut recorder, Plain::More, true);
+    gap(&mut recorder, 0, 0);
+    plain(&mut recorder, Plain::Known, true);
+    plain(&mut recorder, Plain::Usual(true), true);
+    recorder.pause()
+}
+
+/// Codes whether an entity is as extrapolated.
+fn prediction<C: Coder>(
+    coder: &mut C,
+    layout: &Layout,
+    progress: &mut Progress,
+    encoding: &Encoding,
+) {
+    let Encoding { kind, activity, extrapolated: yes, .. } = *encoding;
+    extrapolated(coder, layout, kind, activity, progress.lately, yes);
+    progress.lately = (progress.lately << 1 | u8::from(yes)) & 3;
+}
+
+/// Codes an entity without its fields' decisions, in a packet with these references for a reader.
+fn entity<G: Game, C: Coder>(
+    coder: &mut C,
+    (layout, packet, reader): (&Layout, References, PlayerId),
+    progress: &mut Progress,
+    index: u16,
+    change: &Change,
+) {
+    plain(coder, Plain::More, true);
+    gap(coder, progress.gap, progress.gap_to(index));
+    let sum = match change {
+        Change::Known(references, encoding) => {
+            plain(coder, Plain::Known, true);
+            let mut references = *references;
+            let _ = own_references(coder, packet, progress.usual, &mut references);
+            progress.usual = references == packet;
+            prediction(coder, layout, progress, encoding);
+            encoding.digest
+        }
+        Change::Full(state) => {
+            plain(coder, Plain::Known, false);
+            plain(coder, Plain::There, true);
+            let mut state = *state;
+            let _ = code_full::<G, C>(coder, &mut state, reader);
+            digest::<G::Entity>(index, Some(&state))
+        }
+        Change::Gone | Change::Hidden => {
+            plain(coder, Plain::Known, false);
+            plain(coder, Plain::There, false);
+            plain(coder, Plain::Gone, matches!(change, Change::Gone));
+            digest::<G::Entity>(index, None)
+        }
+    };
+    progress.add(index, sum);
 }
 
 /// Bits for the number of a kind.
@@ -316,14 +351,21 @@ pub fn read_snapshot<'s, G: Game>(
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
-    let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
+    let (stamp, bytes) = open(bytes)?;
+    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
+    let read = read_from(&mut coder, codec, game, near, stamp, reader, known, told)?;
+    coder.finish()?;
+    Ok(read)
+}
+
+/// Splits a packet into its stamp and what is coded.
+fn open(bytes: &[u8]) -> Result<(Stamp, &[u8]), WireError> {
+    let (kind, rest) = bytes.split_first().ok_or(WireError::Short)?;
     if kind_of(*kind) != SNAPSHOT_KIND {
         return Err(WireError::Kind(*kind));
     }
-    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
-    let read = read_from(&mut coder, codec, game, near, reader, known, told)?;
-    coder.finish()?;
-    Ok(read)
+    let (stamp, coded) = rest.split_first_chunk().ok_or(WireError::Short)?;
+    Ok((Stamp::read(*stamp), coded))
 }
 
 /// Counts the decisions of a readable packet.
@@ -336,9 +378,10 @@ pub(crate) fn count_snapshot<'s, G: Game>(
     known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     counts: &mut Counts,
 ) {
-    let coder = RangeReader::new(codec.layout().levels(), &bytes[1.min(bytes.len())..]);
+    let Ok((stamp, coded)) = open(bytes) else { return };
+    let coder = RangeReader::new(codec.layout().levels(), coded);
     let mut coder = Counting { coder, counts };
-    let _ = read_from(&mut coder, codec, game, near, reader, known, &mut Vec::new());
+    let _ = read_from(&mut coder, codec, game, near, stamp, reader, known, &mut Vec::new());
 }
 
 /// Reads, and counts what it reads.
@@ -353,25 +396,32 @@ impl Coder for Counting<'_> {
         self.counts.bit(context, yes)
     }
 
-    fn even(&mut self, yes: bool) -> bool {
-        let yes = self.coder.even(yes);
-        self.counts.even(yes)
+    fn raw(&mut self, value: u32, count: u32) -> u32 {
+        let value = self.coder.raw(value, count);
+        self.counts.raw(value, count)
+    }
+
+    fn end(&mut self) {
+        self.coder.end();
     }
 }
 
-/// All behind the first byte.
+/// All behind the stamp.
+#[expect(clippy::too_many_arguments, reason = "a packet is read by all of this")]
 fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
     codec: &Codec<G>,
     game: &G,
     near: Tick,
+    stamp: Stamp,
     reader: PlayerId,
     known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     let layout = codec.layout();
     let mut header = SnapshotHeader::default();
-    header.code(coder, codec.rates(), near)?;
+    header.code(coder, codec.rates(), near, stamp)?;
+    coder.end();
     let tick = header.tick;
     let mut progress = Progress::default();
     while plain(coder, Plain::More, false) {
@@ -407,10 +457,11 @@ fn read_from<'s, G: Game, C: Coder>(
             let mut packed: Packed = [0; FIELDS_MAX];
             let lately = progress.lately;
             let yes = extrapolated(coder, layout, base.kind, activity, lately, false);
+            coder.end();
             if yes {
-                codec.code(game, &mut AsExtrapolated, base.kind, own, &past, &mut packed);
+                codec.read(game, &mut AsExtrapolated, base.kind, own, &past, &mut packed);
             } else {
-                codec.code(game, coder, base.kind, own, &past, &mut packed);
+                codec.read(game, coder, base.kind, own, &past, &mut packed);
             }
             progress.lately = (lately << 1 | u8::from(yes)) & 3;
             Some(EntityState { packed, ..base })
@@ -423,6 +474,7 @@ fn read_from<'s, G: Game, C: Coder>(
             hidden = !plain(coder, Plain::Gone, false);
             None
         };
+        coder.end();
         progress.add(index, digest::<G::Entity>(index, state.as_ref()));
         told.push(Told { index, state, hidden });
     }

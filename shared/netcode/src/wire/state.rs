@@ -62,6 +62,8 @@ pub struct Codec<G> {
     layout: Layout,
     /// For each kind: all of its fields change in steps.
     stepwise: Vec<bool>,
+    /// For each kind: only its owner may see some of its fields.
+    hiding: Vec<bool>,
     plain: bool,
     game: PhantomData<fn() -> G>,
 }
@@ -120,7 +122,11 @@ impl<G: Game> Codec<G> {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0
             })
         });
-        Self { rates, layout, stepwise: stepwise.collect(), plain, game: PhantomData }
+        let hiding = G::Entity::KINDS
+            .iter()
+            .map(|kind| kind.fields.iter().any(|field| !visible(field, false)));
+        let (stepwise, hiding) = (stepwise.collect(), hiding.collect());
+        Self { rates, layout, stepwise, hiding, plain, game: PhantomData }
     }
 
     /// Tells whether an entity of this kind stays as it is without an update.
@@ -128,9 +134,15 @@ impl<G: Game> Codec<G> {
         self.stepwise[usize::from(kind)]
     }
 
-    /// Tells whether this is [plain coding](Self::plain).
-    pub(crate) fn is_plain(&self) -> bool {
-        self.plain
+    /// Tells whether any field is predicted by more than its last state.
+    pub(crate) fn follows_trends(&self) -> bool {
+        let kinds = G::Entity::KINDS.iter();
+        !self.plain && kinds.flat_map(|kind| kind.fields).any(|field| field.trending)
+    }
+
+    /// Tells whether only the owner of an entity of this kind may see all of it.
+    pub(crate) fn hides(&self, kind: u8) -> bool {
+        self.hiding[usize::from(kind)]
     }
 
     pub(crate) fn rates(&self) -> Rates {
@@ -141,36 +153,83 @@ impl<G: Game> Codec<G> {
         &self.layout
     }
 
-    /// Codes all fields that the reader sees, with `past` not empty; a reader's `state` is
-    /// overwritten. Returns whether all are as extrapolated.
-    pub(crate) fn code<C: Coder>(
+    /// Writes all fields that the reader sees, with `past` not empty. Returns whether all are as
+    /// extrapolated.
+    pub(crate) fn write<C: Coder>(
+        &self,
+        coder: &mut C,
+        kind: u8,
+        own: bool,
+        past: &ReferenceStates<'_>,
+        extrapolations: &Extrapolations,
+        state: &mut Packed,
+    ) -> bool {
+        let Extrapolations { told, steered } = extrapolations;
+        self.code(coder, kind, own, past, *told, |_| steered.unwrap_or(*told), state)
+    }
+
+    /// Reads all fields that the reader sees, with `past` not empty, and overwrites `state`.
+    pub(crate) fn read<C: Coder>(
         &self,
         game: &G,
         coder: &mut C,
         kind: u8,
         own: bool,
-        past: &ReferenceStates,
+        past: &ReferenceStates<'_>,
+        state: &mut Packed,
+    ) {
+        let steer = |steered: &Packed| self.extrapolate(game, kind, own, past, steered);
+        let told = if self.plain { *past.base() } else { steer(past.base()) };
+        self.code(coder, kind, own, past, told, steer, state);
+    }
+
+    /// The extrapolations of a baseline that [`write`](Self::write) needs for the `state`, whatever
+    /// the other references are.
+    pub(crate) fn extrapolations(
+        &self,
+        game: &G,
+        kind: u8,
+        own: bool,
+        past: &ReferenceStates<'_>,
+        state: &Packed,
+    ) -> Extrapolations {
+        if self.plain {
+            return Extrapolations { told: *past.base(), steered: None };
+        }
+        let told = self.extrapolate(game, kind, own, past, past.base());
+        let mut steering = *past.base();
+        let mut changed = false;
+        let fields = G::Entity::KINDS[usize::from(kind)].fields.iter().enumerate();
+        for (at, _) in fields.filter(|(_, field)| field.steering) {
+            steering[at] = state[at];
+            changed |= state[at] != told[at];
+        }
+        let steered = changed.then(|| self.extrapolate(game, kind, own, past, &steering));
+        Extrapolations { told, steered }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a state's coding depends on all of this")]
+    fn code<C: Coder>(
+        &self,
+        coder: &mut C,
+        kind: u8,
+        own: bool,
+        past: &ReferenceStates<'_>,
+        mut told: Packed,
+        steer: impl FnOnce(&Packed) -> Packed,
         state: &mut Packed,
     ) -> bool {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
-        let mut coding = Coding {
-            layout: &self.layout,
-            rates: self.rates,
-            coder,
-            kind,
-            fields,
-            own,
-            past,
-            surprises: Surprises::default(),
-        };
+        let surprises = Surprises::default();
+        let Self { layout, rates, .. } = self;
+        let mut coding =
+            Coding { layout, rates: *rates, coder, kind, fields, own, past, surprises };
         if self.plain {
-            let told = *past.base();
             for (at, field) in fields.iter().enumerate() {
                 coding.field(state, &told, at, field);
             }
             return coding.surprises.none();
         }
-        let mut told = self.extrapolate(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;
         // A field changed: the next counter counts ticks since then.
@@ -188,7 +247,7 @@ impl<G: Game> Codec<G> {
             changed |= state[at] != told[at];
         }
         if changed {
-            told = self.extrapolate(game, kind, own, past, &steered);
+            told = steer(&steered);
         }
         coding.rest(state, &told);
         coding.surprises.none()
@@ -200,7 +259,7 @@ impl<G: Game> Codec<G> {
         game: &G,
         kind: u8,
         own: bool,
-        past: &ReferenceStates,
+        past: &ReferenceStates<'_>,
         steering: &Packed,
     ) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
@@ -214,10 +273,19 @@ impl<G: Game> Codec<G> {
             .flatten()
             .filter(|entity| entity.kind() == kind);
         match extrapolated {
-            Some(entity) => without_hidden(fields, own, &entity.pack()),
+            Some(entity) if !own && self.hides(kind) => without_hidden(fields, own, &entity.pack()),
+            Some(entity) => entity.pack(),
             None => by_table(fields, self.rates, past.base(), ticks),
         }
     }
+}
+
+/// An entity's state as extrapolated from a baseline, by what steers it there, and by what steers
+/// it now if that is something else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extrapolations {
+    told: Packed,
+    steered: Option<Packed>,
 }
 
 struct Coding<'a, C> {
@@ -227,7 +295,7 @@ struct Coding<'a, C> {
     kind: u8,
     fields: &'static [Field],
     own: bool,
-    past: &'a ReferenceStates,
+    past: &'a ReferenceStates<'a>,
     surprises: Surprises,
 }
 
@@ -330,7 +398,9 @@ impl Coder for AsExtrapolated {
         true
     }
 
-    fn even(&mut self, _yes: bool) -> bool {
-        false
+    fn raw(&mut self, _value: u32, _count: u32) -> u32 {
+        0
     }
+
+    fn end(&mut self) {}
 }

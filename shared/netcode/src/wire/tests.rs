@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::counts::Counts;
 use super::model::*;
-use super::range::{RangeReader, RangeWriter};
+use super::range::{Coder, RangeReader, RangeWriter, Recorder};
 use crate::fields::{Field, Kind};
 use crate::limits;
 
@@ -28,13 +28,17 @@ proptest! {
             .collect();
         let layout = Layout::new(Cow::Borrowed(Tables::general()), KINDS);
         let known = |class| Knowledge { class, near: 0, far: 0 };
-        let mut writer = RangeWriter::new(layout.levels(), Vec::new());
+        let mut groups = Vec::new();
+        let mut recorder = Recorder::new(layout.levels(), &mut groups);
         let mut counts = Counts::new(KINDS);
         for (bits, value, class) in &residuals {
-            residual(&mut writer, layout.at(0, 0), known(*class), *bits, *value);
+            residual(&mut recorder, layout.at(0, 0), known(*class), *bits, *value);
             let counted = residual(&mut counts, layout.at(0, 0), known(*class), *bits, *value);
             prop_assert_eq!(counted, *value);
         }
+        recorder.end();
+        let mut writer = RangeWriter::new(Vec::new());
+        groups.into_iter().for_each(|group| writer.group(group));
         let bytes = writer.finish();
         let mut reader = RangeReader::new(layout.levels(), &bytes);
         for (bits, value, class) in &residuals {

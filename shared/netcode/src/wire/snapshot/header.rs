@@ -3,7 +3,7 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use super::references::References;
-use crate::time::{Rates, Tick};
+use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::bits::{unzigzag, zigzag};
 use crate::wire::model::{Number, number};
 use crate::wire::range::Coder;
@@ -57,26 +57,32 @@ pub struct SnapshotHeader {
 }
 
 impl SnapshotHeader {
-    /// Writes it, or reads into it; `near` is a tick near its own.
+    /// The stamp for its send time.
+    pub(super) fn stamp(&self, rates: Rates) -> Stamp {
+        let due = rates.time_of(self.tick).low();
+        Stamp::of(Micros(i64::from(self.sent.wrapping_sub(due) as i32)))
+    }
+
+    /// Writes it, or reads into it, all but the `stamp`; `near` is a tick near its own.
     pub(super) fn code<C: Coder>(
         &mut self,
         coder: &mut C,
         rates: Rates,
         near: Tick,
+        stamp: Stamp,
     ) -> Result<(), WireError> {
         self.seq = coder.raw(u32::from(self.seq), 16) as u16;
         self.tick = Tick::widen(coder.raw(u32::from(self.tick.low()), 16) as u16, near);
-        // A snapshot leaves soon after its tick.
-        let due = rates.time_of(self.tick).low();
-        let after = self.sent.wrapping_sub(due) as i32;
-        self.sent = due.wrapping_add(signed(coder, Number::Sent, after) as u32);
+        let after = stamp.micros();
+        self.sent = rates.time_of(self.tick).low().wrapping_add(after as u32);
         if coder.even(self.echo.is_some()) {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
             let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
-            let held = number(coder, Number::Held, echo.held);
-            if held > Echo::HELD_MAX {
-                return Err(WireError::Range("held time"));
-            }
+            // Until the tick was due, so that the stamp alone tells when the packet left.
+            let before = signed(coder, Number::Held, (echo.held as i32).wrapping_sub(after));
+            let held = u32::try_from(before.saturating_add(after)).ok();
+            let held = held.filter(|held| *held <= Echo::HELD_MAX);
+            let held = held.ok_or(WireError::Range("held time"))?;
             self.echo = Some(Echo { time, held });
         }
         if coder.even(self.perceived.is_some()) {
@@ -117,6 +123,50 @@ impl InputReport {
         self.late = counter(self.late);
         self.missing = counter(self.missing);
         self
+    }
+}
+
+/// Time at which a packet leaves, in two bytes behind its first, apart from what is coded: so it
+/// can be written last. The number counts from the time at which the tick was due: microseconds
+/// below 32,768, and 64 of them for each one more, up to 2.1 s. What leaves still later says so
+/// much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(u16);
+
+impl Stamp {
+    pub(super) const BYTES: usize = 2;
+    /// Number from which on it counts coarsely.
+    const FINE: i64 = 1 << 15;
+    const STEP: i64 = 64;
+
+    fn of(after: Micros) -> Self {
+        Self(match after.0.max(0) {
+            fine @ 0..Self::FINE => fine as u16,
+            more => (Self::FINE + (more - Self::FINE) / Self::STEP).min(u16::MAX.into()) as u16,
+        })
+    }
+
+    pub(super) fn read(bytes: [u8; Self::BYTES]) -> Self {
+        Self(u16::from_le_bytes(bytes))
+    }
+
+    pub(super) fn bytes(self) -> [u8; Self::BYTES] {
+        self.0.to_le_bytes()
+    }
+
+    fn micros(self) -> i32 {
+        match i64::from(self.0) {
+            fine @ 0..Self::FINE => fine as i32,
+            more => (Self::FINE + (more - Self::FINE) * Self::STEP) as i32,
+        }
+    }
+}
+
+/// Writes into a snapshot packet of a tick that it leaves now; nothing else of it changes.
+pub fn stamp(packet: &mut [u8], rates: Rates, tick: Tick, now: ServerTime) {
+    let stamp = Stamp::of(now - rates.time_of(tick));
+    if let Some(place) = packet.get_mut(1..=Stamp::BYTES) {
+        place.copy_from_slice(&stamp.bytes());
     }
 }
 

@@ -14,7 +14,6 @@ use crate::time::Rates;
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
-use crate::wire::range::DecisionRecorder;
 use crate::wire::{Echo, documented};
 
 crate::record! {
@@ -94,7 +93,7 @@ fn header() -> SnapshotHeader {
     SnapshotHeader {
         seq: 8,
         tick: TICK,
-        sent: 10_000_000,
+        sent: 10_002_000,
         echo: Some(Echo { time: 77, held: 1234 }),
         perceived: Some(Perceived { offset_change: -2, round_trip: 40_000, error_max: 19_008 }),
         inputs: Some(InputReport {
@@ -135,19 +134,21 @@ fn encode(
     index: u16,
     references: References,
     state: &EntityState,
-    symbols: &mut Vec<Symbol>,
+    groups: &mut Vec<Group>,
 ) -> Encoding {
     let mut past = ReferenceStates::default();
     for age in references.iter() {
         past.push(age, &had[&(index, TICK.minus(u64::from(age)))].packed);
     }
     let own = state.owner == Some(READER);
-    let mut recorder = DecisionRecorder::new(codec.layout().levels(), symbols);
+    let mut recorder = Recorder::new(codec.layout().levels(), groups);
     let mut packed = state.packed;
-    let extrapolated = codec.code(&Balls, &mut recorder, 0, own, &past, &mut packed);
+    let extrapolations = codec.extrapolations(&Balls, 0, own, &past, &packed);
+    let extrapolated = codec.write(&mut recorder, 0, own, &past, &extrapolations, &mut packed);
+    recorder.end();
     let cost = if extrapolated { 0 } else { recorder.cost };
     if extrapolated {
-        symbols.clear();
+        groups.clear();
     }
     let activity = past.activity(Ball::FIELDS);
     Encoding { kind: 0, activity, extrapolated, cost, digest: digest::<Ball>(index, Some(state)) }
@@ -170,19 +171,20 @@ fn write_by(
     said: &[(u16, Say)],
     budget: usize,
 ) -> (Vec<u8>, usize) {
-    let mut writer = SnapshotWriter::new(codec, header, READER, Vec::new());
+    let mut memory = Vec::new();
+    let mut writer = SnapshotWriter::new(codec, header, READER, Vec::new(), &mut memory);
     for (index, say) in said {
-        let mut symbols = Vec::new();
+        let mut groups = Vec::new();
         let change = match say {
             Say::Known(references, state) => {
-                let encoding = encode(codec, had, *index, *references, state, &mut symbols);
+                let encoding = encode(codec, had, *index, *references, state, &mut groups);
                 Change::Known(*references, encoding)
             }
             Say::Full(state) => Change::Full(*state),
             Say::Gone => Change::Gone,
             Say::Hidden => Change::Hidden,
         };
-        if !writer.push::<Balls>(*index, &change, &symbols, budget) {
+        if !writer.push::<Balls>(*index, &change, &groups, budget) {
             break;
         }
     }
@@ -359,7 +361,9 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
     SnapshotHeader {
         seq,
         tick: TICK,
-        sent: random.bits() as u32,
+        // Up to 2.1 s after its tick, coarsely from 33 ms on.
+        sent: 10_000_000
+            + [random.below(32_768), 64 * random.below(32_768)][random.below(2) as usize],
         echo: random.chance(0.5).then(|| Echo {
             time: random.bits() as u32 >> 8,
             held: number(random).min(Echo::HELD_MAX),

@@ -1,0 +1,201 @@
+//! The choice of what goes into a client's snapshot, and its packets.
+
+use std::sync::Arc;
+
+use super::EntityState;
+use super::encodings::Encoded;
+use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
+use super::sender::Sender;
+use crate::fields::Entity;
+use crate::game::Game;
+use crate::limits::{DATAGRAM_BYTES_MIN, SNAPSHOT_PACKETS_MAX};
+use crate::wire::fields::without_hidden;
+use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
+
+/// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
+const HEADER_BYTES: usize = 48;
+/// Bytes that the first packet may always take: a header and one whole entity.
+const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
+/// Estimated cost in 1/1024 bit of the word that an entity is away.
+const AWAY_COST: u64 = 12 * 1024;
+
+impl Sender {
+    /// Fills the packets of a snapshot with what is listed: with all of it, or with what matters
+    /// most.
+    pub(super) fn fill<G: Game>(
+        &mut self,
+        scene: &Scene<'_, G>,
+        space: &mut Space,
+        header: SnapshotHeader,
+        size: Size,
+    ) {
+        let all = self.left_out == 0
+            && self.choose(scene, space, self.priorities.listed(), size)
+            && self.write(scene, space, header, size) == space.chosen.len();
+        if all {
+            return;
+        }
+        let mut due = std::mem::take(&mut space.due);
+        self.priorities.order(usize::MAX, &mut due);
+        self.choose(scene, space, &due, size);
+        space.due = due;
+        // The choice was an estimate. While it does not fit, the least important entities stay
+        // behind.
+        loop {
+            let packed = self.write(scene, space, header, size);
+            if packed == space.chosen.len() {
+                break;
+            }
+            let over = (space.chosen.len() - packed).max(space.chosen.len() / 16).max(1);
+            let keep = space.chosen.len() - over;
+            // The chosen are in the order of indices.
+            space.chosen.retain(|chosen| usize::from(chosen.rank) < keep);
+        }
+    }
+
+    /// Chooses from `listed`, in this order, what goes out, and sorts it by indices from the cursor
+    /// on. Returns false if something stays behind.
+    fn choose<G: Game>(
+        &self,
+        scene: &Scene<'_, G>,
+        space: &mut Space,
+        listed: &[u16],
+        size: Size,
+    ) -> bool {
+        space.chosen.clear();
+        space.others.clear();
+        let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
+        let mut cost = 0;
+        for (rank, &index) in (0..).zip(listed) {
+            let (coded, its_cost) = self.coded(scene, space, index);
+            cost += its_cost;
+            // At least one, or a large entity would wait for ever.
+            if cost > most && !space.chosen.is_empty() {
+                break;
+            }
+            space.chosen.push(Chosen { index, rank, coded });
+        }
+        let place = |chosen: &Chosen| (chosen.index < self.cursor, chosen.index);
+        if !space.chosen.is_sorted_by_key(place) {
+            space.chosen.sort_unstable_by_key(place);
+        }
+        space.chosen.len() == listed.len()
+    }
+
+    /// An entity's coding, and its estimated cost in 1/1024 bit: of the fields, and of what usually
+    /// goes with them.
+    fn coded<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, index: u16) -> (Coded, u64) {
+        let Scene { source, encodings, begun } = scene;
+        let presence = self.presences.get(usize::from(index)).copied().unwrap_or_default();
+        let Some(state) = source.frame.get(index).filter(|_| !self.priorities.is_urgent(index))
+        else {
+            let away = match presence.away(source, index) {
+                Change::Gone => Coded::Gone,
+                _ => Coded::Hidden,
+            };
+            return (away, AWAY_COST);
+        };
+        let cost = |encoded: &Encoded| u64::from(encoded.encoding.cost) + 1024;
+        // Whoever sees no more of its own than others do shares with them.
+        let own = state.owner == Some(self.reader) && encodings.codec().hides(state.kind);
+        if !own
+            && let Some(set) = begun.set
+            && presence.is_usual(&begun.references, source.history.since(index))
+            && let Some(encoded) = encodings.usual(source, set, index, &mut space.groups)
+        {
+            return (Coded::Usual, cost(encoded));
+        }
+        let references = presence.references(source, &begun.references, index);
+        match encodings.other(source, index, &references, own, &mut space.groups) {
+            Some(encoded) => {
+                let cost = cost(&encoded);
+                space.others.push((references.references, encoded));
+                (Coded::Other((space.others.len() - 1) as u16), cost)
+            }
+            None => {
+                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                let bits: u32 = fields.iter().map(|field| field.bits).sum();
+                (Coded::Full, u64::from(bits + 40) * 1024)
+            }
+        }
+    }
+
+    /// Writes the chosen into packets; returns the number of those that fit.
+    fn write<G: Game>(
+        &self,
+        scene: &Scene<'_, G>,
+        space: &mut Space,
+        header: SnapshotHeader,
+        size: Size,
+    ) -> usize {
+        space.buffers.extend(space.packets.drain(..).map(|packed| packed.bytes));
+        let mut left = space.chosen.as_slice();
+        let mut remaining = size.snapshot;
+        let codec = scene.encodings.codec();
+        while space.packets.len() < SNAPSHOT_PACKETS_MAX
+            && (space.packets.is_empty() || !left.is_empty() && remaining > HEADER_BYTES)
+        {
+            let seq = (self.next_seq + space.packets.len() as u64) as u16;
+            let header = SnapshotHeader { seq, ..header };
+            let buffer = space.buffers.pop().unwrap_or_else(|| Vec::with_capacity(size.packet));
+            let mut writer =
+                SnapshotWriter::new(codec, header, self.reader, buffer, &mut space.groups);
+            let first = space.packets.is_empty();
+            let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
+            let most = most.min(size.packet);
+            for chosen in left {
+                if !self.push(&mut writer, scene, &space.others, chosen, most) {
+                    break;
+                }
+            }
+            let count = writer.count();
+            if count == 0 && !first {
+                break;
+            }
+            let packet = writer.finish();
+            remaining = remaining.saturating_sub(packet.len());
+            left = &left[count..];
+            space.packets.push(Packed { bytes: packet, count });
+            if count == 0 {
+                break;
+            }
+        }
+        space.chosen.len() - left.len()
+    }
+
+    /// Writes an entity into a packet of at most so many bytes, if it fits.
+    fn push<G: Game>(
+        &self,
+        writer: &mut SnapshotWriter<'_>,
+        scene: &Scene<'_, G>,
+        others: &[(References, Arc<Encoded>)],
+        chosen: &Chosen,
+        most: usize,
+    ) -> bool {
+        let Scene { source, encodings, begun } = scene;
+        let index = chosen.index;
+        let known = |writer: &mut SnapshotWriter<'_>, references, encoded: &Encoded| {
+            let change = Change::Known(references, encoded.encoding);
+            writer.push::<G>(index, &change, encoded.groups(), most)
+        };
+        match chosen.coded {
+            Coded::Usual => {
+                let usual = begun.set.and_then(|set| encodings.made_usual(set, index));
+                usual.is_some_and(|it| known(writer, begun.references.references, it))
+            }
+            Coded::Other(at) => {
+                let (references, encoded) = &others[usize::from(at)];
+                known(writer, *references, encoded)
+            }
+            Coded::Full => source.frame.get(index).is_some_and(|state| {
+                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                let own = state.owner == Some(self.reader);
+                let packed = without_hidden(fields, own, &state.packed);
+                let whole = Change::Full(EntityState { packed, ..*state });
+                writer.push::<G>(index, &whole, &[], most)
+            }),
+            Coded::Gone => writer.push::<G>(index, &Change::Gone, &[], most),
+            Coded::Hidden => writer.push::<G>(index, &Change::Hidden, &[], most),
+        }
+    }
+}

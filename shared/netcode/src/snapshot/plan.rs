@@ -1,0 +1,91 @@
+//! The parts of a client's snapshot while it is packed.
+
+use std::sync::Arc;
+
+use super::encodings::{Encoded, Encodings, ReferenceSet, SetId, Source};
+use super::priority::Owed;
+use crate::wire::range::Group;
+use crate::wire::snapshot::References;
+
+/// A begun snapshot of one client.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Begun {
+    /// References of most entities.
+    pub(super) references: ReferenceSet,
+    /// Encodings from just these, if there are any.
+    pub(super) set: Option<SetId>,
+}
+
+/// A packet's word of an entity.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Present; with the sum that a loss gives back.
+    There(Option<Owed>),
+    /// Gone, or hidden.
+    Away,
+}
+
+/// Memory that is used again for each snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    pub(super) due: Vec<u16>,
+    pub(super) chosen: Vec<Chosen>,
+    /// Encodings from other references than the packet's.
+    pub(super) others: Vec<(References, Arc<Encoded>)>,
+    pub(super) packets: Vec<Packed>,
+    /// Buffers of packets that did not fit.
+    pub(super) buffers: Vec<Vec<u8>>,
+    pub(super) lists: Vec<Vec<(u16, Said)>>,
+    pub(super) groups: Vec<Group>,
+}
+
+/// An entity of a snapshot, and its coding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub(super) index: u16,
+    /// Position in the order of priorities.
+    pub(super) rank: u16,
+    pub(super) coded: Coded,
+}
+
+/// Coding of an entity.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Coded {
+    /// From the packet's references.
+    Usual,
+    /// From references of its own, at a position in [`Space::others`].
+    Other(u16),
+    /// The whole state.
+    Full,
+    Gone,
+    Hidden,
+}
+
+impl Coded {
+    pub(super) fn is_there(self) -> bool {
+        !matches!(self, Self::Gone | Self::Hidden)
+    }
+}
+
+/// A finished packet.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) bytes: Vec<u8>,
+    /// Number of the chosen entities in it.
+    pub(super) count: usize,
+}
+
+/// All that a client's snapshot is made of.
+#[derive(Debug)]
+pub(super) struct Scene<'a, G> {
+    pub(super) source: Source<'a, G>,
+    pub(super) encodings: &'a Encodings<G>,
+    pub(super) begun: Begun,
+}
+
+/// Most bytes of one packet, and of all of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) packet: usize,
+    pub(super) snapshot: usize,
+}
