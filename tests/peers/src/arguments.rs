@@ -7,7 +7,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::course::Task;
 use crate::floor::{self, Packets};
-use crate::{ours, run};
+use crate::on_renet::Coding;
+use crate::{on_renet, ours, run};
 
 /// A way to carry the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -16,6 +17,10 @@ pub enum Library {
     Ours,
     /// Bare quinn with the packets of ours: the floor
     Quinn,
+    /// renet, states as serde writes them
+    Renet,
+    /// renet, states quantised by hand
+    RenetPacked,
 }
 
 /// One crowd on Phaselock and on other libraries, side by side.
@@ -75,6 +80,8 @@ impl Arguments {
             Some(Part::Serve { library, clients, packets }) => match library {
                 Library::Ours => ours::serve(clients),
                 Library::Quinn => floor::serve(packets),
+                Library::Renet => on_renet::serve(clients, Coding::Plain),
+                Library::RenetPacked => on_renet::serve(clients, Coding::Packed),
             },
             Some(Part::Load { library, clients, port, seconds, packets }) => {
                 let span = Duration::from_secs(seconds);
@@ -82,6 +89,8 @@ impl Arguments {
                 match library {
                     Library::Ours => ours::load(port, task),
                     Library::Quinn => floor::load(port, packets, task),
+                    Library::Renet => on_renet::load(port, Coding::Plain, task),
+                    Library::RenetPacked => on_renet::load(port, Coding::Packed, task),
                 }
             }
         }
@@ -103,6 +112,13 @@ impl Library {
             Self::Quinn => {
                 "quinn 0.11: packets of ours in number and size, its settings, a fixed window, one \
                  thread, AES-GCM"
+            }
+            Self::Renet => {
+                "renet 2.0 over netcode: f32 states by serde and postcard, encoded once for all, \
+                 one thread, ChaCha20-Poly1305"
+            }
+            Self::RenetPacked => {
+                "renet 2.0 likewise: states quantised by hand to ours's grid, 78 bits each"
             }
         }
     }
