@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::course::Task;
 use crate::floor::{self, Packets};
 use crate::on_renet::Coding;
-use crate::{on_renet, ours, run};
+use crate::{on_renet, on_replicon, ours, run};
 
 /// A way to carry the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -21,6 +21,8 @@ pub enum Library {
     Renet,
     /// renet, states quantised by hand
     RenetPacked,
+    /// bevy_replicon over renet
+    Replicon,
 }
 
 /// One crowd on Phaselock and on other libraries, side by side.
@@ -82,6 +84,7 @@ impl Arguments {
                 Library::Quinn => floor::serve(packets),
                 Library::Renet => on_renet::serve(clients, Coding::Plain),
                 Library::RenetPacked => on_renet::serve(clients, Coding::Packed),
+                Library::Replicon => on_replicon::serve(clients),
             },
             Some(Part::Load { library, clients, port, seconds, packets }) => {
                 let span = Duration::from_secs(seconds);
@@ -91,6 +94,7 @@ impl Arguments {
                     Library::Quinn => floor::load(port, packets, task),
                     Library::Renet => on_renet::load(port, Coding::Plain, task),
                     Library::RenetPacked => on_renet::load(port, Coding::Packed, task),
+                    Library::Replicon => on_replicon::load(port, task),
                 }
             }
         }
@@ -119,6 +123,10 @@ impl Library {
             }
             Self::RenetPacked => {
                 "renet 2.0 likewise: states quantised by hand to ours's grid, 78 bits each"
+            }
+            Self::Replicon => {
+                "bevy_replicon 0.44 on Bevy 0.19 over renet: f32 states by serde and postcard, one \
+                 thread"
             }
         }
     }

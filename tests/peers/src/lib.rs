@@ -9,6 +9,7 @@ mod course;
 mod floor;
 mod load;
 mod on_renet;
+mod on_replicon;
 pub mod ours;
 mod process;
 mod quic;
