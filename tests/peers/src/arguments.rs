@@ -31,9 +31,9 @@ pub enum Library {
 pub struct Arguments {
     #[command(subcommand)]
     part: Option<Part>,
-    /// Numbers of clients, each 2 to 256
+    /// Numbers of clients, each 2 to 1024
     #[arg(long, value_delimiter = ',', default_values_t = [16, 64, 128, 256],
-        value_parser = clap::value_parser!(u16).range(2..=256))]
+        value_parser = clap::value_parser!(u16).range(2..=1024))]
     clients: Vec<u16>,
     /// Seconds of each span, 1 to 600
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
@@ -107,27 +107,50 @@ impl Library {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Version and settings, for the head of the table.
-    pub fn settings(self) -> &'static str {
+    /// Versions and settings, for the head of the table.
+    pub fn settings(self) -> String {
+        let of = |package: &str| format!("{package} {}", version(package));
         match self {
             Self::Ours => {
-                "Phaselock: own tables, 8 Mbit/s a client at most, tokio on all cores, AES-GCM"
+                "its dedicated server's driver on all cores, tables trained on this scene, 8 Mbit/s \
+                 a client at most, AES-128-GCM"
+                    .into()
             }
             Self::Quinn => {
-                "quinn 0.11: packets of ours in number and size, its settings, a fixed window, one \
-                 thread, AES-GCM"
+                of("quinn")
+                    + ": packets of ours in number and size, settings of ours, a window that is \
+                       never full, one thread, AES-128-GCM"
             }
             Self::Renet => {
-                "renet 2.0 over netcode: f32 states by serde and postcard, encoded once for all, \
-                 one thread, ChaCha20-Poly1305"
+                of("renet")
+                    + " over netcode: f32 states by serde and postcard, encoded once for all, one \
+                       thread that wakes once a tick, ChaCha20-Poly1305"
             }
-            Self::RenetPacked => {
-                "renet 2.0 likewise: states quantised by hand to ours's grid, 78 bits each"
-            }
+            Self::RenetPacked => of("renet") + " likewise, states packed by hand on the grid of ours",
             Self::Replicon => {
-                "bevy_replicon 0.44 on Bevy 0.19 over renet: f32 states by serde and postcard, one \
-                 thread"
+                let versions = [of("bevy_replicon"), of("bevy_app"), of("renet")].join(", ");
+                versions + ": f32 states by serde and postcard, one thread that wakes once a tick"
             }
+        }
+    }
+}
+
+/// Version of a package that this program was built with.
+fn version(package: &str) -> &'static str {
+    let (_, behind) = include_str!("../Cargo.lock")
+        .split_once(&format!("name = \"{package}\"\nversion = \""))
+        .unwrap_or_default();
+    behind.split('"').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_known() {
+        for package in ["quinn", "renet", "bevy_replicon", "bevy_app"] {
+            assert!(version(package).contains('.'), "{package}");
         }
     }
 }

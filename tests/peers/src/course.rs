@@ -64,6 +64,8 @@ pub struct Counts {
     pub updates: u64,
     /// Those among them that cannot follow the state before.
     pub wrong: u64,
+    /// Inputs sent.
+    pub inputs: u64,
     /// UDP payloads received; of those clients alone whose traffic is counted, like the next three.
     pub down: Traffic,
     /// UDP payloads sent.
@@ -81,6 +83,7 @@ impl Counts {
             snapshots: count(self.snapshots, other.snapshots),
             updates: count(self.updates, other.updates),
             wrong: count(self.wrong, other.wrong),
+            inputs: count(self.inputs, other.inputs),
             down: traffic(self.down, other.down),
             up: traffic(self.up, other.up),
             payload_down: traffic(self.payload_down, other.payload_down),

@@ -96,7 +96,10 @@ pub fn load(port: u16, packets: Packets, task: Task) -> Result<()> {
                     });
                 }
                 _ = ticks.tick() => {
-                    client.update(|counts| counts.payload_up.count(input.len()));
+                    client.update(|counts| {
+                        counts.inputs += 1;
+                        counts.payload_up.count(input.len());
+                    });
                     connection.send_datagram(input.clone())?;
                 }
             }

@@ -48,9 +48,10 @@ impl Drop for Process {
 }
 
 /// Measures each library with each number of clients, and prints a table. A measurement that fails
-/// is told in its row.
+/// is told in its row, and in the result when all are done.
 pub fn run(libraries: &[Library], clients: &[u16], seconds: u64) -> Result<()> {
     table::print_head(libraries)?;
+    let mut failed = 0;
     for clients in clients {
         let mut packets = None;
         for library in libraries {
@@ -59,7 +60,11 @@ pub fn run(libraries: &[Library], clients: &[u16], seconds: u64) -> Result<()> {
                 packets = Some(packets_of(&row.report));
             }
             table::print_row(*library, *clients, &measured)?;
+            failed += usize::from(measured.is_err());
         }
+    }
+    if failed > 0 {
+        bail!("{failed} measurements failed");
     }
     Ok(())
 }

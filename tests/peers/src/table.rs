@@ -37,10 +37,11 @@ pub fn print_head(libraries: &[Library]) -> io::Result<()> {
         scene::SNAPSHOT_HZ,
         scene::TICK_HZ
     )?;
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
     writeln!(
         out,
-        "Server and load are processes on loopback. B/update: bytes down, with {} of UDP and IP a\n\
-         packet, for each state of another player. States that do not arrive count as owed.",
+        "Server and load are processes on loopback; {cores} cores. B/update: bytes down, with {} of UDP\n\
+         and IP a packet, for each state of another player.",
         crate::course::HEADER_BYTES
     )?;
     for library in libraries {
@@ -73,7 +74,7 @@ pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::
         Err(error) => return writeln!(out, "not measured: {error:#}"),
     };
     let Report { seconds, clients, watchers, counted, counts } = row.report;
-    let Counts { snapshots, updates, wrong, down, up, .. } = counts;
+    let Counts { snapshots, updates, wrong, inputs, down, up, .. } = counts;
     let each = |count: u64, clients: usize| count as f64 / seconds / clients.max(1) as f64;
     let asked = f64::from(scene::SNAPSHOT_HZ);
     let snapshots = each(snapshots, clients);
@@ -97,6 +98,9 @@ pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::
         row.load_cores,
         match () {
             () if row.load_cores > LOAD_CORES_MAX => "  ! the load has no time",
+            () if each(inputs, clients) < ARRIVED_MIN * f64::from(scene::TICK_HZ) => {
+                "  ! inputs are missing"
+            }
             () if snapshots < ARRIVED_MIN * asked => "  ! snapshots are missing",
             () if updates < ARRIVED_MIN * asked * others => "  ! updates are missing",
             () if wrong > 0 => "  ! states are wrong",

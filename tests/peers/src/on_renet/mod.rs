@@ -119,6 +119,7 @@ impl Playing for Player {
             }
         }
         let input = write_input(self.player, tick);
+        self.wired.counts.inputs += 1;
         self.wired.renet.send_message(DefaultChannel::Unreliable, input);
         self.wired.transmit()
     }

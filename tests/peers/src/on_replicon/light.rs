@@ -50,6 +50,7 @@ impl Playing for Light {
         }
         let press = postcard::to_stdvec(&Press::of(self.player, tick))?;
         renet.send_message(PRESS_CHANNEL, press);
+        self.wired.counts.inputs += 1;
         self.wired.transmit()
     }
 

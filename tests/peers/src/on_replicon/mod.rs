@@ -3,7 +3,7 @@
 mod light;
 mod shared;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -125,6 +125,12 @@ pub fn load(port: u16, task: Task) -> Result<()> {
 #[derive(Clone, Default, Resource)]
 struct Watched(Arc<Mutex<(Seen, Counts)>>);
 
+impl Watched {
+    fn lock(&self) -> MutexGuard<'_, (Seen, Counts)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Number of a watcher's player.
 #[derive(Resource)]
 struct Own(u16);
@@ -160,7 +166,7 @@ fn look(
     own: Res<Own>,
     movers: Query<(Entity, &Owner, &Mover, &ConfirmHistory), Changed<ConfirmHistory>>,
 ) {
-    let mut watched = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watched = watched.lock();
     let (seen, counts) = &mut *watched;
     let per_snapshot = scene::TICK_HZ / scene::SNAPSHOT_HZ;
     for (entity, owner, mover, history) in &movers {
@@ -172,6 +178,7 @@ fn look(
 
 impl Playing for Watcher {
     fn tick(&mut self, tick: u64) -> Result<()> {
+        self.watched.lock().1.inputs += 1;
         self.app.world_mut().write_message(Press::of(self.player, tick));
         self.app.update();
         match self.app.world().resource::<RenetClient>().is_disconnected() {
@@ -181,6 +188,6 @@ impl Playing for Watcher {
     }
 
     fn counts(&self) -> Counts {
-        self.watched.0.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.watched.lock().1
     }
 }

@@ -78,7 +78,10 @@ pub(super) async fn play(
             }
             _ = ticks.tick() => {
                 let packet = light.transmit(clock.now());
-                client.update(|counts| counts.payload_up.count(packet.len()));
+                client.update(|counts| {
+                    counts.inputs += 1;
+                    counts.payload_up.count(packet.len());
+                });
                 connection.send_datagram(packet.into())?;
             }
         }

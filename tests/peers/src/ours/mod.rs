@@ -78,6 +78,7 @@ async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<
         let now = clock.now();
         driver.session.press::<Crowd>(now, |playing, tick| {
             let PlayerId(player) = playing.player();
+            client.update(|counts| counts.inputs += 1);
             Press::of(scene::input(player.into(), tick.0))
         });
         driver.transmit();
