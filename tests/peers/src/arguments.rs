@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::course::Task;
 use crate::floor::{self, Packets};
 use crate::on_renet::Coding;
+use crate::process::end_with_parent;
 use crate::{on_renet, on_replicon, ours, run};
 
 /// A way to carry the scene.
@@ -46,7 +47,7 @@ pub struct Arguments {
 /// A process that the program starts.
 #[derive(Debug, Subcommand)]
 enum Part {
-    /// Serves the scene, and prints its port
+    /// Serves the scene, prints its port, and ends with whoever started it
     Serve {
         /// The library
         library: Library,
@@ -73,6 +74,9 @@ enum Part {
 impl Arguments {
     /// Carries the command out.
     pub fn run(self) -> Result<()> {
+        if self.part.is_some() {
+            end_with_parent();
+        }
         match self.part {
             None => {
                 let all = Library::value_variants().to_vec();
@@ -112,8 +116,8 @@ impl Library {
         let of = |package: &str| format!("{package} {}", version(package));
         match self {
             Self::Ours => {
-                "its dedicated server's driver on all cores, tables trained on this scene, 8 Mbit/s \
-                 a client at most, AES-128-GCM"
+                "its dedicated server's driver on all cores, tables trained on this scene, \
+                 8 Mbit/s a client at most, AES-128-GCM"
                     .into()
             }
             Self::Quinn => {
@@ -126,7 +130,9 @@ impl Library {
                     + " over netcode: f32 states by serde and postcard, encoded once for all, one \
                        thread that wakes once a tick, ChaCha20-Poly1305"
             }
-            Self::RenetPacked => of("renet") + " likewise, states packed by hand on the grid of ours",
+            Self::RenetPacked => {
+                of("renet") + " likewise, states packed by hand on the grid of ours"
+            }
             Self::Replicon => {
                 let versions = [of("bevy_replicon"), of("bevy_app"), of("renet")].join(", ");
                 versions + ": f32 states by serde and postcard, one thread that wakes once a tick"

@@ -121,7 +121,7 @@ pub struct Report {
     pub counts: Counts,
 }
 
-/// What a load has to do.
+/// A load's work.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     /// Clients.

@@ -40,7 +40,8 @@ pub fn print_head(libraries: &[Library]) -> io::Result<()> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     writeln!(
         out,
-        "Server and load are processes on loopback; {cores} cores. B/update: bytes down, with {} of UDP\n\
+        "Server and load are processes on loopback; {cores} cores. B/update: bytes down, with {} \
+         of UDP\n\
          and IP a packet, for each state of another player.",
         crate::course::HEADER_BYTES
     )?;

@@ -43,7 +43,7 @@ pub fn listen(clients: u16) -> Result<(NetcodeServerTransport, u16)> {
     Ok((NetcodeServerTransport::new(config, socket)?, address.port()))
 }
 
-/// How a client of that number introduces itself.
+/// Time and token with which a client of that number introduces itself.
 pub fn introduction(server: SocketAddr, number: u64) -> (Duration, ClientAuthentication) {
     let authentication = ClientAuthentication::Unsecure {
         protocol_id: PROTOCOL,

@@ -121,7 +121,7 @@ pub fn load(port: u16, task: Task) -> Result<()> {
     })
 }
 
-/// What a watcher has seen, and the counters.
+/// States that a watcher has seen, and its counters.
 #[derive(Clone, Default, Resource)]
 struct Watched(Arc<Mutex<(Seen, Counts)>>);
 

@@ -1,4 +1,4 @@
-//! What both sides of the replicated scene have in common: components, messages, the app.
+//! The part of the replicated scene that both sides have: components, messages, the app.
 
 use anyhow::Result;
 use bevy::app::PluginGroupBuilder;
