@@ -64,6 +64,8 @@ pub struct Counts {
     pub updates: u64,
     /// Those among them that cannot follow the state before.
     pub wrong: u64,
+    /// Those that are the same as the state before.
+    pub still: u64,
     /// Inputs sent.
     pub inputs: u64,
     /// UDP payloads received; of those clients alone whose traffic is counted, like the next three.
@@ -83,6 +85,7 @@ impl Counts {
             snapshots: count(self.snapshots, other.snapshots),
             updates: count(self.updates, other.updates),
             wrong: count(self.wrong, other.wrong),
+            still: count(self.still, other.still),
             inputs: count(self.inputs, other.inputs),
             down: traffic(self.down, other.down),
             up: traffic(self.up, other.up),

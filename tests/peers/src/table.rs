@@ -75,7 +75,7 @@ pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::
         Err(error) => return writeln!(out, "not measured: {error:#}"),
     };
     let Report { seconds, clients, watchers, counted, counts } = row.report;
-    let Counts { snapshots, updates, wrong, inputs, down, up, .. } = counts;
+    let Counts { snapshots, updates, wrong, still, inputs, down, up, .. } = counts;
     let each = |count: u64, clients: usize| count as f64 / seconds / clients.max(1) as f64;
     let asked = f64::from(scene::SNAPSHOT_HZ);
     let snapshots = each(snapshots, clients);
@@ -105,6 +105,8 @@ pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::
             () if snapshots < ARRIVED_MIN * asked => "  ! snapshots are missing",
             () if updates < ARRIVED_MIN * asked * others => "  ! updates are missing",
             () if wrong > 0 => "  ! states are wrong",
+            () if each(still, watchers) > (1.0 - ARRIVED_MIN) * updates =>
+                "  ! players stand still",
             () => "",
         }
     )

@@ -32,6 +32,7 @@ impl Seen {
             };
             if tick > *before {
                 counts.updates += 1;
+                counts.still += u64::from(*last == state);
                 counts.wrong += u64::from(!scene::may_follow(last, &state, tick - *before));
                 (*before, *last) = (tick, state);
             }

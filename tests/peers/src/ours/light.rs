@@ -24,9 +24,12 @@ use super::game::{Crowd, Press};
 use crate::load::Client;
 use crate::{quic, scene};
 
-/// Ticks between the newest snapshot's and the tick of the input that goes out: the way up, and a
-/// margin.
+/// Ticks between the newest snapshot's and the tick of the input that goes out, at first and at
+/// most: both ways, and a margin. As the real client's, it follows how early inputs come.
 const LEAD_TICKS: f64 = 3.0;
+const LEAD_TICKS_MAX: f64 = 30.0;
+/// Microseconds by which inputs should come early; below, the lead grows, else it shrinks slowly.
+const EARLY_MICROS: i32 = 8_000;
 /// Age of what such a client would show, in ticks: two intervals of snapshots.
 const SHOWN_TICKS: u16 = 4;
 /// Inputs that are repeated at most.
@@ -111,6 +114,8 @@ struct Light {
     measured: bool,
     /// Newest input that the server has.
     confirmed: Tick,
+    /// Lead in ticks.
+    lead: f64,
     /// Newest input sent, and the number of the next packet.
     pressed: Tick,
     seq: u16,
@@ -128,6 +133,7 @@ impl Light {
             heard: None,
             measured: false,
             confirmed: Tick(0),
+            lead: LEAD_TICKS,
             pressed: Tick(0),
             seq: 0,
         }
@@ -142,6 +148,8 @@ impl Light {
         self.acknowledge(header.seq);
         self.measured |= header.perceived.is_some();
         if let Some(report) = header.inputs {
+            let change = if report.worst_early < EARLY_MICROS { 0.25 } else { -0.02 };
+            self.lead = (self.lead + change).clamp(LEAD_TICKS, LEAD_TICKS_MAX);
             self.confirmed = self.confirmed.max(Tick::widen(report.newest, header.tick));
         }
         let is_new = self.heard.is_none() || header.tick > self.newest;
@@ -172,7 +180,7 @@ impl Light {
         let mut inputs = Vec::new();
         if let Some((_, arrival)) = self.heard.filter(|_| self.measured) {
             let since = (now - arrival).as_secs() * f64::from(scene::TICK_HZ);
-            let due = self.newest.plus((since + LEAD_TICKS) as u64);
+            let due = self.newest.plus((since + self.lead) as u64);
             // One tick after the other, unless this clock and the server's have parted.
             let next = self.pressed.plus(1);
             let is_near = next.since(due) < 3 && due.since(next) < 3;
