@@ -10,7 +10,7 @@ use phaselock::motion::Choice;
 use crate::tidy::root;
 
 /// Every page, by its path from the root.
-pub(super) const PAGES: [&str; 11] = [
+pub(super) const PAGES: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -21,6 +21,7 @@ pub(super) const PAGES: [&str; 11] = [
     "shared/netcode/WIRE.md",
     "shared/netcode/vectors/README.md",
     "tests/FIGURES.md",
+    "tests/peers/README.md",
     "LICENSE-MIT",
 ];
 

@@ -17,7 +17,8 @@ pub(super) fn sources(folder: &str) -> Vec<(String, String)> {
         for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
             let path = entry.path();
             if path.is_dir() {
-                folders.push(path);
+                // What cargo builds in a package that is a workspace of its own.
+                folders.extend(Some(path).filter(|path| !path.ends_with("target")));
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("a source is text");
                 let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();

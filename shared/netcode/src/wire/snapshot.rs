@@ -358,6 +358,21 @@ pub fn read_snapshot<'s, G: Game>(
     Ok(read)
 }
 
+/// Reads the header of any bytes as a packet, and leaves its entities unread: for programs that
+/// acknowledge without looking, such as a crowd that loads a server. `near` is a tick near the
+/// packet's. Errors are those of a packet too short or of another kind.
+pub fn read_header<G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    near: Tick,
+) -> Result<SnapshotHeader, WireError> {
+    let (stamp, bytes) = open(bytes)?;
+    let mut header = SnapshotHeader::default();
+    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
+    header.code(&mut coder, codec.rates(), near, stamp)?;
+    Ok(header)
+}
+
 /// Splits a packet into its stamp and what is coded.
 fn open(bytes: &[u8]) -> Result<(Stamp, &[u8]), WireError> {
     let (kind, rest) = bytes.split_first().ok_or(WireError::Short)?;

@@ -1,0 +1,189 @@
+//! renet's client on a socket of its own, whose packets are counted: for the loads of renet and of
+//! what is built on it. Also the thread that runs all of them.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Result, bail};
+use renet::{ConnectionConfig, RenetClient};
+use renet_netcode::{
+    ClientAuthentication, NetcodeServerTransport, ServerAuthentication, ServerConfig,
+};
+use renetcode::NetcodeClient;
+
+use crate::course::{Counts, Course, HEADER_BYTES, Task};
+use crate::load::local;
+use crate::scene;
+
+/// Number by which both sides know that they belong together. Arbitrary.
+pub const PROTOCOL: u64 = 7;
+/// Time from one client's joining to the next one's.
+const JOINING_APART: Duration = Duration::from_millis(8);
+/// Bytes of the longest packet; renetcode's are shorter.
+const PACKET_BYTES_MAX: usize = 2048;
+
+/// Unix time, as netcode wants it.
+fn unix() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// netcode's server at a port of the system's choice, with kernel buffers as ours has them, and
+/// that port. Keys come with tokens that nobody signed: packets are encrypted all the same.
+pub fn listen(clients: u16) -> Result<(NetcodeServerTransport, u16)> {
+    let socket = phaselock_quic::socket::bind(local(0))?;
+    let address = socket.local_addr()?;
+    let config = ServerConfig {
+        current_time: unix(),
+        max_clients: clients.into(),
+        protocol_id: PROTOCOL,
+        public_addresses: vec![address],
+        authentication: ServerAuthentication::Unsecure,
+    };
+    Ok((NetcodeServerTransport::new(config, socket)?, address.port()))
+}
+
+/// Time and token with which a client of that number introduces itself.
+pub fn introduction(server: SocketAddr, number: u64) -> (Duration, ClientAuthentication) {
+    let authentication = ClientAuthentication::Unsecure {
+        protocol_id: PROTOCOL,
+        client_id: number,
+        server_addr: server,
+        user_data: None,
+    };
+    (unix(), authentication)
+}
+
+/// renet's client, netcode's and a socket.
+pub struct Wired {
+    /// renet's client.
+    pub renet: RenetClient,
+    /// Counters.
+    pub counts: Counts,
+    netcode: NetcodeClient,
+    socket: UdpSocket,
+    updated: Instant,
+}
+
+impl Wired {
+    /// Begins to join.
+    pub fn new(server: SocketAddr, number: u64, config: ConnectionConfig) -> Result<Self> {
+        let (now, authentication) = introduction(server, number);
+        let socket = UdpSocket::bind(("127.0.0.1", 0))?;
+        socket.set_nonblocking(true)?;
+        socket.connect(server)?;
+        Ok(Self {
+            renet: RenetClient::new(config),
+            counts: Counts::default(),
+            netcode: NetcodeClient::new(now, authentication)?,
+            socket,
+            updated: Instant::now(),
+        })
+    }
+
+    fn send(&mut self, packet: Option<Vec<u8>>) -> Result<()> {
+        let Some(packet) = packet else { return Ok(()) };
+        self.counts.up.count(packet.len() + HEADER_BYTES as usize);
+        self.socket.send(&packet)?;
+        Ok(())
+    }
+
+    /// Takes in what came. Errors are the network's, and those of a client that is out.
+    pub fn receive(&mut self) -> Result<()> {
+        if let Some(reason) = self.netcode.disconnect_reason() {
+            bail!("a client is out: {reason}");
+        }
+        if self.netcode.is_connected() {
+            self.renet.set_connected();
+        }
+        let mut buffer = [0; PACKET_BYTES_MAX];
+        loop {
+            let length = match self.socket.recv(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error.into()),
+            };
+            self.counts.down.count(length + HEADER_BYTES as usize);
+            if let Some(payload) = self.netcode.process_packet(&mut buffer[..length]) {
+                self.counts.payload_down.count(payload.len());
+                self.renet.process_packet(payload);
+            }
+        }
+        let passed = self.updated.elapsed();
+        self.updated += passed;
+        self.renet.update(passed);
+        let packet = self.netcode.update(passed).map(|(packet, _)| packet.to_vec());
+        self.send(packet)
+    }
+
+    /// Sends what waits.
+    pub fn transmit(&mut self) -> Result<()> {
+        if !self.netcode.is_connected() {
+            return Ok(());
+        }
+        for payload in self.renet.get_packets_to_send() {
+            self.counts.payload_up.count(payload.len());
+            let (_, packet) = self.netcode.generate_payload_packet(&payload)?;
+            let packet = packet.to_vec();
+            self.send(Some(packet))?;
+        }
+        Ok(())
+    }
+}
+
+/// A client that a thread runs, tick by tick.
+pub trait Playing {
+    /// Takes in what came, and sends the input of this tick of its own, counted from 0.
+    fn tick(&mut self, tick: u64) -> Result<()>;
+
+    /// Its counters.
+    fn counts(&self) -> Counts;
+}
+
+/// Runs clients until the course is over, on this thread; inputs of different ones come spread over
+/// a tick. `counted` of them have their traffic counted. Errors are those of `join`, of a client
+/// that is out, and of the course.
+pub fn run(
+    task: Task,
+    counted: usize,
+    mut join: impl FnMut(usize) -> Result<Box<dyn Playing>>,
+) -> Result<()> {
+    struct Turn {
+        playing: Box<dyn Playing>,
+        due: Instant,
+        tick: u64,
+    }
+    let step = Duration::from_secs(1) / scene::TICK_HZ;
+    let begun = Instant::now();
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut course = Course::new(task, counted);
+    loop {
+        let now = Instant::now();
+        if turns.len() < task.clients && now - begun >= JOINING_APART * turns.len() as u32 {
+            let phase = step * turns.len() as u32 / task.clients as u32;
+            let playing = join(turns.len())?;
+            turns.push(Turn { playing, due: now + phase, tick: 0 });
+        }
+        let mut next = now + Duration::from_millis(5);
+        for turn in &mut turns {
+            if turn.due <= now {
+                turn.playing.tick(turn.tick)?;
+                turn.tick += 1;
+                // Late ones are not made up for in a burst.
+                turn.due = (turn.due + step).max(now);
+            }
+            next = next.min(turn.due);
+        }
+        let joined = turns.iter().filter(|it| it.playing.counts().snapshots > 0).count();
+        let sum = || {
+            let mut sum = Counts::default();
+            turns.iter().for_each(|turn| sum += turn.playing.counts());
+            sum
+        };
+        if course.poll(joined, sum)? {
+            return Ok(());
+        }
+        // Those that are due within a millisecond take their turns together.
+        std::thread::sleep((next - Instant::now().min(next)).max(Duration::from_millis(1)));
+    }
+}
