@@ -316,14 +316,35 @@ pub fn read_snapshot<'s, G: Game>(
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
+    let mut coder = reader_of(bytes, codec)?;
+    let read = read_from(&mut coder, codec, game, near, reader, known, told)?;
+    coder.finish()?;
+    Ok(read)
+}
+
+/// Reads the header of any bytes as a packet, and leaves its entities unread: for programs that
+/// acknowledge without looking, such as a crowd that loads a server. `near` is a tick near the
+/// packet's. Errors are those of a packet too short or of another kind.
+pub fn read_header<G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    near: Tick,
+) -> Result<SnapshotHeader, WireError> {
+    let mut header = SnapshotHeader::default();
+    header.code(&mut reader_of(bytes, codec)?, codec.rates(), near)?;
+    Ok(header)
+}
+
+/// Reader of what is behind the first byte of a snapshot packet.
+fn reader_of<'b, G: Game>(
+    bytes: &'b [u8],
+    codec: &'b Codec<G>,
+) -> Result<RangeReader<'b>, WireError> {
     let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
     if kind_of(*kind) != SNAPSHOT_KIND {
         return Err(WireError::Kind(*kind));
     }
-    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
-    let read = read_from(&mut coder, codec, game, near, reader, known, told)?;
-    coder.finish()?;
-    Ok(read)
+    Ok(RangeReader::new(codec.layout().levels(), bytes))
 }
 
 /// Counts the decisions of a readable packet.

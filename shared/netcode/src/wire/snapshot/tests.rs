@@ -197,6 +197,7 @@ fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<Told>), Wi
     let known = |index, tick| had.get(&(index, tick));
     let mut told = Vec::new();
     let header = read_snapshot(bytes, &codec(), &Balls, Tick(580), READER, known, &mut told)?;
+    assert_eq!(read_header(bytes, &codec(), Tick(580)), Ok(header), "the header alone");
     Ok((header, header.tick, told))
 }
 

@@ -1,0 +1,105 @@
+//! The floor: bare quinn, which carries as many packets of the same size as ours, and nothing else.
+//!
+//! The server is the simplest sensible one, on a runtime of one thread: a task for each connection
+//! that reads, and one that sends to all at each snapshot.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use bytes::Bytes;
+use clap::Args;
+use quinn::Connection;
+use tokio::time::{MissedTickBehavior, interval, interval_at};
+
+use crate::course::{Task, say};
+use crate::load::{self, Client};
+use crate::{quic, scene};
+
+/// Packets of the floor: those that ours was measured with.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Packets {
+    /// Bytes of a datagram down, 8 to 1150
+    #[arg(long, default_value_t = 400)]
+    pub down_bytes: usize,
+    /// Datagrams of a snapshot, 1 or more on average
+    #[arg(long, default_value_t = 1.0)]
+    pub down_packets: f64,
+    /// Bytes of a datagram up, 1 to 1150
+    #[arg(long, default_value_t = 40)]
+    pub up_bytes: usize,
+}
+
+/// Serves until the process is ended.
+pub fn serve(packets: Packets) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let endpoint = quic::listen()?;
+        say(&endpoint.local_addr()?.port().to_string())?;
+        let connections = Arc::new(Mutex::new(Vec::<Connection>::new()));
+        tokio::spawn(send(packets, Arc::clone(&connections)));
+        while let Some(incoming) = endpoint.accept().await {
+            let connections = Arc::clone(&connections);
+            tokio::spawn(async move {
+                let Ok(connection) = incoming.await else { return };
+                connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection.clone());
+                while connection.read_datagram().await.is_ok() {}
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Sends a snapshot's datagrams to all who are there, 30 times a second.
+async fn send(packets: Packets, connections: Arc<Mutex<Vec<Connection>>>) {
+    let mut snapshots = interval(Duration::from_secs(1) / scene::SNAPSHOT_HZ);
+    let mut owed = 0.0;
+    for number in 0_u64.. {
+        snapshots.tick().await;
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.resize(packets.down_bytes.clamp(8, 1150), 0);
+        let bytes = Bytes::from(bytes);
+        owed += packets.down_packets;
+        let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.retain(|connection| connection.close_reason().is_none());
+        while owed >= 1.0 {
+            owed -= 1.0;
+            for connection in &*connections {
+                // A connection that ends is noticed above.
+                let _ = connection.send_datagram(bytes.clone());
+            }
+        }
+    }
+}
+
+/// Joins the server at that port with all clients, and measures.
+pub fn load(port: u16, packets: Packets, task: Task) -> Result<()> {
+    let server = load::local(port);
+    load::run(task, task.clients, |_, client: Arc<Client>, phase| async move {
+        let (_endpoint, connection) = quic::connect(server).await?;
+        client.connect(&connection);
+        let input = Bytes::from(vec![0; packets.up_bytes.clamp(1, 1150)]);
+        let begin = tokio::time::Instant::now() + phase;
+        let mut ticks = interval_at(begin, Duration::from_secs(1) / scene::TICK_HZ);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut newest = None;
+        loop {
+            tokio::select! {
+                bytes = connection.read_datagram() => {
+                    let bytes = bytes?;
+                    let number = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+                    let is_new = number > newest;
+                    newest = newest.max(number);
+                    client.update(|counts| {
+                        counts.payload_down.count(bytes.len());
+                        counts.snapshots += u64::from(is_new);
+                    });
+                }
+                _ = ticks.tick() => {
+                    client.update(|counts| counts.payload_up.count(input.len()));
+                    connection.send_datagram(input.clone())?;
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,17 @@
+//! One crowd on Phaselock and on other libraries, side by side.
+//!
+//! A [`run`](run::run) starts a server and a load for each library and number of clients, as
+//! processes of their own, and prints a table. The [`scene`] knows no network; `course` is the
+//! course of each measurement; the other modules are the libraries.
+
+pub mod arguments;
+mod course;
+mod floor;
+mod load;
+pub mod ours;
+mod process;
+mod quic;
+mod run;
+mod scene;
+mod table;
+mod watch;

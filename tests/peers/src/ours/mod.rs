@@ -1,0 +1,86 @@
+//! Phaselock: its server as it is, a crowd of light clients, and watchers on the real session.
+
+pub mod game;
+mod light;
+
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use phaselock::client::{SessionConfig, State};
+use phaselock::games::Games;
+use phaselock::ids::PlayerId;
+use phaselock::server::RoomConfig;
+use phaselock::time::{Micros, Rates};
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::identity::Identity;
+use phaselock_quic::server::Server;
+
+use crate::course::{Task, say};
+use crate::load::{self, Client};
+use crate::scene;
+use crate::watch::Seen;
+use game::{Crowd, Mover, Press};
+
+/// Bytes of snapshots a second for each client: more than the scene takes, so that nothing waits.
+const CLIENT_BYTES_PER_SECOND: u32 = 1_000_000;
+
+/// Serves the scene until the process is ended, as the dedicated server does.
+pub fn serve(clients: u16) -> Result<()> {
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let server = Server::bind(load::local(0), &Identity::ephemeral()?)?;
+        say(&server.address().port().to_string())?;
+        let config = RoomConfig {
+            rates: Rates { tick_hz: scene::TICK_HZ, snapshot_hz: scene::SNAPSHOT_HZ }.validate()?,
+            players_max: clients,
+            client_bytes_per_second: CLIENT_BYTES_PER_SECOND,
+            ..RoomConfig::default()
+        };
+        server.run(&Games::new().with::<Crowd>(), config, pending()).await;
+        Ok(())
+    })
+}
+
+/// Joins the server at that port with all clients, and measures.
+pub fn load(port: u16, task: Task) -> Result<()> {
+    let (server, clock) = (load::local(port), Clock::start());
+    load::run(task, task.clients - task.watchers(), |index, client, phase| async move {
+        match index < task.watchers() {
+            true => watch(server, clock, client).await,
+            false => light::play(server, clock, client, phase).await,
+        }
+    })
+}
+
+/// Plays with the real session for ever, and checks all that comes.
+async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<()> {
+    let options = Options::new(Address::from(server), Pins::Memory);
+    let config = SessionConfig::new(Games::new().with::<Crowd>(), "Watcher");
+    let mut driver = Driver::spawn_here(options, config, clock);
+    let mut seen = Seen::default();
+    loop {
+        driver.receive_each(|session, received, _| {
+            let Some(playing) = session.client_of::<Crowd>() else { return };
+            let told = playing.store().told();
+            let states = told.iter().filter_map(|it| Some((it.index, it.state.as_ref()?)));
+            let others = states.filter(|(_, state)| state.owner != Some(playing.player()));
+            let others = others.map(|(index, state)| {
+                (u64::from(index), state.to_slot::<Mover>(index).entity.state())
+            });
+            client.update(|counts| seen.see(counts, received.tick.0, others));
+        });
+        if let State::Ended { reason } | State::Waiting { reason, .. } = driver.session.state() {
+            bail!("a watcher is out of the game: {reason}");
+        }
+        let now = clock.now();
+        driver.session.press::<Crowd>(now, |playing, tick| {
+            let PlayerId(player) = playing.player();
+            Press::of(scene::input(player.into(), tick.0))
+        });
+        driver.transmit();
+        driver.wait(now + Micros::from_ms(50)).await;
+    }
+}

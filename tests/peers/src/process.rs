@@ -1,0 +1,27 @@
+//! Processor time and memory of a process, as Linux tells them.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+/// Ticks a second of the times in `/proc`: Linux has said 100 to programs for decades, whatever it
+/// counts by itself.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Processor time of a process in seconds so far, its own and the kernel's for it.
+pub fn cpu_secs(id: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("the process is gone")?;
+    // The name before it may hold anything but a newline.
+    let (_, fields) = stat.rsplit_once(')').context("no name in it")?;
+    let times = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = times.map(|it| it.parse::<u64>().unwrap_or(0)).sum();
+    Ok(ticks as f64 / TICKS_PER_SECOND)
+}
+
+/// Peak of a process's resident memory in megabytes.
+pub fn peak_megabytes(id: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).context("the process is gone")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    Ok(kilobytes.context("no peak in it")? / 1024.0)
+}

@@ -1,0 +1,106 @@
+//! The table that people read.
+
+use std::io::{self, Write as _};
+
+use anyhow::Result;
+
+use crate::arguments::Library;
+use crate::course::{Counts, Report};
+use crate::scene;
+
+/// Part of what should arrive below which a row is marked.
+const ARRIVED_MIN: f64 = 0.95;
+/// Cores of a load, which has one thread, above which a row is marked.
+const LOAD_CORES_MAX: f64 = 0.9;
+
+/// A measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The load's part.
+    pub report: Report,
+    /// Processor seconds a second of the server.
+    pub server_cores: f64,
+    /// The load's.
+    pub load_cores: f64,
+    /// Peak of the server's resident memory.
+    pub server_megabytes: f64,
+}
+
+/// Prints the conditions, and the heading.
+pub fn print_head(libraries: &[Library]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "N players see each other and all change in each tick: {} Hz world, {} Hz snapshots, {} \
+         inputs a second.",
+        scene::TICK_HZ,
+        scene::SNAPSHOT_HZ,
+        scene::TICK_HZ
+    )?;
+    writeln!(
+        out,
+        "Server and load are processes on loopback. B/update: bytes down, with {} of UDP and IP a\n\
+         packet, for each state of another player. States that do not arrive count as owed.",
+        crate::course::HEADER_BYTES
+    )?;
+    for library in libraries {
+        writeln!(out, "  {:12} {}", library.name(), library.settings())?;
+    }
+    writeln!(
+        out,
+        "{:12} {:>4} {:>7} {:>8} {:>7} {:>7} {:>8} {:>6} {:>7} {:>6} {:>7} {:>6}",
+        "library",
+        "N",
+        "cores",
+        "B/update",
+        "down/s",
+        "up/s",
+        "kbit/s",
+        "MB",
+        "snaps/s",
+        "upd %",
+        "wrong",
+        "load"
+    )
+}
+
+/// Prints a measurement, or why there is none.
+pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(out, "{:12} {clients:4} ", library.name())?;
+    let row = match measured {
+        Ok(row) => row,
+        Err(error) => return writeln!(out, "not measured: {error:#}"),
+    };
+    let Report { seconds, clients, watchers, counted, counts } = row.report;
+    let Counts { snapshots, updates, wrong, down, up, .. } = counts;
+    let each = |count: u64, clients: usize| count as f64 / seconds / clients.max(1) as f64;
+    let asked = f64::from(scene::SNAPSHOT_HZ);
+    let snapshots = each(snapshots, clients);
+    let others = (clients - 1) as f64;
+    // Bare packets have no states; they stand for those of the snapshots that they carry.
+    let updates = match library {
+        Library::Quinn => snapshots * others,
+        _ => each(updates, watchers),
+    };
+    let down_bytes = each(down.bytes, counted);
+    writeln!(
+        out,
+        "{:7.3} {:8.2} {:7.1} {:7.1} {:8.1} {:6.1} {snapshots:7.2} {:6.1} {wrong:7} {:6.2}{}",
+        row.server_cores,
+        down_bytes / updates,
+        each(down.packets, counted),
+        each(up.packets, counted),
+        down_bytes * 8.0 / 1000.0,
+        row.server_megabytes,
+        updates / asked / others * 100.0,
+        row.load_cores,
+        match () {
+            () if row.load_cores > LOAD_CORES_MAX => "  ! the load has no time",
+            () if snapshots < ARRIVED_MIN * asked => "  ! snapshots are missing",
+            () if updates < ARRIVED_MIN * asked * others => "  ! updates are missing",
+            () if wrong > 0 => "  ! states are wrong",
+            () => "",
+        }
+    )
+}
