@@ -34,6 +34,8 @@ pub(super) struct ControlStream {
     id: Option<StreamId>,
     /// The message that is being read, with its length.
     partial: Vec<u8>,
+    /// There may be something to read.
+    is_readable: bool,
     /// No further message is read.
     has_ended: bool,
     /// Moment of the next reading.
@@ -54,7 +56,13 @@ impl ControlStream {
     pub(super) fn open(&mut self, connection: &mut Connection) {
         if self.id.is_none() {
             self.id = connection.streams().accept(Dir::Bi);
+            self.is_readable = true;
         }
+    }
+
+    /// Takes in that more has come.
+    pub(super) fn handle_readable(&mut self) {
+        self.is_readable = true;
     }
 
     pub(super) fn is(&self, id: StreamId) -> bool {
@@ -68,7 +76,7 @@ impl ControlStream {
         connection: &mut Connection,
         now: Instant,
     ) -> Option<Result<Vec<u8>, WireError>> {
-        let id = self.id.filter(|_| !self.has_ended)?;
+        let id = self.id.filter(|_| self.is_readable && !self.has_ended)?;
         if self.resume.is_some_and(|resume| now < resume) {
             return None;
         }
@@ -95,7 +103,10 @@ impl ControlStream {
             }
             match chunks.next(needed - partial.len()) {
                 Ok(Some(chunk)) => partial.extend_from_slice(&chunk.bytes),
-                Err(ReadError::Blocked) => return None,
+                Err(ReadError::Blocked) => {
+                    self.is_readable = false;
+                    return None;
+                }
                 Ok(None) | Err(ReadError::Reset(_)) => {
                     self.has_ended = true;
                     return None;
@@ -196,7 +207,7 @@ impl ControlStream {
 
     /// Moment of the next reading, or by which a message must fit.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
-        let resume = self.resume.filter(|_| !self.has_ended);
+        let resume = self.resume.filter(|_| self.is_readable && !self.has_ended);
         [resume, self.stuck_until].into_iter().flatten().min()
     }
 }

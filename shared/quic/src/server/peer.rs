@@ -91,6 +91,9 @@ impl Peer {
                 Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
                     self.control.open(&mut self.connection);
                 }
+                Event::Stream(StreamEvent::Readable { id }) if self.control.is(id) => {
+                    self.control.handle_readable();
+                }
                 Event::Stream(StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. })
                     if self.control.is(id) =>
                 {
