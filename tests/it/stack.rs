@@ -21,6 +21,7 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
+use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -35,6 +36,9 @@ const STEADY: Duration = Duration::from_secs(10);
 
 /// Makes congestion controllers.
 pub(super) type Controllers = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// A server's socket.
+type Socket = Arc<dyn AsyncUdpSocket>;
 
 /// A network with a server on it.
 pub(super) struct World {
@@ -62,10 +66,25 @@ impl World {
         config: RoomConfig,
         controller: Option<Controllers>,
     ) -> Self {
+        Self::on(games, |socket| socket, config, controller)
+    }
+
+    /// With another socket around the server's.
+    pub(super) fn behind(wrap: impl FnOnce(Socket) -> Socket, config: RoomConfig) -> Self {
+        Self::on(&["skirmish"], wrap, config, None)
+    }
+
+    fn on(
+        games: &[&str],
+        wrap: impl FnOnce(Socket) -> Socket,
+        config: RoomConfig,
+        controller: Option<Controllers>,
+    ) -> Self {
         let games = all_games().select(games).expect("there are such games");
         let ether = Ether::default();
         let socket = ether.socket();
         let address = socket.address().to_string();
+        let socket = wrap(socket);
         let identity = Identity::ephemeral().expect("an identity");
         let server = Server::with_controller(socket, &identity, controller).expect("a server");
         let (stop, stopped) = oneshot::channel::<String>();

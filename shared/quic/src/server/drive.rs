@@ -18,7 +18,7 @@ use super::handle::{Host, Order};
 use super::network::Network;
 use crate::clock::Clock;
 
-/// Longest duration of the goodbyes when the server ends, and of closing whoever does not take them.
+/// Longest duration of the goodbyes when the server ends, and of closing whoever takes none.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Everything that outlives a game.
@@ -75,6 +75,8 @@ impl Driver {
             self.network.admit(Instant::now().into_std(), &mut *room);
             self.network.transmit(Instant::now().into_std());
             self.tell_events(&mut *room);
+            // Other tasks on this thread go on, also when there is always something to do.
+            tokio::task::coop::consume_budget().await;
         }
         if let Some(goodbye) = room.drained(self.clock.now()) {
             return self.stop(&mut *room, &goodbye).await;
@@ -149,6 +151,7 @@ impl Driver {
             .await;
             self.take_in(room).await;
             self.network.transmit(Instant::now().into_std());
+            tokio::task::coop::consume_budget().await;
         }
     }
 

@@ -55,7 +55,7 @@ pub(super) struct Peer {
     place: Option<Place>,
     /// Beginning of a second, and datagrams that came in it.
     second: (Instant, u64),
-    /// Datagrams wait for the path, or for the system.
+    /// A datagram sent now would have to wait, for the path or for the system.
     is_behind: bool,
     /// Something else waits for the path.
     is_held_up: bool,
@@ -298,7 +298,8 @@ impl Peer {
     /// Looks at what is left after everything that may leave now was sent.
     pub(super) fn handle_sent(&mut self) {
         let space = self.connection.datagrams().send_buffer_space();
-        self.is_behind = settings::is_waiting_for_client(space);
+        self.is_behind = settings::is_waiting_for_client(space)
+            || !congestion::may_send(self.connection.congestion_state().clone_box());
         self.is_held_up = self.connection.has_pending_retransmits();
     }
 
@@ -309,7 +310,7 @@ impl Peer {
 
     /// True if a datagram sent now would have to wait.
     pub(super) fn is_behind(&self) -> bool {
-        self.is_behind || !congestion::may_send(self.connection.congestion_state().clone_box())
+        self.is_behind
     }
 
     /// Gives back what it takes of the places for connections.
