@@ -118,7 +118,7 @@ pub struct Report {
     pub counts: Counts,
 }
 
-/// What a load has to do.
+/// A load's task.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     /// Clients.

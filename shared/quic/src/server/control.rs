@@ -196,7 +196,7 @@ impl ControlStream {
     }
 
     /// Ends this side of the stream. Returns false if there is nothing whose arrival to wait for.
-    pub(super) fn finish(&mut self, connection: &mut Connection) -> bool {
+    pub(super) fn finish(&self, connection: &mut Connection) -> bool {
         self.id.is_some_and(|id| connection.send_stream(id).finish().is_ok())
     }
 

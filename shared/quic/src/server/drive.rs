@@ -115,7 +115,11 @@ impl Driver {
 
     /// Hands on what the network has, and does what is due for the connections.
     async fn take_in(&mut self, room: &mut dyn AnyRoom) {
-        poll_fn(|cx| Poll::Ready(self.network.take_in(cx, &mut *room))).await;
+        poll_fn(|cx| {
+            self.network.take_in(cx, &mut *room);
+            Poll::Ready(())
+        })
+        .await;
         self.network.handle_timeouts(Instant::now().into_std(), room);
     }
 

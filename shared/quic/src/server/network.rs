@@ -43,7 +43,7 @@ pub(super) struct Network {
     /// Connections whose deadline has come.
     due: Vec<ConnectionHandle>,
     /// Connections that may have something to send.
-    listed: Vec<ConnectionHandle>,
+    listed: VecDeque<ConnectionHandle>,
     /// Newcomers that nobody has looked at yet.
     incoming: VecDeque<Incoming>,
     places: Places,
@@ -72,7 +72,7 @@ impl Network {
             handles: HashMap::new(),
             deadlines: Deadlines::default(),
             due: Vec::new(),
-            listed: Vec::new(),
+            listed: VecDeque::new(),
             incoming: VecDeque::new(),
             places: Places::new(connections_max),
             next: ClientId(0),
@@ -220,14 +220,14 @@ impl Network {
             self.handles.remove(&peer.client);
         }
         if !mem::replace(&mut peer.is_listed, true) {
-            self.listed.push(handle);
+            self.listed.push_back(handle);
         }
     }
 
     /// Sends what all connections may send now.
     pub(super) fn transmit(&mut self, now: Instant) {
         while !self.outlet.is_blocked()
-            && let Some(handle) = self.listed.pop()
+            && let Some(handle) = self.listed.pop_front()
         {
             // Its turn may have come before.
             if self.peers[handle.0].as_ref().is_some_and(|peer| peer.is_listed) {
@@ -243,9 +243,9 @@ impl Network {
             peer.handle_sent();
             self.deadlines.set(handle, peer.next_timeout());
         } else {
-            // To go on with as soon as the system has room.
+            // The first to go on with as soon as the system has room.
             peer.is_listed = true;
-            self.listed.push(handle);
+            self.listed.push_front(handle);
         }
     }
 }

@@ -34,14 +34,14 @@ pub(super) fn too_slow() -> Disconnect {
 
 #[derive(Debug)]
 enum Stage {
-    /// It has not said hello yet, and has so long for it.
+    /// No hello has come yet; there is time for it until then.
     Knocking { until: Instant },
     /// The room has heard of it.
     Playing,
     /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
     /// the given moment.
     Leaving { goodbye: Disconnect, until: Option<Instant> },
-    /// It is closed.
+    /// Closed.
     Closed,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Peer {
     is_behind: bool,
     /// Something else waits for the path.
     is_held_up: bool,
-    /// It stands in the list of those that may have something to send.
+    /// Stands in the list of those that may have something to send.
     pub(super) is_listed: bool,
 }
 
