@@ -350,8 +350,9 @@ async fn every_named_network_can_be_played_on() {
                 "intercontinental" => (3.0, 29.0, 4.0, 5.0, 200.0, 0.3),
                 // Of eight joins one needs a second try. The margin takes a minute to learn what
                 // such a network does. How many inputs are late then is chance for the most part:
-                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean.
-                "terrible" => (20.0, 23.0, 3.0, 4.0, 600.0, 4.5),
+                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean. So
+                // are ages, once the queue was full: of forty seeds six have more than 600 ms.
+                "terrible" => (20.0, 23.0, 3.0, 4.0, 800.0, 4.5),
                 other => panic!("what does {other} allow?"),
             };
         let bounds =

@@ -20,7 +20,7 @@ use super::peer::{Peer, too_slow};
 use crate::clock::Clock;
 
 /// Packets that are taken in at a time, before ticks and timers are looked at: 2 ms at most.
-const PACKETS_PER_TURN: usize = 512;
+pub(super) const PACKETS_PER_TURN: usize = 512;
 /// Handshakes that are begun at a time; each signs and takes a fifth of a millisecond. The others
 /// wait.
 const HANDSHAKES_PER_TURN: usize = 4;
@@ -96,9 +96,9 @@ impl Network {
         self.deadlines.earliest()
     }
 
-    /// Takes in what waits at the socket, up to a turn's share.
-    pub(super) fn take_in(&mut self, cx: &mut Context<'_>, room: &mut dyn AnyRoom) {
-        for _ in 0..PACKETS_PER_TURN {
+    /// Takes in what waits at the socket, up to so many packets.
+    pub(super) fn take_in(&mut self, cx: &mut Context<'_>, room: &mut dyn AnyRoom, max: usize) {
+        for _ in 0..max {
             if self.intake.poll_fill(cx, &*self.socket).is_pending() {
                 return;
             }
