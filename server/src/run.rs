@@ -55,7 +55,9 @@ fn serve(games: &Games, config: Config) -> Result<()> {
     let games = games.select(&names)?;
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
     let identity = Identity::load_or_create(&config.data_dir)?;
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
+    // The server is one task: on this thread no packet passes from one to another.
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().context("cannot start the network runtime")?;
     runtime.block_on(async {
         // First, so that no signal finds the default behaviour.
         let mut signals = StopSignals::new()?;

@@ -10,6 +10,7 @@ mod conditioner;
 mod control;
 mod depth;
 mod documents;
+mod driver;
 mod fuzz;
 mod games;
 mod hostile;

@@ -21,6 +21,7 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
+use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -35,6 +36,9 @@ const STEADY: Duration = Duration::from_secs(10);
 
 /// Makes congestion controllers.
 pub(super) type Controllers = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// A server's socket.
+type Socket = Arc<dyn AsyncUdpSocket>;
 
 /// A network with a server on it.
 pub(super) struct World {
@@ -62,10 +66,25 @@ impl World {
         config: RoomConfig,
         controller: Option<Controllers>,
     ) -> Self {
+        Self::on(games, |socket| socket, config, controller)
+    }
+
+    /// With another socket around the server's.
+    pub(super) fn behind(wrap: impl FnOnce(Socket) -> Socket, config: RoomConfig) -> Self {
+        Self::on(&["skirmish"], wrap, config, None)
+    }
+
+    fn on(
+        games: &[&str],
+        wrap: impl FnOnce(Socket) -> Socket,
+        config: RoomConfig,
+        controller: Option<Controllers>,
+    ) -> Self {
         let games = all_games().select(games).expect("there are such games");
         let ether = Ether::default();
         let socket = ether.socket();
         let address = socket.address().to_string();
+        let socket = wrap(socket);
         let identity = Identity::ephemeral().expect("an identity");
         let server = Server::with_controller(socket, &identity, controller).expect("a server");
         let (stop, stopped) = oneshot::channel::<String>();
@@ -331,8 +350,9 @@ async fn every_named_network_can_be_played_on() {
                 "intercontinental" => (3.0, 29.0, 4.0, 5.0, 200.0, 0.3),
                 // Of eight joins one needs a second try. The margin takes a minute to learn what
                 // such a network does. How many inputs are late then is chance for the most part:
-                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean.
-                "terrible" => (20.0, 23.0, 3.0, 4.0, 600.0, 4.5),
+                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean. So
+                // are ages, once the queue was full: of forty seeds six have more than 600 ms.
+                "terrible" => (20.0, 23.0, 3.0, 4.0, 800.0, 4.5),
                 other => panic!("what does {other} allow?"),
             };
         let bounds =

@@ -32,8 +32,13 @@ impl Clock {
 
     /// The time now.
     pub fn now(&self) -> LocalTime {
-        let elapsed = i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX);
-        self.start + Micros(elapsed)
+        self.time_of(Instant::now().into_std())
+    }
+
+    /// The time at a moment; the start for earlier ones.
+    pub fn time_of(&self, moment: std::time::Instant) -> LocalTime {
+        let elapsed = moment.saturating_duration_since(self.origin.into_std());
+        self.start + Micros(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
     }
 
     /// The host's Unix time in microseconds between two readings: their distance, their middle, and

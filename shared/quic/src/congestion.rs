@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use phaselock::path::{CongestionLimits, CongestionWindow};
 use phaselock::time::LocalTime;
-use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
@@ -39,8 +38,8 @@ impl QueueWindow {
 }
 
 /// True if the window would let a datagram out at once; always with another controller.
-pub(crate) fn may_send(connection: &Connection) -> bool {
-    let state = connection.congestion_state().into_any().downcast::<QueueWindow>();
+pub(crate) fn may_send(state: Box<dyn Controller>) -> bool {
+    let state = state.into_any().downcast::<QueueWindow>();
     state.map_or(true, |state| state.window.may_send())
 }
 

@@ -1,14 +1,21 @@
 //! Goodbyes on QUIC: the code and the text of an application's close.
 
+use bytes::Bytes;
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::{clip, printable};
 use quinn::{ApplicationClose, Connection, VarInt};
 
-/// Closes a connection with a goodbye. Its code and text say what a lost last message said.
-pub(crate) fn close(connection: &Connection, goodbye: &Disconnect) {
+/// Code and text of a goodbye, to close a connection with: they say what a lost last message said.
+pub(crate) fn closing(goodbye: &Disconnect) -> (VarInt, Bytes) {
     let code = VarInt::from_u32(u16::from(goodbye.code).into());
-    connection.close(code, goodbye.text.as_bytes());
+    (code, Bytes::copy_from_slice(goodbye.text.as_bytes()))
+}
+
+/// Closes a connection with a goodbye.
+pub(crate) fn close(connection: &Connection, goodbye: &Disconnect) {
+    let (code, text) = closing(goodbye);
+    connection.close(code, &text);
 }
 
 /// Goodbye that the peer closed with; its text may be anything.

@@ -1,7 +1,7 @@
 //! Phaselock over QUIC: what carries packets between rooms, sessions and the network.
 //!
 //! ```text
-//! server::Server -- accept, connection --> phaselock::server::Room (one task owns it)
+//! server::Server -- drive, network, peer -> phaselock::server::Room (one task owns them all)
 //! client::Driver -- client::carrier -----> phaselock::client::Session (whoever plays owns it)
 //!         |                |
 //!         +-- settings, congestion, framing, socket, clock: once, for both sides

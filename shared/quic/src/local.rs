@@ -59,8 +59,7 @@ impl LocalServer {
         identity: Identity,
     ) -> Result<Self, LocalError> {
         let fingerprint = identity.fingerprint;
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let server = {
             let _inside = runtime.enter();
             Server::bind(address, &identity)?

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use phaselock::identity::{BINDING_LABEL, Credentials, Proof, PublicKey, proof_text};
 use quinn::Connection;
+use quinn::crypto::{ExportKeyingMaterialError, Session};
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 
 use crate::identity::{
@@ -121,7 +122,7 @@ impl PlayerKey {
 
     /// Key and proof for a connection.
     pub fn credentials(&self, connection: &Connection) -> Result<Credentials, PlayerKeyError> {
-        self.prove(&binding(connection))
+        self.prove(&binding(|to| connection.export_keying_material(to, BINDING_LABEL, b"")))
     }
 
     fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
@@ -134,8 +135,8 @@ impl PlayerKey {
 }
 
 /// Returns true if the credentials were made for this connection, by the owner of their key.
-pub(crate) fn is_proven(connection: &Connection, credentials: &Credentials) -> bool {
-    verify(&binding(connection), credentials)
+pub(crate) fn is_proven(session: &dyn Session, credentials: &Credentials) -> bool {
+    verify(&binding(|to| session.export_keying_material(to, BINDING_LABEL, b"")), credentials)
 }
 
 /// Encodings of the points of small order, the sign's bit left out, also those that are not reduced
@@ -166,11 +167,10 @@ fn verify(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool 
 
 /// Bytes that the two ends of this connection have, and nobody else: a proof is worth nothing on
 /// any other connection, at any other time.
-fn binding(connection: &Connection) -> [u8; 32] {
+fn binding(export: impl FnOnce(&mut [u8]) -> Result<(), ExportKeyingMaterialError>) -> [u8; 32] {
     let mut binding = [0; 32];
     // Fails only for far longer outputs.
-    let exported = connection.export_keying_material(&mut binding, BINDING_LABEL, b"");
-    exported.expect("32 bytes can be exported");
+    export(&mut binding).expect("32 bytes can be exported");
     binding
 }
 

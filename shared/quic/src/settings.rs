@@ -13,10 +13,10 @@ use phaselock::path::CongestionLimits;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
-    AckFrequencyConfig, ClientConfig, Connection, EndpointConfig, Incoming, ServerConfig,
-    TransportConfig, VarInt,
+    AckFrequencyConfig, ClientConfig, Connection, EndpointConfig, ServerConfig, TransportConfig,
+    VarInt,
 };
-use quinn_proto::RandomConnectionIdGenerator;
+use quinn_proto::{Incoming, RandomConnectionIdGenerator};
 
 use crate::congestion::{self, QueueWindows};
 use crate::identity::Identity;
@@ -64,6 +64,10 @@ const CLIENT_CONTROL_RECEIVE_BYTES: u32 = 64 * 1024;
 /// an interval at 30 Hz, and a timer's lateness. quinn asks for no more than the round trip, or
 /// 25 ms if that is shorter.
 const SERVER_ACK_DELAY: Duration = Duration::from_millis(40);
+/// Time by which a player's timers may be late on the server, so that its next snapshot carries the
+/// acknowledgement. quinn asks for it after 25 ms at least; an interval at 30 Hz and a timer's
+/// lateness are 35.
+pub(crate) const TIMER_SLACK: Duration = Duration::from_millis(15);
 /// Connections that wait to be looked at; by default 65,536.
 const INCOMING_MAX: usize = 1024;
 /// Bytes that such a one may send before that, and all of them; by default 10 MiB and 100 MiB. A
@@ -164,25 +168,27 @@ pub(crate) fn client_endpoint() -> EndpointConfig {
     endpoint_config(0)
 }
 
-/// True if a datagram sent now would have to wait in a buffer of so many bytes, or for the window.
-fn is_behind(connection: &Connection, buffer_bytes: usize) -> bool {
+/// True if datagrams wait in a buffer of so many bytes, of which so many are free.
+fn is_waiting(free: usize, buffer_bytes: usize) -> bool {
     // quinn keeps room for the head of one more datagram, whose size it does not tell.
-    connection.datagram_send_buffer_space() + 64 < buffer_bytes || !congestion::may_send(connection)
+    free + 64 < buffer_bytes
 }
 
-/// True if a snapshot to this client would have to wait.
-pub(crate) fn client_is_behind(connection: &Connection) -> bool {
-    is_behind(connection, SERVER_DATAGRAM_SEND_BYTES)
+/// True if datagrams wait for a client, in whose buffer so many bytes are free.
+pub(crate) fn is_waiting_for_client(free: usize) -> bool {
+    is_waiting(free, SERVER_DATAGRAM_SEND_BYTES)
 }
 
-/// True if an input packet to this server would have to wait: the next one repeats its inputs.
+/// True if an input packet to this server would have to wait, in the buffer or for the window: the
+/// next one repeats its inputs.
 pub(crate) fn server_is_behind(connection: &Connection) -> bool {
-    is_behind(connection, CLIENT_DATAGRAM_SEND_BYTES)
+    is_waiting(connection.datagram_send_buffer_space(), CLIENT_DATAGRAM_SEND_BYTES)
+        || !congestion::may_send(connection.congestion_state())
 }
 
 /// With many connections, a forged address must not get a place.
-pub(crate) fn must_validate(incoming: &Incoming, free: usize, connections_max: usize) -> bool {
-    connections_max - free >= VALIDATE_FROM.min(connections_max / 2)
+pub(crate) fn must_validate(incoming: &Incoming, taken: usize, connections_max: usize) -> bool {
+    taken >= VALIDATE_FROM.min(connections_max / 2)
         && !incoming.remote_address_validated()
         && incoming.may_retry()
 }

@@ -14,14 +14,16 @@ use super::output::{ClientId, Output};
 use super::room::Room;
 use super::workers::map;
 
+/// Clients that each worker packs for at a time: a fraction of a millisecond, after which the driver
+/// may look at what came. Arbitrary.
+const PACKED_TOGETHER: usize = 32;
+
 impl<G: Game> Room<G> {
-    /// Packs the newest snapshot for those who have not got it and are not `behind`.
+    /// Packs the newest snapshot for the next of those who have not got it and are not `behind`.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
-        if self.due.is_empty() {
-            return;
-        }
         let Self { host, game, history, encodings, plain_encodings, members, .. } = self;
-        let mut due = self.due.drain(..).filter(|client| !behind(*client)).peekable();
+        let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
+        let mut due = self.due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         let mut begun = Vec::new();
         // Both are in the order of clients.
         for (client, seated) in members.iter_mut() {

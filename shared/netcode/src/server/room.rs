@@ -423,7 +423,7 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        if self.host.outputs.is_empty() {
+        while self.host.outputs.is_empty() && !self.due.is_empty() {
             self.pack_due(now, behind);
         }
         let output = self.host.outputs.pop_front()?;

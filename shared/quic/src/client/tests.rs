@@ -8,14 +8,15 @@ use phaselock::games::Games;
 use phaselock::time::Micros;
 use phaselock::wire::control::{ServerMessage, frame};
 use phaselock::wire::disconnect::Code;
-use quinn::AsyncUdpSocket;
+use phaselock::wire::protocol::ALPN;
+use quinn::{AsyncUdpSocket, Endpoint};
 use tokio::sync::mpsc;
 
 use super::*;
 use crate::clock::Clock;
 use crate::goodbye::close;
 use crate::identity::Identity;
-use crate::server::Server;
+use crate::settings;
 
 fn options(address: &str) -> Options {
     Options::new(address.parse().expect("an address"), Pins::Memory)
@@ -90,15 +91,18 @@ fn close_does_not_wait_for_the_system() {
 #[tokio::test]
 async fn messages_arrive_before_the_end_of_their_connection() {
     let identity = Identity::ephemeral().expect("an identity");
-    let server = Server::bind(([127, 0, 0, 1], 0).into(), &identity).expect("a server");
-    let options = options(&server.address().to_string());
+    let tls = identity.server_crypto(ALPN).expect("a certificate");
+    let config = settings::server_config(tls.try_into().expect("TLS 1.3"), None);
+    let server = Endpoint::server(config, ([127, 0, 0, 1], 0).into()).expect("a server");
+    let options = options(&server.local_addr().expect("an address").to_string());
     let (event_sender, mut events) = mpsc::channel(1);
     let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
     let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, output_receiver);
     tokio::spawn(carrier.run());
     outputs.send(Output::Connect { redirect: None }).await.expect("it runs");
     let serve = async {
-        let connection = server.accept().await;
+        let incoming = server.accept().await.expect("the endpoint is open");
+        let connection = incoming.await.expect("a handshake");
         let (mut send, _receive) = connection.accept_bi().await.expect("a stream");
         for part in 0..5 {
             let text = format!("part {part}");

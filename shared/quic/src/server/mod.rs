@@ -1,43 +1,48 @@
-//! The driver: carries what quinn receives to the room and what the room says to quinn.
+//! The driver: carries what comes over QUIC to the room, and what the room says to the clients.
 //!
-//! One task owns the room. Each connection has a task that reads and one that writes. None can hold
-//! up the room: what a client does not take is dropped or ends it, and what goes to the room is
-//! bounded.
+//! One task owns the socket, all connections and the room, over quinn's state machines:
+//!
+//! ```text
+//! drive          a turn: packets in, tick, snapshots, packets out      handle: the host's orders
+//!   network      all connections: whose packet, who may send, what is due
+//!     packets    the socket, by batches        deadlines, newcomers    when, and who may come
+//!     peer       one connection, from the first packet to the goodbye
+//!       control  its stream of messages
+//! ```
+//!
+//! No client can hold up the room: what a client does not take is dropped or ends it, and all that
+//! waits is bounded.
 
-mod connection;
+mod control;
+mod deadlines;
 mod drive;
-mod events;
 mod handle;
+mod network;
 mod newcomers;
+mod packets;
+mod peer;
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use phaselock::games::Games;
-use phaselock::server::{ClientId, RoomConfig, Rotation};
+use phaselock::server::{RoomConfig, Rotation};
 use phaselock::time::LocalTime;
-use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::protocol::ALPN;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::{AsyncUdpSocket, Endpoint, Runtime, TokioRuntime, VarInt};
-use tokio::sync::{Semaphore, mpsc};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
+use quinn_proto::Endpoint;
 
 use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::settings::{self, SPARE_CONNECTIONS};
-use crate::socket::{self, EcnCleared};
+use crate::socket;
 use drive::Driver;
-use events::ToRoom;
 pub use handle::{OrderError, ServerHandle};
-use newcomers::Newcomers;
-
-/// Datagrams and messages that wait for the room.
-const EVENTS_MAX: usize = 8192;
-/// Longest duration of the goodbyes when the server ends.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+use network::Network;
 
 /// A server cannot be bound.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -52,6 +57,7 @@ pub enum BindError {
 /// A bound server that does not run yet.
 #[derive(Debug)]
 pub struct Server {
+    socket: Arc<dyn AsyncUdpSocket>,
     endpoint: Endpoint,
     address: SocketAddr,
     handle: ServerHandle,
@@ -79,21 +85,14 @@ impl Server {
         let unbound = SocketAddr::from(([0; 4], 0));
         let address =
             socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })?;
-        let endpoint = Endpoint::new_with_abstract_socket(
-            settings::server_endpoint(identity),
-            Some(settings::server_config(quic, controller)),
-            Arc::new(EcnCleared(socket)),
-            Arc::new(TokioRuntime),
-        )
-        .map_err(|error| BindError::Socket { address, error })?;
+        let endpoint = Endpoint::new(
+            Arc::new(settings::server_endpoint(identity)),
+            Some(Arc::new(settings::server_config(quic, controller))),
+            !socket.may_fragment(),
+            None,
+        );
         let (handle, host) = handle::channel();
-        Ok(Self { endpoint, address, handle, host })
-    }
-
-    #[cfg(test)]
-    pub(crate) async fn accept(&self) -> quinn::Connection {
-        let incoming = self.endpoint.accept().await.expect("the endpoint is open");
-        incoming.await.expect("a handshake")
+        Ok(Self { socket, endpoint, address, handle, host })
     }
 
     /// The host's hold on it, also while it [runs](Self::run).
@@ -122,10 +121,8 @@ impl Server {
         }
         let connections_max = usize::from(config.players_max) + SPARE_CONNECTIONS;
 
-        let (events, received) = mpsc::channel(EVENTS_MAX);
-        let to_room = ToRoom { events, clock };
-        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, connections_max));
-        let mut driver = Driver::new(received, clock, self.host, Box::pin(shutdown));
+        let network = Network::new(self.socket, self.endpoint, clock, connections_max);
+        let mut driver = Driver::new(network, clock, self.host, Box::pin(shutdown));
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
         for entry in entries.into_iter().cycle() {
@@ -134,36 +131,5 @@ impl Server {
                 None => break,
             }
         }
-
-        accepting.abort();
-        let goodbye = self.endpoint.wait_idle();
-        if tokio::time::timeout(SHUTDOWN_TIMEOUT, goodbye).await.is_err() {
-            let code = VarInt::from_u32(u16::from(Code::Shutdown).into());
-            self.endpoint.close(code, b"the server has stopped");
-            let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.endpoint.wait_idle()).await;
-        }
-    }
-}
-
-async fn accept(endpoint: Endpoint, room: ToRoom, connections_max: usize) {
-    let permits = Arc::new(Semaphore::new(connections_max));
-    let newcomers = Newcomers::default();
-    let mut next = 0;
-    while let Some(incoming) = endpoint.accept().await {
-        let remote = incoming.remote_address().ip();
-        if settings::must_validate(&incoming, permits.available_permits(), connections_max) {
-            // Fails only for an address that is validated already.
-            let _ = incoming.retry();
-            continue;
-        }
-        let admitted = Arc::clone(&permits).try_acquire_owned().ok().zip(newcomers.enter(remote));
-        let Some((permit, newcomer)) = admitted else {
-            tracing::debug!(%remote, "refused: too many connections");
-            incoming.refuse();
-            continue;
-        };
-        let (client, room) = (ClientId(next), room.clone());
-        next += 1;
-        tokio::spawn(connection::serve(incoming, client, room, permit, newcomer));
     }
 }

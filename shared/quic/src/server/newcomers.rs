@@ -1,47 +1,89 @@
-//! Connections that have no seat yet, counted by their address.
+//! Places for connections: so many in all, and so many without a seat from one address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::settings::NEWCOMERS_PER_ADDRESS_MAX;
+use quinn_proto::Incoming;
 
-/// Number of newcomers from each address or network.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Newcomers(Arc<Mutex<HashMap<IpAddr, usize>>>);
+use crate::settings::{self, NEWCOMERS_PER_ADDRESS_MAX};
 
-/// A connection that has no seat.
+/// Places that are taken, and the number of newcomers from each address or network.
 #[derive(Debug)]
-pub(super) struct Newcomer {
-    all: Newcomers,
-    address: IpAddr,
+pub(super) struct Places {
+    max: usize,
+    taken: usize,
+    newcomers: HashMap<IpAddr, usize>,
 }
 
-impl Newcomers {
-    pub(super) fn enter(&self, address: IpAddr) -> Option<Newcomer> {
+/// A connection's place. It has to be given back.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Address of a connection that has no seat.
+    newcomer: Option<IpAddr>,
+}
+
+impl Places {
+    pub(super) fn new(max: usize) -> Self {
+        Self { max, taken: 0, newcomers: HashMap::new() }
+    }
+
+    /// True if whoever comes must prove its address first.
+    pub(super) fn must_validate(&self, incoming: &Incoming) -> bool {
+        settings::must_validate(incoming, self.taken, self.max)
+    }
+
+    /// A place for a newcomer, unless there are too many.
+    pub(super) fn enter(&mut self, address: IpAddr) -> Option<Place> {
         let address = match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             // A host commands all addresses of its network.
             IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
         };
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(address).or_default();
-        if *count >= NEWCOMERS_PER_ADDRESS_MAX {
+        let count = self.newcomers.get(&address).copied().unwrap_or_default();
+        if self.taken >= self.max || count >= NEWCOMERS_PER_ADDRESS_MAX {
             return None;
         }
-        *count += 1;
-        Some(Newcomer { all: self.clone(), address })
+        self.newcomers.insert(address, count + 1);
+        self.taken += 1;
+        Some(Place { newcomer: Some(address) })
+    }
+
+    /// Takes in that a connection has a seat now.
+    pub(super) fn seat(&mut self, place: &mut Place) {
+        let Some(address) = place.newcomer.take() else { return };
+        if let Some(count) = self.newcomers.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                self.newcomers.remove(&address);
+            }
+        }
+    }
+
+    /// Takes a place back.
+    pub(super) fn leave(&mut self, mut place: Place) {
+        self.seat(&mut place);
+        self.taken -= 1;
     }
 }
 
-impl Drop for Newcomer {
-    fn drop(&mut self) {
-        let mut counts = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.address);
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newcomers_of_one_network_are_bounded_and_those_with_a_seat_are_none() {
+        let mut places = Places::new(NEWCOMERS_PER_ADDRESS_MAX + 2);
+        let address = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
+        let mut held: Vec<_> = (0..NEWCOMERS_PER_ADDRESS_MAX as u16)
+            .map(|last| places.enter(address(last)).expect("a place"))
+            .collect();
+        assert!(places.enter(address(999)).is_none(), "its network has its share");
+        places.seat(&mut held[0]);
+        held.push(places.enter(address(999)).expect("one has a seat"));
+        let other = places.enter([192, 0, 2, 1].into()).expect("another network");
+        assert!(places.enter([192, 0, 2, 2].into()).is_none(), "all places are taken");
+        places.leave(other);
+        held.into_iter().for_each(|place| places.leave(place));
+        assert_eq!((places.taken, places.newcomers.len()), (0, 0));
     }
 }

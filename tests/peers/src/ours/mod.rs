@@ -30,7 +30,8 @@ const CLIENT_BYTES_PER_SECOND: u32 = 1_000_000;
 
 /// Serves the scene until the process is ended, as the dedicated server does.
 pub fn serve(clients: u16) -> Result<()> {
-    tokio::runtime::Runtime::new()?.block_on(async {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
         let server = Server::bind(load::local(0), &Identity::ephemeral()?)?;
         say(&server.address().port().to_string())?;
         let config = RoomConfig {

@@ -1,0 +1,340 @@
+//! One client's connection, from its first packet to its goodbye.
+
+use std::time::{Duration, Instant};
+
+use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
+use phaselock::server::{AnyRoom, ClientId};
+use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::protocol::wire_hash;
+use quinn_proto::{Connection, ConnectionError, Dir, Event, StreamEvent};
+
+use super::control::{ControlStream, NotReading};
+use super::newcomers::{Place, Places};
+use crate::congestion;
+use crate::goodbye::{closing, said};
+use crate::player::is_proven;
+use crate::settings::{self, TIMER_SLACK};
+
+/// A newcomer has so long to say hello.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// The last control message has so long to arrive.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Datagrams a second that one client gets through to the room, three a tick at the fastest rate; a
+/// flood beyond is dropped here.
+const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
+
+/// The goodbye to a client that does not read.
+pub(super) fn too_slow() -> Disconnect {
+    let text = "your client does not read the server's messages; check your network and join again";
+    Disconnect::new(Code::NotReading, text)
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// No hello has come yet; there is time for it until then.
+    Knocking { until: Instant },
+    /// The room has heard of it.
+    Playing,
+    /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
+    /// the given moment.
+    Leaving { goodbye: Disconnect, until: Option<Instant> },
+    /// Closed.
+    Closed,
+}
+
+/// A client's connection.
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) connection: Connection,
+    pub(super) client: ClientId,
+    control: ControlStream,
+    stage: Stage,
+    place: Option<Place>,
+    /// Beginning of a second, and datagrams that came in it.
+    second: (Instant, u64),
+    /// A datagram sent now would have to wait, for the path or for the system.
+    is_behind: bool,
+    /// Something else waits for the path.
+    is_held_up: bool,
+    /// Stands in the list of those that may have something to send.
+    pub(super) is_listed: bool,
+}
+
+impl Peer {
+    pub(super) fn new(
+        connection: Connection,
+        client: ClientId,
+        place: Place,
+        now: Instant,
+    ) -> Self {
+        Self {
+            connection,
+            client,
+            control: ControlStream::default(),
+            stage: Stage::Knocking { until: now + HELLO_TIMEOUT },
+            place: Some(place),
+            second: (now, 0),
+            is_behind: false,
+            is_held_up: false,
+            is_listed: false,
+        }
+    }
+
+    /// Hands on to the room what has come since the last call, and writes what fits by now. `time`
+    /// is that of the arrival.
+    pub(super) fn advance(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+        while let Some(event) = self.connection.poll() {
+            match event {
+                Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
+                    self.control.open(&mut self.connection);
+                }
+                Event::Stream(StreamEvent::Readable { id }) if self.control.is(id) => {
+                    self.control.handle_readable();
+                }
+                Event::Stream(StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. })
+                    if self.control.is(id) =>
+                {
+                    self.control.refuse();
+                    self.finish(now);
+                }
+                Event::ConnectionLost { reason } => self.end(&reason, time, room),
+                _ => {}
+            }
+        }
+        self.read(now, time, room);
+        self.write(now);
+        self.receive(now, time, room);
+    }
+
+    fn read(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+        while let Stage::Knocking { .. } | Stage::Playing = self.stage {
+            let Some(body) = self.control.read(&mut self.connection, now) else { break };
+            let client = self.client;
+            match (&self.stage, body) {
+                (Stage::Playing, body) => {
+                    // The room objects to an empty message.
+                    let body = body.unwrap_or_default();
+                    room.handle_control(time, client, &body);
+                    if body.is_empty() {
+                        self.control.end();
+                    }
+                    self.control.pause(now);
+                }
+                (_, Ok(hello)) => match self.unproven(&hello) {
+                    None => {
+                        let remote = self.connection.remote_address();
+                        tracing::debug!(client = client.0, %remote, "connected");
+                        self.stage = Stage::Playing;
+                        room.handle_first(time, client, &hello);
+                    }
+                    Some(goodbye) => {
+                        tracing::debug!(client = client.0, %goodbye, "refused");
+                        // A queue that is empty takes it.
+                        let _ = self.send(&ServerMessage::Disconnect(goodbye.clone()), now);
+                        return self.leave(goodbye, now);
+                    }
+                },
+                (_, Err(error)) => {
+                    tracing::debug!(client = client.0, %error, "no hello");
+                    return self.drop(now);
+                }
+            }
+            if let Some(bytes) = self.connection.datagrams().max_size() {
+                room.handle_path(client, bytes);
+            }
+        }
+        // An ended stream is no ended connection, once there was a hello.
+        if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
+            self.drop(now);
+        }
+    }
+
+    /// The goodbye to a client that does not own the key that it claims. Another build's hello
+    /// cannot be read; the room tells it so.
+    fn unproven(&self, body: &[u8]) -> Option<Disconnect> {
+        let Ok(ClientMessage::Hello(hello)) = ClientMessage::parse(body) else { return None };
+        let session = self.connection.crypto_session();
+        if hello.wire != wire_hash() || is_proven(session, &hello.credentials) {
+            return None;
+        }
+        let text = "your client did not prove that its player's key is its own; join again";
+        Some(Disconnect::new(Code::BadProof, text))
+    }
+
+    fn receive(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+        if !matches!(self.stage, Stage::Playing) {
+            return;
+        }
+        while let Some(bytes) = self.connection.datagrams().recv() {
+            if now.saturating_duration_since(self.second.0) > Duration::from_secs(1) {
+                self.second = (now, 0);
+            }
+            self.second.1 += 1;
+            if self.second.1 <= DATAGRAMS_PER_SECOND_MAX {
+                room.handle_datagram(time, self.client, &bytes);
+            }
+        }
+    }
+
+    /// Takes in the end of the connection by itself or by the client.
+    fn end(&mut self, reason: &ConnectionError, time: LocalTime, room: &mut dyn AnyRoom) {
+        let (text, has_left) = describe(reason);
+        if let Stage::Playing = self.stage {
+            match has_left {
+                true => room.handle_left(self.client, &text),
+                false => room.handle_lost(time, self.client, &text),
+            }
+        } else {
+            tracing::debug!(client = self.client.0, reason = text, "connection ended");
+        }
+        self.stage = Stage::Closed;
+    }
+
+    /// Sends a datagram now or never; newer ones displace those that wait.
+    pub(super) fn send_datagram(&mut self, bytes: Vec<u8>) {
+        if let Err(error) = self.connection.datagrams().send(bytes.into(), true) {
+            tracing::debug!(%error, "datagram not sent");
+        }
+    }
+
+    /// Sends a control message, behind those before it.
+    pub(super) fn send(&mut self, message: &ServerMessage, now: Instant) -> Result<(), NotReading> {
+        self.control.send(&mut self.connection, message, now)
+    }
+
+    /// Says goodbye when everything sent before has arrived, or after a moment: a close overtakes
+    /// what is still on its way. The room hears nothing more of the client.
+    pub(super) fn leave(&mut self, goodbye: Disconnect, now: Instant) {
+        if self.control.is_full() {
+            return self.close(&goodbye, now);
+        }
+        self.control.end();
+        self.stage = Stage::Leaving { goodbye, until: None };
+        self.write(now);
+    }
+
+    fn write(&mut self, now: Instant) {
+        if !self.control.is_written() {
+            self.control.write(&mut self.connection, now);
+        }
+        if let Stage::Leaving { until: until @ None, .. } = &mut self.stage
+            && self.control.is_written()
+        {
+            *until = Some(now + FLUSH_TIMEOUT);
+            if !self.control.finish(&mut self.connection) {
+                self.finish(now);
+            }
+        }
+    }
+
+    /// Closes with the goodbye, if all before it has been said.
+    fn finish(&mut self, now: Instant) {
+        if let Stage::Leaving { goodbye, .. } = &self.stage {
+            let goodbye = goodbye.clone();
+            self.close(&goodbye, now);
+        }
+    }
+
+    /// Closes at once.
+    pub(super) fn close(&mut self, goodbye: &Disconnect, now: Instant) {
+        let (code, text) = closing(goodbye);
+        self.connection.close(now, code, text);
+        self.stage = Stage::Closed;
+    }
+
+    /// Closes at once, and without a word to whoever never said one.
+    fn drop(&mut self, now: Instant) {
+        self.connection.close(now, 0_u32.into(), Vec::new().into());
+        self.stage = Stage::Closed;
+    }
+
+    /// True unless the connection is closed, or will be after a last message.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Knocking { .. } | Stage::Playing)
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+        if self.connection.poll_timeout().is_some_and(|due| due <= now) {
+            self.connection.handle_timeout(now);
+        }
+        match &self.stage {
+            Stage::Knocking { until } if *until <= now => {
+                tracing::debug!(client = self.client.0, "no hello came in time");
+                self.drop(now);
+            }
+            Stage::Leaving { until: Some(until), .. } if *until <= now => self.finish(now),
+            Stage::Leaving { .. } if self.control.is_stuck(now) => self.close(&too_slow(), now),
+            Stage::Playing if self.control.is_stuck(now) => {
+                self.close(&too_slow(), now);
+                room.handle_lost(time, self.client, "it does not read its control messages");
+            }
+            _ => {}
+        }
+    }
+
+    /// Moment of the next [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// A player's own timers may be late, unless something waits for them: the next snapshot then
+    /// carries the acknowledgement that would have left alone. Loss is found as soon: each
+    /// acknowledgement from the client tells of it, and each snapshot asks for one.
+    pub(super) fn next_timeout(&mut self) -> Option<Instant> {
+        let transport = self.connection.poll_timeout();
+        let until = match &self.stage {
+            Stage::Closed => return transport,
+            Stage::Knocking { until } => Some(*until),
+            Stage::Playing => None,
+            Stage::Leaving { until, .. } => *until,
+        };
+        let is_exact = self.is_behind || self.is_held_up || !matches!(self.stage, Stage::Playing);
+        let slack = if is_exact { Duration::ZERO } else { TIMER_SLACK };
+        let transport = transport.map(|due| due + slack);
+        [transport, until, self.control.next_timeout()].into_iter().flatten().min()
+    }
+
+    /// Looks at what is left after everything that may leave now was sent.
+    pub(super) fn handle_sent(&mut self) {
+        let space = self.connection.datagrams().send_buffer_space();
+        self.is_behind = settings::is_waiting_for_client(space)
+            || !congestion::may_send(self.connection.congestion_state().clone_box());
+        self.is_held_up = self.connection.has_pending_retransmits();
+    }
+
+    /// Takes in that a datagram may wait for the system.
+    pub(super) fn handle_blocked(&mut self) {
+        self.is_behind = true;
+    }
+
+    /// True if a datagram sent now would have to wait.
+    pub(super) fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Gives back what it takes of the places for connections.
+    pub(super) fn settle(&mut self, places: &mut Places) {
+        let Some(place) = &mut self.place else { return };
+        if let Stage::Closed = self.stage {
+            if let Some(place) = self.place.take() {
+                places.leave(place);
+            }
+        } else if self.control.has_welcomed() {
+            places.seat(place);
+        }
+    }
+}
+
+/// The end of a connection, for the log, and true if the player said goodbye.
+fn describe(error: &ConnectionError) -> (String, bool) {
+    match error {
+        ConnectionError::ApplicationClosed(close) => {
+            let goodbye = said(close);
+            // Whoever will not come back needs no seat.
+            (format!("it left: {goodbye}"), goodbye.code.retry_after().is_none())
+        }
+        ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),
+        other => (other.to_string(), false),
+    }
+}
