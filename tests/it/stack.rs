@@ -466,7 +466,7 @@ async fn a_full_way_up_does_not_hold_up_what_comes_down() {
 async fn inputs_do_not_wait_for_acknowledgements() {
     // Under a bulk transfer's congestion control these are a sixth to a third.
     let mut late_percent = Vec::new();
-    for seed in depth::seeds(1, 2) {
+    for seed in depth::seeds(1, 4) {
         let (world, player) = play(&format!("terrible,seed={seed}"), 3, 120).await;
         assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
         late_percent.push(player.late_percent());

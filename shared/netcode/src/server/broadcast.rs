@@ -10,9 +10,10 @@ use crate::time::LocalTime;
 use crate::wire::snapshot::stamp;
 use crate::wire::state::Codec;
 
+use super::member::Seated;
 use super::output::{ClientId, Output};
 use super::room::Room;
-use super::workers::map;
+use super::workers::flat_map;
 
 /// Clients that each worker packs for at a time: a fraction of a millisecond, after which the driver
 /// may look at what came. Arbitrary.
@@ -43,15 +44,13 @@ impl<G: Game> Room<G> {
         let server_time = host.server_time(now);
         let plain = plain_encodings.as_ref();
         let (game, history, trained) = (&*game, &*history, &*encodings);
-        let packed = map(&*host.config.workers, begun, |(client, seated, snapshot)| {
+        let pack = |(client, seated, snapshot): (_, &mut Seated<_>, _), out: &mut Vec<_>| {
             let encodings = plain.filter(|_| seated.member.plain).unwrap_or(trained);
             let shared = Shared { encodings, game, history };
-            let mut packets = Vec::with_capacity(1);
-            let send = |bytes| packets.push(Output::Datagram { client, bytes });
+            let send = |bytes| out.push(Output::Datagram { client, bytes });
             seated.pack_snapshot(&shared, snapshot, now, server_time, send);
-            packets
-        });
-        host.outputs.extend(packed.into_iter().flatten());
+        };
+        host.outputs.extend(flat_map(&*host.config.workers, begun, pack));
     }
 
     /// Stamps what leaves now.

@@ -6,9 +6,9 @@ use crate::game::{Entities, Game, Relevance, World};
 use crate::ids::PlayerId;
 use crate::interest::{Grid, Lingering};
 use crate::limits::WEIGHT_MAX;
-use crate::time::Tick;
+use crate::time::{Rates, Tick};
 
-use super::workers::{Workers, map};
+use super::workers::{Workers, flat_map};
 
 /// Finds what is near to each player. Its memory is used again for each snapshot.
 #[derive(Debug)]
@@ -33,17 +33,36 @@ impl<G: Game> Interest<G> {
         game: &G,
         world: &World<G>,
         workers: &dyn Workers,
-        players: impl Iterator<Item = (PlayerId, &'s mut Lingering)>,
+        players: impl Iterator<Item = (PlayerId, &'s mut Sight)>,
     ) {
         let entities = &world.entities;
         let positions = entities.iter().map(|slot| (slot.id.index, game.position(&slot.entity)));
         self.grid.rebuild(self.cell, positions);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
-        let (tick, grid, everything) = (world.tick, &self.grid, &self.everything[..]);
+        let (tick, grid, everything) = (world.tick, &self.grid, &self.everything);
         let scene = Scene { game, tick, entities, grid, everything };
-        let ranges = map(workers, players.collect(), |(player, told)| scene.update(player, told));
-        self.cell = ranges.into_iter().flatten().last().unwrap_or(self.cell);
+        let update = |(player, sight): (_, &mut Sight), ranges: &mut Vec<f32>| {
+            ranges.extend(scene.update(player, sight));
+        };
+        let ranges = flat_map(workers, players.collect(), update);
+        self.cell = ranges.last().copied().unwrap_or(self.cell);
+    }
+}
+
+/// A player's share of the world.
+#[derive(Debug)]
+pub(super) struct Sight {
+    /// Entities in the newest snapshot.
+    pub(super) told: Lingering,
+    /// Memory for those near.
+    near: Vec<u16>,
+}
+
+impl Sight {
+    /// For a player who has been told of nothing.
+    pub(super) fn new(rates: Rates) -> Self {
+        Self { told: Lingering::new(rates), near: Vec::new() }
     }
 }
 
@@ -54,18 +73,18 @@ struct Scene<'a, G: Game> {
     tick: Tick,
     entities: &'a Entities<G::Entity>,
     grid: &'a Grid,
-    everything: &'a [u16],
+    everything: &'a Vec<u16>,
 }
 
 impl<G: Game> Scene<'_, G> {
     /// Decides what a player is told of; returns the range of its viewpoint.
-    fn update(&self, player: PlayerId, told: &mut Lingering) -> Option<f32> {
+    fn update(&self, player: PlayerId, sight: &mut Sight) -> Option<f32> {
         let Self { game, entities, .. } = self;
         let viewpoint = game.viewpoint(entities, player);
-        let mut near = Vec::with_capacity(told.told().len() + 16);
+        let Sight { told, near } = sight;
         match &viewpoint {
-            Some(view) => self.grid.near(view.position, view.range, game.wraps(), &mut near),
-            None => near.extend_from_slice(self.everything),
+            Some(view) => self.grid.near(view.position, view.range, game.wraps(), near),
+            None => near.clone_from(self.everything),
         }
         let weight = |index: u16| match entities.at(index) {
             Some(slot) if slot.owner == Some(player) => Some(WEIGHT_MAX),
@@ -82,7 +101,7 @@ impl<G: Game> Scene<'_, G> {
                 near.insert(at, index);
             }
         }
-        told.update(self.tick, &near, |index| {
+        told.update(self.tick, near, |index| {
             let generation = entities.at(index).map_or(0, |slot| slot.id.generation);
             (generation, weight(index))
         });

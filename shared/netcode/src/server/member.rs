@@ -6,7 +6,6 @@ use crate::game::{Game, Inputs, Late, Step};
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
-use crate::interest::Lingering;
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use crate::path::SendRate;
 use crate::snapshot::encodings::Encodings;
@@ -20,6 +19,7 @@ use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::bucket::Bucket;
 use super::config::RoomConfig;
+use super::interest::Sight;
 use super::view::ViewEstimate;
 
 /// Reason why a datagram changed nothing, or ends the session.
@@ -154,8 +154,7 @@ pub(super) struct Seated<I> {
     game: u8,
     inputs: InputBuffer<I>,
     sender: Sender,
-    /// Entities in the newest snapshot.
-    pub(super) interest: Lingering,
+    pub(super) sight: Sight,
     /// Newest input packet: sequence number, send time (low bits, by the client's clock), arrival.
     newest: Option<(u64, u32, LocalTime)>,
     /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest.
@@ -180,7 +179,7 @@ impl<I: Record> Seated<I> {
             game,
             inputs: InputBuffer::new(G::LATE),
             sender: Sender::new(member.player, member.rate.clone()),
-            interest: Lingering::new(rates),
+            sight: Sight::new(rates),
             newest: None,
             came: u64::MAX,
             trusted_from: 0,
@@ -358,7 +357,7 @@ impl<I: Record> Seated<I> {
             inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
         };
-        let told = self.interest.told();
+        let told = self.sight.told.told();
         let stats = &mut self.member.stats;
         let tick = shared.history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();

@@ -384,7 +384,7 @@ impl<G: Game> AnyRoom for Room<G> {
                 self.history.push(self.world.tick, &self.world.entities);
                 let sessions = self.members.values_mut();
                 let sessions = sessions.filter(|seated| seated.member.away_until.is_none());
-                let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
+                let told = sessions.map(|seated| (seated.member.player, &mut seated.sight));
                 let workers = &*self.host.config.workers;
                 self.interest.update(&self.game, &self.world, workers, told);
                 snapshot = true;

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::history::{Frame, History};
 use crate::fields::{Entity, Packed};
@@ -132,13 +132,13 @@ impl Encoded {
 /// Groups, few of them in place.
 #[derive(Clone, Debug)]
 enum Groups {
-    Few(u8, [Group; 4]),
+    Few(u8, [Group; 8]),
     Many(Box<[Group]>),
 }
 
 impl Groups {
     fn new(groups: &[Group]) -> Self {
-        let mut few = [Group::default(); 4];
+        let mut few = [Group::default(); 8];
         match few.get_mut(..groups.len()) {
             Some(place) => {
                 place.copy_from_slice(groups);
@@ -187,7 +187,7 @@ pub struct Encodings<G> {
     by_references: Map<u64, SetId>,
     bases: Vec<Base>,
     bases_used: usize,
-    others: Vec<Mutex<Map<Key, Arc<Encoded>>>>,
+    others: Vec<Mutex<Map<Key, Encoded>>>,
     made: AtomicU64,
 }
 
@@ -314,23 +314,22 @@ impl<G: Game> Encodings<G> {
         references: &ReferenceSet,
         own: bool,
         memory: &mut Vec<Group>,
-    ) -> Option<Arc<Encoded>> {
+    ) -> Option<Encoded> {
         let baseline = references.numbers().next()?;
         if own {
             // Nobody else gets it.
-            return self.make(source, index, references, own, None, memory).map(Arc::new);
+            return self.make(source, index, references, own, None, memory);
         }
         let key = Key::new(index, references.references, own);
         let shard = &self.others[usize::from(index) % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = lock().get(&key) {
-            return Some(Arc::clone(kept));
+            return Some(kept.clone());
         }
         let base = self.bases[..self.bases_used].iter().find(|base| base.number == baseline);
         let extrapolations = base.and_then(|base| base.table.get(usize::from(index)));
         let made = self.make(source, index, references, own, extrapolations, memory)?;
-        let made = Arc::new(made);
-        lock().insert(key, Arc::clone(&made));
+        lock().insert(key, made.clone());
         Some(made)
     }
 

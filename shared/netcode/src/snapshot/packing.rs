@@ -1,7 +1,5 @@
 //! The choice of what goes into a client's snapshot, and its packets.
 
-use std::sync::Arc;
-
 use super::EntityState;
 use super::encodings::Encoded;
 use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
@@ -168,7 +166,7 @@ impl Sender {
         &self,
         writer: &mut SnapshotWriter<'_>,
         scene: &Scene<'_, G>,
-        others: &[(References, Arc<Encoded>)],
+        others: &[(References, Encoded)],
         chosen: &Chosen,
         most: usize,
     ) -> bool {

@@ -1,7 +1,5 @@
 //! The parts of a client's snapshot while it is packed.
 
-use std::sync::Arc;
-
 use super::encodings::{Encoded, Encodings, ReferenceSet, SetId, Source};
 use super::priority::Owed;
 use crate::wire::range::Group;
@@ -31,7 +29,7 @@ pub(super) struct Space {
     pub(super) due: Vec<u16>,
     pub(super) chosen: Vec<Chosen>,
     /// Encodings from other references than the packet's.
-    pub(super) others: Vec<(References, Arc<Encoded>)>,
+    pub(super) others: Vec<(References, Encoded)>,
     pub(super) packets: Vec<Packed>,
     /// Buffers of packets that did not fit.
     pub(super) buffers: Vec<Vec<u8>>,
