@@ -20,8 +20,8 @@ use crate::clock::Clock;
 
 /// Longest duration of the goodbyes when the server ends, and of closing whoever takes none.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest time for which snapshots are packed without a look at the socket. A packet's time is when
-/// it is taken in, and round trips that seem long make the room send less.
+/// Longest time for which snapshots are packed without a look at the socket. The look is a packet's
+/// time of arrival, and round trips that seem long make the room send less.
 const PACKING: Duration = Duration::from_millis(1);
 /// Packets that are taken in with such a look: four times what a thousand clients send in it.
 const PACKETS_PER_LOOK: usize = 256;
