@@ -10,9 +10,11 @@ use crate::time::Tick;
 
 use super::workers::{Workers, map};
 
-/// Finds what is near to each player. Its memory is used again for each snapshot.
+/// Finds what is near to each player, once a snapshot. Its memory is used again each time.
+///
+/// A [`Room`](super::Room) has one; benches measure it alone.
 #[derive(Debug)]
-pub(super) struct Interest<G> {
+pub struct Interest<G> {
     grid: Grid,
     /// Side of the grid's cells: the range of the last viewpoint.
     cell: f32,
@@ -28,7 +30,7 @@ impl<G> Default for Interest<G> {
 
 impl<G: Game> Interest<G> {
     /// Decides for each player what it is told of in the snapshot of the present world.
-    pub(super) fn update<'s>(
+    pub fn update<'s>(
         &mut self,
         game: &G,
         world: &World<G>,
