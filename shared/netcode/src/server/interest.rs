@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::game::{Entities, Game, Relevance, World};
+use crate::game::{Entities, Game, Relevance, Slot, World};
 use crate::ids::PlayerId;
 use crate::interest::{Grid, Lingering};
 use crate::limits::WEIGHT_MAX;
@@ -43,7 +43,11 @@ impl<G: Game> Interest<G> {
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
         let (tick, grid, everything) = (world.tick, &self.grid, &self.everything[..]);
-        let scene = Scene { game, tick, entities, grid, everything };
+        let mut slots = vec![None; everything.last().map_or(0, |last| usize::from(*last) + 1)];
+        for slot in entities.iter() {
+            slots[usize::from(slot.id.index)] = Some(slot);
+        }
+        let scene = Scene { game, tick, entities, slots, grid, everything };
         let ranges = map(workers, players.collect(), |(player, told)| scene.update(player, told));
         self.cell = ranges.into_iter().flatten().last().unwrap_or(self.cell);
     }
@@ -55,6 +59,8 @@ struct Scene<'a, G: Game> {
     game: &'a G,
     tick: Tick,
     entities: &'a Entities<G::Entity>,
+    /// Entities by their indices, which are looked up for each player.
+    slots: Vec<Option<&'a Slot<G::Entity>>>,
     grid: &'a Grid,
     everything: &'a [u16],
 }
@@ -69,24 +75,27 @@ impl<G: Game> Scene<'_, G> {
             Some(view) => self.grid.near(view.position, view.range, game.wraps(), &mut near),
             None => near.extend_from_slice(self.everything),
         }
-        let weight = |index: u16| match entities.at(index) {
-            Some(slot) if slot.owner == Some(player) => Some(WEIGHT_MAX),
-            Some(slot) => match game.relevance(entities, player, slot) {
-                Relevance::Secret => Some(0),
-                Relevance::Idle => None,
-                Relevance::Matters(weight) => Some(weight.clamp(1, WEIGHT_MAX)),
-            },
-            None => Some(0),
-        };
         // Its own entities count as near wherever they are; idle ones count as far away.
         for index in entities.owned_by(player).map(|slot| slot.id.index) {
             if let Err(at) = near.binary_search(&index) {
                 near.insert(at, index);
             }
         }
+        let relevance = game.relevance_to(entities, player);
         told.update(self.tick, &near, |index| {
-            let generation = entities.at(index).map_or(0, |slot| slot.id.generation);
-            (generation, weight(index))
+            let Some(slot) = self.slots.get(usize::from(index)).copied().flatten() else {
+                return (0, Some(0));
+            };
+            let weight = if slot.owner == Some(player) {
+                Some(WEIGHT_MAX)
+            } else {
+                match relevance(slot) {
+                    Relevance::Secret => Some(0),
+                    Relevance::Idle => None,
+                    Relevance::Matters(weight) => Some(weight.clamp(1, WEIGHT_MAX)),
+                }
+            };
+            (slot.id.generation, weight)
         });
         viewpoint.map(|view| view.range)
     }
