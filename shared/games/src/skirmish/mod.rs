@@ -44,8 +44,8 @@ pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
 };
 use movement::extrapolate;
-pub use shots::{BARREL_WEAR, ray_to_prop};
 use shadow::Between;
+pub use shots::{BARREL_WEAR, ray_to_prop};
 use sight::{REACH, Sight};
 pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
 pub use weapons::{Means, Weapon};

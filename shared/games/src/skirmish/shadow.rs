@@ -146,9 +146,7 @@ impl Shadow {
                 let x = if right < 0 { min.x } else { max.x };
                 (Vec2::new(x, min.y), Vec2::new(x, max.y))
             }
-            (right, below) if right == below => {
-                (Vec2::new(min.x, max.y), Vec2::new(max.x, min.y))
-            }
+            (right, below) if right == below => (Vec2::new(min.x, max.y), Vec2::new(max.x, min.y)),
             _ => (min, max),
         };
         let (a, b) = if a.perp_dot(b) < 0.0 { (b, a) } else { (a, b) };
@@ -159,27 +157,33 @@ impl Shadow {
 
     /// The wall's effect on the line to a point.
     pub(super) fn effect(&self, to: Vec2) -> Effect {
-        let (left, right) = (self.edges[0].dot(to), self.edges[1].dot(to));
-        let inside = left.min(right);
-        if inside < -MARGIN || self.is_beside(to) {
+        if self.clears(to, 0.0) {
             Effect::Free
-        } else if inside > MARGIN && self.behind.dot(to) > self.far + MARGIN {
+        } else if self.hides(to, 0.0) {
             Effect::Blocked
         } else {
             Effect::Unsure
         }
     }
 
-    /// True if the line to a point stays on one side of the wall.
-    fn is_beside(&self, to: Vec2) -> bool {
-        let zero = Vec2::ZERO;
-        let beside = to.max(zero).cmplt(self.wall.min - MARGIN).any();
-        beside || to.min(zero).cmpgt(self.wall.max + MARGIN).any()
+    /// Distance of a point from the nearer edge of the shadow, in metres; negative outside.
+    fn depth(&self, point: Vec2) -> f32 {
+        self.edges[0].dot(point).min(self.edges[1].dot(point))
+    }
+
+    /// True if the wall is not in the way of any line to what is within `radius` of a point.
+    pub(super) fn clears(&self, point: Vec2, radius: f32) -> bool {
+        let (least, most) = (point.min(Vec2::splat(radius)), point.max(Vec2::splat(-radius)));
+        let margin = radius + MARGIN;
+        // On one side of an edge of the shadow, or of a side of the wall, like the viewpoint.
+        self.depth(point) < -margin
+            || most.cmplt(self.wall.min - margin).any()
+            || least.cmpgt(self.wall.max + margin).any()
     }
 
     /// True if all that is within `radius` of a point is in the shadow.
     pub(super) fn hides(&self, point: Vec2, radius: f32) -> bool {
-        let inside = self.edges[0].dot(point).min(self.edges[1].dot(point));
-        inside.min(self.behind.dot(point) - self.far) > radius + MARGIN
+        let beyond = self.behind.dot(point) - self.far;
+        self.depth(point).min(beyond) > radius + MARGIN
     }
 }

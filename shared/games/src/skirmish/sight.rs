@@ -55,6 +55,17 @@ impl Outlook {
     }
 }
 
+/// A body as it is seen without rays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Glance {
+    /// The line to what counts of it is free.
+    Free,
+    /// One wall hides all of it.
+    Hidden,
+    /// Rays must tell.
+    Partly,
+}
+
 /// Somebody or something to be seen.
 #[derive(Clone, Copy, Debug)]
 struct Body {
@@ -93,8 +104,7 @@ impl<'a> Sight<'a> {
         let (viewer, position) = (self.viewer, other.position());
         let (velocity, cell) = (pace(other), cell(position));
         let body = Body { position, cell, half: RADIUS, velocity };
-        // A free line to the middle is the most usual reason to see somebody.
-        if !self.is_free(&self.now, position, cell) && !self.sees(body, true) {
+        if !self.sees(body, true) {
             return Relevance::Secret;
         }
         let to = position - viewer.position();
@@ -137,7 +147,18 @@ impl<'a> Sight<'a> {
     /// True if there is a free line to either flank of a body, to where it will be in a moment, or
     /// to its middle, if that counts.
     fn sees(&self, body: Body, middle: bool) -> bool {
-        if self.is_hidden(body) {
+        let counts = if middle { 0.0 } else { body.half };
+        let now = self.glance(&self.now, body, counts);
+        if now == Glance::Free {
+            return true;
+        }
+        let soon = self.soon.as_ref().map(|soon| (soon, self.glance(soon, body, counts)));
+        if soon.is_some_and(|(_, glance)| glance == Glance::Free) {
+            return true;
+        }
+        let open = std::iter::once((&self.now, now)).chain(soon);
+        let mut open = open.filter(|(_, glance)| *glance != Glance::Hidden).peekable();
+        if open.peek().is_none() {
             return false;
         }
         let Body { position, half, .. } = body;
@@ -146,33 +167,49 @@ impl<'a> Sight<'a> {
         let later = self.later(body);
         let bodies = [position, position + aside, position - aside, later];
         let bodies = &bodies[usize::from(!middle)..if later == position { 3 } else { 4 }];
-        let mut outlooks = std::iter::once(&self.now).chain(&self.soon);
-        outlooks.any(|from| bodies.iter().any(|body| self.is_free(from, *body, cell(*body))))
+        // A wall that only touches the bounds of all lines is in nobody's way.
+        let viewpoint = self.now.position;
+        let soon = soon.map_or(viewpoint, |(soon, _)| soon.position);
+        let first = (viewpoint.min(soon), viewpoint.max(soon));
+        let (min, max) =
+            bodies.iter().fold(first, |(min, max), body| (min.min(*body), max.max(*body)));
+        let bounds = Aabb { min, max };
+        open.any(|(from, _)| bodies.iter().any(|body| self.is_free(from, *body, &bounds)))
     }
 
-    /// True if one wall hides all of a body from where the viewer is, and one does from where it
-    /// will be: both flanks, and its way of the next moment. A shadow is convex.
-    fn is_hidden(&self, body: Body) -> bool {
-        let mut outlooks = std::iter::once(&self.now).chain(&self.soon);
-        outlooks.all(|from| {
-            let to = body.position - from.position;
-            let end = to + body.velocity * AHEAD_SECS;
-            self.between.walls(from.cell, body.cell).iter().any(|wall| {
-                let shadow = &from.shadows[wall];
-                shadow.hides(to, body.half) && shadow.hides(end, 0.0)
-            })
-        })
+    /// Tells without rays if one wall hides a body with its way of the next moment, as a shadow is
+    /// convex, or if all lines are free to whatever is within `counts` metres of its middle.
+    fn glance(&self, from: &Outlook, body: Body, counts: f32) -> Glance {
+        let to = body.position - from.position;
+        let end = to + body.velocity * AHEAD_SECS;
+        let mut glance = Glance::Free;
+        for wall in self.between.walls(from.cell, body.cell).iter() {
+            let shadow = &from.shadows[wall];
+            if shadow.clears(to, counts) {
+                continue;
+            }
+            if shadow.hides(to, body.half) && shadow.hides(end, 0.0) {
+                return Glance::Hidden;
+            }
+            glance = Glance::Partly;
+        }
+        glance
     }
 
-    /// True if no wall is in between.
-    fn is_free(&self, from: &Outlook, to: Vec2, cell: Cell) -> bool {
+    /// True if no wall is in between, of those that reach into the bounds.
+    fn is_free(&self, from: &Outlook, to: Vec2, bounds: &Aabb) -> bool {
         let line = to - from.position;
         let mut unsure = Walls::default();
-        for wall in self.between.walls(from.cell, cell).iter() {
-            match from.shadows[wall].effect(line) {
+        for n in self.between.walls(from.cell, cell(to)).iter() {
+            match from.shadows[n].effect(line) {
                 Effect::Free => {}
                 Effect::Blocked => return false,
-                Effect::Unsure => unsure.insert(wall),
+                Effect::Unsure => {
+                    let wall = &self.walls[n];
+                    if wall.min.cmplt(bounds.max).all() && wall.max.cmpgt(bounds.min).all() {
+                        unsure.insert(n);
+                    }
+                }
             }
         }
         if unsure.is_empty() {

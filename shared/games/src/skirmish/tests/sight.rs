@@ -25,7 +25,12 @@ fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
 }
 
 fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
-    viewpoints.iter().any(|from| bodies.iter().any(|body| in_sight(*from, *body, walls)))
+    let all = viewpoints.iter().chain(bodies);
+    let bounds = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+    let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
+    let near = |wall: &&Aabb| wall.min.cmplt(max).all() && wall.max.cmpgt(min).all();
+    let walls: Vec<_> = walls.iter().filter(near).copied().collect();
+    viewpoints.iter().any(|from| bodies.iter().any(|body| in_sight(*from, *body, &walls)))
 }
 
 /// True if a player is told of something by the plain rule.
@@ -154,9 +159,8 @@ proptest! {
             Effect::Blocked => prop_assert!(!in_sight(a, b, &[wall])),
             Effect::Unsure => {}
         }
-        if shadow.hides(b - a, RADIUS) {
-            let flank = b + direction(angle) * (RADIUS * out);
-            prop_assert!(!in_sight(a, flank, &[wall]));
-        }
+        let flank = b + direction(angle) * (RADIUS * out);
+        prop_assert!(!shadow.hides(b - a, RADIUS) || !in_sight(a, flank, &[wall]));
+        prop_assert!(!shadow.clears(b - a, RADIUS) || in_sight(a, flank, &[wall]));
     }
 }
