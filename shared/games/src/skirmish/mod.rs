@@ -13,12 +13,13 @@ mod entities;
 pub mod flight;
 pub mod movement;
 pub mod props;
+mod shadow;
 mod shots;
 pub mod sight;
 mod turn;
 mod weapons;
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use glam::Vec2;
 
@@ -43,8 +44,9 @@ pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
 };
 use movement::extrapolate;
+use shadow::Between;
 pub use shots::{BARREL_WEAR, ray_to_prop};
-use sight::{REACH, relevance, thing_relevance};
+use sight::{REACH, Sight};
 pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
 pub use weapons::{Means, Weapon};
 
@@ -68,10 +70,16 @@ const THROWN_REACH: f32 = 12.0;
 pub struct Skirmish {
     /// The map.
     pub arena: Arena,
+    /// Made for whoever asks for relevance: clients do not.
+    between: OnceLock<Between>,
     rates: Rates,
 }
 
 impl Skirmish {
+    fn between(&self) -> &Between {
+        self.between.get_or_init(|| Between::new(&self.arena.walls))
+    }
+
     /// Puts a player at the start that is furthest from the living, of a few random ones.
     fn put(&self, entities: &Entities<Piece>, random: &mut Random, player: &mut Player) {
         let safety = |spawn: Vec2| {
@@ -199,10 +207,12 @@ impl Game for Skirmish {
     type Memory = Scratch;
 
     fn new(rates: Rates, _seed: u64) -> Self {
-        Self { arena: Arena::new(), rates }
+        Self { arena: Arena::new(), between: OnceLock::new(), rates }
     }
 
     fn populate(&self, world: &mut World<Self>) {
+        // Before play begins, since it takes longer than a tick.
+        self.between();
         world.spawn(None, Round::new(world.tick).into());
         for n in 0..self.arena.props.len() {
             world.spawn(None, self.prop(n, 0).into());
@@ -337,15 +347,22 @@ impl Game for Skirmish {
         player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        let piece = &other.entity;
-        if matches!(piece, Piece::Score(_) | Piece::Round(_)) {
+        self.relevance_to(entities, player)(other)
+    }
+
+    fn relevance_to<'a>(
+        &'a self,
+        entities: &'a Entities<Piece>,
+        player: PlayerId,
+    ) -> impl Fn(&Slot<Piece>) -> Relevance + 'a {
+        let viewer = avatar_of(entities, player);
+        let sight = viewer.map(|viewer| Sight::new(&self.arena.walls, self.between(), viewer));
+        move |other| match (&other.entity, &sight) {
             // They are everybody's, and come when there is room.
-            return Relevance::Matters(1);
-        }
-        let Some(viewer) = avatar_of(entities, player) else { return Relevance::Secret };
-        match piece {
-            Piece::Player(other) => relevance(&self.arena.walls, viewer, other),
-            _ => thing_relevance(&self.arena.walls, viewer, piece),
+            (Piece::Score(_) | Piece::Round(_), _) => Relevance::Matters(1),
+            (_, None) => Relevance::Secret,
+            (Piece::Player(other), Some(sight)) => sight.of_player(other),
+            (thing, Some(sight)) => sight.of_thing(thing),
         }
     }
 

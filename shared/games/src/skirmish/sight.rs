@@ -8,16 +8,17 @@ use glam::Vec2;
 
 use super::entities::{Piece, Player};
 use super::movement::RADIUS;
+use super::shadow::{Between, Cell, Effect, Shadow, WALLS_MAX, Walls, cell};
 use super::turn::outline;
 use phaselock::game::Relevance;
-use phaselock::physics::{Aabb, in_sight, ray_to_walls};
+use phaselock::physics::{Aabb, ray_to_box, ray_to_walls};
 
 /// Range of sight, in metres: what a screen of 32 to 9 shows from a corner of the arena, and
 /// further than a shot goes. Less would hide few: of all pairs of 64 bots 32 % are told of each
 /// other, and within 30 m 29 %.
 pub const REACH: f32 = 42.0;
 /// Seconds ahead to which motion goes on: a round trip of 200 ms, and two snapshots at 30 Hz.
-const AHEAD_SECS: f32 = 0.27;
+pub(super) const AHEAD_SECS: f32 = 0.27;
 /// Distance of the highest priority, in metres. Further away it falls in inverse proportion, as the
 /// error of a rifle's aim at a wrong position does.
 const NEAR: f32 = 5.0;
@@ -26,101 +27,222 @@ const MOST: u16 = 8;
 /// Distance from the line of aim, in metres, within which a player has the highest priority.
 const AIMED: f32 = 1.5;
 
-/// Priority of a player for another, by walls and distance.
-pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Relevance {
-    if !is_told(walls, viewer, other) {
-        return Relevance::Secret;
-    }
-    let to = other.position() - viewer.position();
-    let along = to.dot(viewer.facing());
-    let aimed_at = viewer.health > 0 && along > 0.0 && {
-        let miss = to - viewer.facing() * along;
-        miss.length_squared() < AIMED * AIMED
-    };
-    Relevance::Matters(if aimed_at { MOST } else { weight(to.length()) })
-}
-
 /// Priority at a distance in metres.
 fn weight(distance: f32) -> u16 {
     (f32::from(MOST) * (NEAR / distance.max(NEAR))).round() as u16
 }
 
 /// Range in which things are seen, in metres: what a screen of 32 to 9 shows to either side.
-const THING_REACH: f32 = 25.0;
+pub(super) const THING_REACH: f32 = 25.0;
 /// Range in which others see a mine, in metres: a step before it goes off.
-const MINE_SEEN: f32 = 4.5;
+pub(super) const MINE_SEEN: f32 = 4.5;
 
-/// Priority of a thing of another's: what is in sight, or will be in a moment; a mine only if it is
-/// near or goes off.
-pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
-    let Some((position, shape)) = outline(piece) else { return Relevance::Secret };
-    let (viewpoint, far) = (viewer.position(), viewer.position().distance(position));
-    let hidden = match piece {
-        Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
-        _ => false,
-    };
-    if hidden || far > THING_REACH {
-        return Relevance::Secret;
+/// A position to see from, with the shadows of all walls.
+#[derive(Debug)]
+struct Outlook {
+    position: Vec2,
+    cell: Cell,
+    shadows: [Shadow; WALLS_MAX],
+}
+
+impl Outlook {
+    fn new(walls: &[Aabb], position: Vec2) -> Self {
+        let mut shadows = [Shadow::NONE; WALLS_MAX];
+        for (shadow, wall) in shadows.iter_mut().zip(walls) {
+            *shadow = Shadow::new(position, wall);
+        }
+        Self { position, cell: cell(position), shadows }
     }
-    let half = shape.half().min_element();
-    let aside = (position - viewpoint).perp().normalize_or_zero() * half;
-    let viewpoints = [viewpoint, soon(walls, viewer)];
-    let velocity = match piece {
-        Piece::Shell(shell) => shell.velocity(),
-        Piece::Prop(prop) => prop.velocity(),
-        _ => Vec2::ZERO,
-    };
-    let velocity = if velocity.length() > 0.5 { velocity } else { Vec2::ZERO };
-    let later = run_on(walls, position, velocity, half);
-    let bodies = [position + aside, position - aside, later];
-    let count = if later == position { 2 } else { 3 };
-    let seen = any_free(walls, &viewpoints, &bodies[..count]);
-    let weight = match piece {
-        Piece::Shell(_) => MOST,
-        Piece::Prop(_) | Piece::Mine(_) => weight(far),
-        _ => 1,
-    };
-    if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
 }
 
-/// True if one player sees another, or will in a moment.
-fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
-    let (viewpoint, body) = (viewer.position(), other.position());
-    let to = body - viewpoint;
-    // Both flanks, to the full width: to see a shoulder is to see a player.
-    let aside = to.perp().normalize_or_zero() * RADIUS;
-    let viewpoints = [viewpoint, soon(walls, viewer)];
-    let bodies = [body, body + aside, body - aside, soon(walls, other)];
-    any_free(walls, &viewpoints, &bodies)
+/// A body as it is seen without rays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Glance {
+    /// The line to what counts of it is free.
+    Free,
+    /// One wall hides all of it.
+    Hidden,
+    /// Rays must tell.
+    Partly,
 }
 
-/// True if there is a free line from any of the viewpoints to any of the bodies.
-fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
-    // Few walls are anywhere near.
-    let all = viewpoints.iter().chain(bodies);
-    let bounds = (Vec2::INFINITY, Vec2::NEG_INFINITY);
-    let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
-    let mut near = [Aabb { min: Vec2::ZERO, max: Vec2::ZERO }; WALLS_MAX];
-    let mut count = 0;
-    for wall in walls {
-        if wall.min.cmplt(max).all() && wall.max.cmpgt(min).all() {
-            // With too many walls in between nothing is seen.
-            let Some(free) = near.get_mut(count) else { return false };
-            *free = *wall;
+/// Somebody or something to be seen.
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    position: Vec2,
+    cell: Cell,
+    /// Half of its width, in metres.
+    half: f32,
+    /// Metres a second.
+    velocity: Vec2,
+}
+
+/// A player's sight in a snapshot.
+#[derive(Debug)]
+pub(super) struct Sight<'a> {
+    walls: &'a [Aabb],
+    between: &'a Between,
+    viewer: &'a Player,
+    facing: Vec2,
+    /// From where the player is.
+    now: Outlook,
+    /// From where it will be in a moment, if that is somewhere else.
+    soon: Option<Outlook>,
+}
+
+impl<'a> Sight<'a> {
+    /// The sight of a player. `between` is the table of these walls.
+    pub(super) fn new(walls: &'a [Aabb], between: &'a Between, viewer: &'a Player) -> Self {
+        let now = Outlook::new(walls, viewer.position());
+        let soon = run_on(walls, viewer.position(), pace(viewer), RADIUS);
+        let soon = (soon != now.position).then(|| Outlook::new(walls, soon));
+        Self { walls, between, viewer, facing: viewer.facing(), now, soon }
+    }
+
+    /// Priority of a player for the viewer, by walls and distance.
+    pub(super) fn of_player(&self, other: &Player) -> Relevance {
+        let (viewer, position) = (self.viewer, other.position());
+        let (velocity, cell) = (pace(other), cell(position));
+        let body = Body { position, cell, half: RADIUS, velocity };
+        if !self.sees(body, true) {
+            return Relevance::Secret;
+        }
+        let to = position - viewer.position();
+        let along = to.dot(self.facing);
+        let aimed_at = viewer.health > 0 && along > 0.0 && {
+            let miss = to - self.facing * along;
+            miss.length_squared() < AIMED * AIMED
+        };
+        Relevance::Matters(if aimed_at { MOST } else { weight(to.length()) })
+    }
+
+    /// Priority of a thing of another's: what is in sight, or will be in a moment; a mine only if
+    /// it is near or goes off.
+    pub(super) fn of_thing(&self, piece: &Piece) -> Relevance {
+        let Some((position, shape)) = outline(piece) else { return Relevance::Secret };
+        let far = self.now.position.distance(position);
+        let hidden = match piece {
+            Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
+            _ => false,
+        };
+        if hidden || far > THING_REACH {
+            return Relevance::Secret;
+        }
+        let velocity = match piece {
+            Piece::Shell(shell) => shell.velocity(),
+            Piece::Prop(prop) => prop.velocity(),
+            _ => Vec2::ZERO,
+        };
+        let velocity = if velocity.length() > 0.5 { velocity } else { Vec2::ZERO };
+        let half = shape.half().min_element();
+        let seen = self.sees(Body { position, cell: cell(position), half, velocity }, false);
+        let weight = match piece {
+            Piece::Shell(_) => MOST,
+            Piece::Prop(_) | Piece::Mine(_) => weight(far),
+            _ => 1,
+        };
+        if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
+    }
+
+    /// True if there is a free line to either flank of a body, to where it will be in a moment, or
+    /// to its middle, if that counts.
+    fn sees(&self, body: Body, middle: bool) -> bool {
+        let counts = if middle { 0.0 } else { body.half };
+        let now = self.glance(&self.now, body, counts);
+        if now == Glance::Free {
+            return true;
+        }
+        let soon = self.soon.as_ref().map(|soon| (soon, self.glance(soon, body, counts)));
+        if soon.is_some_and(|(_, glance)| glance == Glance::Free) {
+            return true;
+        }
+        let open = std::iter::once((&self.now, now)).chain(soon);
+        let mut open = open.filter(|(_, glance)| *glance != Glance::Hidden).peekable();
+        if open.peek().is_none() {
+            return false;
+        }
+        let Body { position, half, .. } = body;
+        // To the full width: to see a shoulder is to see a player.
+        let aside = (position - self.now.position).perp().normalize_or_zero() * half;
+        let later = self.later(body);
+        let bodies = [position, position + aside, position - aside, later];
+        let bodies = &bodies[usize::from(!middle)..if later == position { 3 } else { 4 }];
+        // A wall that only touches the bounds of all lines is in nobody's way.
+        let viewpoint = self.now.position;
+        let soon = soon.map_or(viewpoint, |(soon, _)| soon.position);
+        let first = (viewpoint.min(soon), viewpoint.max(soon));
+        let (min, max) =
+            bodies.iter().fold(first, |(min, max), body| (min.min(*body), max.max(*body)));
+        let bounds = Aabb { min, max };
+        open.any(|(from, _)| bodies.iter().any(|body| self.is_free(from, *body, &bounds)))
+    }
+
+    /// Tells without rays if one wall hides a body with its way of the next moment, as a shadow is
+    /// convex, or if all lines are free to whatever is within `counts` metres of its middle.
+    fn glance(&self, from: &Outlook, body: Body, counts: f32) -> Glance {
+        let to = body.position - from.position;
+        let end = to + body.velocity * AHEAD_SECS;
+        let mut glance = Glance::Free;
+        for wall in self.between.walls(from.cell, body.cell).iter() {
+            let shadow = &from.shadows[wall];
+            if shadow.clears(to, counts) {
+                continue;
+            }
+            if shadow.hides(to, body.half) && shadow.hides(end, 0.0) {
+                return Glance::Hidden;
+            }
+            glance = Glance::Partly;
+        }
+        glance
+    }
+
+    /// True if no wall is in between, of those that reach into the bounds.
+    fn is_free(&self, from: &Outlook, to: Vec2, bounds: &Aabb) -> bool {
+        let line = to - from.position;
+        let mut unsure = Walls::default();
+        for n in self.between.walls(from.cell, cell(to)).iter() {
+            match from.shadows[n].effect(line) {
+                Effect::Free => {}
+                Effect::Blocked => return false,
+                Effect::Unsure => {
+                    let wall = &self.walls[n];
+                    if wall.min.cmplt(bounds.max).all() && wall.max.cmpgt(bounds.min).all() {
+                        unsure.insert(n);
+                    }
+                }
+            }
+        }
+        if unsure.is_empty() {
+            return true;
+        }
+        // As `in_sight` tells it.
+        let distance = from.position.distance(to);
+        let along = (to - from.position) / distance;
+        let blocks = |wall: usize| ray_to_box(from.position, along, &self.walls[wall]);
+        distance == 0.0 || !unsure.iter().any(|wall| blocks(wall).is_some_and(|far| far < distance))
+    }
+
+    /// Position of a body in a moment, by the few walls in its way.
+    fn later(&self, body: Body) -> Vec2 {
+        let Body { position, half, velocity, .. } = body;
+        if velocity == Vec2::ZERO {
+            return position;
+        }
+        // As far as `run_on` looks.
+        let end = cell(position + velocity * AHEAD_SECS + velocity.normalize_or_zero() * half);
+        let mut few = [Aabb { min: Vec2::ZERO, max: Vec2::ZERO }; WALLS_MAX];
+        let mut count = 0;
+        for wall in self.between.walls(body.cell, end).iter() {
+            few[count] = self.walls[wall];
             count += 1;
         }
+        run_on(&few[..count], position, velocity, half)
     }
-    let near = &near[..count];
-    viewpoints.iter().any(|viewpoint| bodies.iter().any(|body| in_sight(*viewpoint, *body, near)))
 }
 
-/// Walls that may be between two players.
-const WALLS_MAX: usize = 40;
-
-/// Position of a player in a moment.
-fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
-    let velocity = if player.health > 0 { player.velocity() } else { Vec2::ZERO };
-    run_on(walls, player.position(), velocity, RADIUS)
+/// Velocity with which a player runs on; the dead lie.
+fn pace(player: &Player) -> Vec2 {
+    if player.health > 0 { player.velocity() } else { Vec2::ZERO }
 }
 
 /// Position in a moment of something that moves on, or before a wall that is in its way.
@@ -141,15 +263,25 @@ mod tests {
     use crate::skirmish::movement::{SPEED, movement};
     use crate::skirmish::{Command, HEALTH, Skirmish};
     use phaselock::game::Game;
-    use phaselock::physics::turns;
+    use phaselock::physics::{in_sight, turns};
     use phaselock::time::Rates;
+    use std::sync::LazyLock;
 
     fn at(x: f32, y: f32) -> Player {
         Player { x, y, health: HEALTH, ..Player::default() }
     }
 
+    fn relevance(viewer: &Player, other: &Player) -> Relevance {
+        static BETWEEN: LazyLock<(Arena, Between)> = LazyLock::new(|| {
+            let arena = Arena::new();
+            let between = Between::new(&arena.walls);
+            (arena, between)
+        });
+        Sight::new(&BETWEEN.0.walls, &BETWEEN.1, viewer).of_player(other)
+    }
+
     fn weight(viewer: &Player, other: &Player) -> u16 {
-        match relevance(&Arena::new().walls, viewer, other) {
+        match relevance(viewer, other) {
             Relevance::Secret => 0,
             Relevance::Idle => panic!("a player matters or is secret"),
             Relevance::Matters(weight) => weight,
@@ -191,7 +323,7 @@ mod tests {
                 movement(&arena, Rates::DEFAULT, player, &command);
             }
             for (told, (viewer, other)) in told.iter_mut().zip([(&a, &b), (&b, &a)]) {
-                if relevance(&arena.walls, viewer, other) != Relevance::Secret {
+                if relevance(viewer, other) != Relevance::Secret {
                     told.get_or_insert(tick);
                 }
             }

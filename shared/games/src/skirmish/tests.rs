@@ -1,6 +1,7 @@
 //! Skirmish without any network.
 
 mod arms;
+mod sight;
 mod things;
 
 use std::collections::VecDeque;

@@ -155,6 +155,16 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         Relevance::Matters(1)
     }
 
+    /// The same for all entities that one player may be told of in a snapshot. A game that first
+    /// works out something about the player can do so once here, with the same results.
+    fn relevance_to<'a>(
+        &'a self,
+        entities: &'a Entities<Self::Entity>,
+        player: PlayerId,
+    ) -> impl Fn(&Slot<Self::Entity>) -> Relevance + 'a {
+        move |other| self.relevance(entities, player, other)
+    }
+
     /// The entity that a player steers. By default the first that the player owns.
     fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
         entities.owned_by(player).next().map(|slot| slot.id)

@@ -2,17 +2,19 @@
 
 use std::marker::PhantomData;
 
-use crate::game::{Entities, Game, Relevance, World};
+use crate::game::{Entities, Game, Relevance, Slot, World};
 use crate::ids::PlayerId;
-use crate::interest::{Grid, Lingering};
+use crate::interest::{Grid, Lingering, Relevant};
 use crate::limits::WEIGHT_MAX;
 use crate::time::{Rates, Tick};
 
 use super::workers::{Workers, flat_map};
 
-/// Finds what is near to each player. Its memory is used again for each snapshot.
+/// Finds what is near to each player, once a snapshot. Its memory is used again each time.
+///
+/// A [`Room`](super::Room) has one; benches measure it alone.
 #[derive(Debug)]
-pub(super) struct Interest<G> {
+pub struct Interest<G> {
     grid: Grid,
     /// Side of the grid's cells: the range of the last viewpoint.
     cell: f32,
@@ -28,7 +30,7 @@ impl<G> Default for Interest<G> {
 
 impl<G: Game> Interest<G> {
     /// Decides for each player what it is told of in the snapshot of the present world.
-    pub(super) fn update<'s>(
+    pub fn update<'s>(
         &mut self,
         game: &G,
         world: &World<G>,
@@ -41,7 +43,11 @@ impl<G: Game> Interest<G> {
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
         let (tick, grid, everything) = (world.tick, &self.grid, &self.everything);
-        let scene = Scene { game, tick, entities, grid, everything };
+        let mut slots = vec![None; everything.last().map_or(0, |last| usize::from(*last) + 1)];
+        for slot in entities.iter() {
+            slots[usize::from(slot.id.index)] = Some(slot);
+        }
+        let scene = Scene { game, tick, entities, slots, grid, everything };
         let update = |(player, sight): (_, &mut Sight), ranges: &mut Vec<f32>| {
             ranges.extend(scene.update(player, sight));
         };
@@ -52,17 +58,21 @@ impl<G: Game> Interest<G> {
 
 /// A player's share of the world.
 #[derive(Debug)]
-pub(super) struct Sight {
-    /// Entities in the newest snapshot.
-    pub(super) told: Lingering,
+pub struct Sight {
+    told: Lingering,
     /// Memory for those near.
     near: Vec<u16>,
 }
 
 impl Sight {
     /// For a player who has been told of nothing.
-    pub(super) fn new(rates: Rates) -> Self {
+    pub fn new(rates: Rates) -> Self {
         Self { told: Lingering::new(rates), near: Vec::new() }
+    }
+
+    /// Entities that the player is told of in the newest snapshot.
+    pub fn told(&self) -> &[Relevant] {
+        self.told.told()
     }
 }
 
@@ -72,6 +82,8 @@ struct Scene<'a, G: Game> {
     game: &'a G,
     tick: Tick,
     entities: &'a Entities<G::Entity>,
+    /// Entities by their indices, which are looked up for each player.
+    slots: Vec<Option<&'a Slot<G::Entity>>>,
     grid: &'a Grid,
     everything: &'a Vec<u16>,
 }
@@ -86,24 +98,27 @@ impl<G: Game> Scene<'_, G> {
             Some(view) => self.grid.near(view.position, view.range, game.wraps(), near),
             None => near.clone_from(self.everything),
         }
-        let weight = |index: u16| match entities.at(index) {
-            Some(slot) if slot.owner == Some(player) => Some(WEIGHT_MAX),
-            Some(slot) => match game.relevance(entities, player, slot) {
-                Relevance::Secret => Some(0),
-                Relevance::Idle => None,
-                Relevance::Matters(weight) => Some(weight.clamp(1, WEIGHT_MAX)),
-            },
-            None => Some(0),
-        };
         // Its own entities count as near wherever they are; idle ones count as far away.
         for index in entities.owned_by(player).map(|slot| slot.id.index) {
             if let Err(at) = near.binary_search(&index) {
                 near.insert(at, index);
             }
         }
+        let relevance = game.relevance_to(entities, player);
         told.update(self.tick, near, |index| {
-            let generation = entities.at(index).map_or(0, |slot| slot.id.generation);
-            (generation, weight(index))
+            let Some(slot) = self.slots.get(usize::from(index)).copied().flatten() else {
+                return (0, Some(0));
+            };
+            let weight = if slot.owner == Some(player) {
+                Some(WEIGHT_MAX)
+            } else {
+                match relevance(slot) {
+                    Relevance::Secret => Some(0),
+                    Relevance::Idle => None,
+                    Relevance::Matters(weight) => Some(weight.clamp(1, WEIGHT_MAX)),
+                }
+            };
+            (slot.id.generation, weight)
         });
         viewpoint.map(|view| view.range)
     }

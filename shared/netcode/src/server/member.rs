@@ -357,7 +357,7 @@ impl<I: Record> Seated<I> {
             inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
         };
-        let told = self.sight.told.told();
+        let told = self.sight.told();
         let stats = &mut self.member.stats;
         let tick = shared.history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();

@@ -19,6 +19,7 @@ mod workers;
 pub use any::AnyRoom;
 pub use config::RoomConfig;
 pub use control::{Command, CommandError, Event};
+pub use interest::{Interest, Sight};
 pub use member::MemberStats;
 pub use output::{ClientId, Output};
 pub use room::Room;
