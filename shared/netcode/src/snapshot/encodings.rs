@@ -1,7 +1,7 @@
 //! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
 //! An encoding depends on an entity's state, its references, and whether the reader owns it. Most
-//! clients have the same few [sets](ReferenceSet) of references, and for each set there is a table
+//! clients have the same few *sets* of references, and for each set there is a table
 //! by index. An encoding is made when the first client needs it, on whichever thread that is, and
 //! kept as groups of decisions, which each client's packet takes in as they are. An extrapolation
 //! depends on the baseline alone and serves every set with that baseline.

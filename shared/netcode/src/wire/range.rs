@@ -2,7 +2,7 @@
 //!
 //! This is Martin's range coder (1979) with 56 bits of state. Its symbols are *groups* of decisions
 //! in a row: each decision halves an interval of whole numbers below 2^32 as its likelihood says,
-//! and once the interval is [narrow](NARROW), or the format [ends the group](Coder::end), the coder
+//! and once the interval is *narrow*, or the format [ends the group](Coder::end), the coder
 //! takes the interval as one symbol. So a decision costs a multiplication of small numbers, and
 //! decisions that were made once are written for every client in one or two steps. Zero bytes at
 //! the end are left out.
