@@ -1,7 +1,7 @@
-//! `cargo bench -p phaselock-tests --bench interest`: the time that a snapshot takes to decide who is
-//! told of what, in each game with 8, 64 and 256 bots.
+//! `cargo bench -p phaselock-tests --bench interest`: the time that a snapshot takes to decide who
+//! is told of what, in each game with 8, 64 and 256 bots.
 //!
-//! It is what a room does once a snapshot before anything is packed, on one thread: the grid, the
+//! A room does this once a snapshot before anything is packed; here on one thread: the grid, the
 //! game's relevance of whatever is near to each player, and what lingers. `-- --help` lists the
 //! options.
 

@@ -308,7 +308,8 @@ mod tests {
     proptest! {
         #[test]
         fn indices_rise_and_are_there_once(
-            mut indices in proptest::collection::vec(prop_oneof![any::<u16>(), Just(u16::MAX)], 0..200),
+            mut indices in
+                proptest::collection::vec(prop_oneof![any::<u16>(), Just(u16::MAX)], 0..200),
             low in proptest::collection::vec(0_u16..300, 0..200),
         ) {
             indices.extend(low);

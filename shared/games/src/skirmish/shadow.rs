@@ -113,9 +113,9 @@ pub(super) struct Shadow {
 /// A wall's effect on a line from the viewpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It is not in the way.
+    /// The wall is not in the way.
     Free,
-    /// It is in the way.
+    /// The wall is in the way.
     Blocked,
     /// Too close to tell: a ray must.
     Unsure,

@@ -15,8 +15,8 @@ use super::output::{ClientId, Output};
 use super::room::Room;
 use super::workers::flat_map;
 
-/// Clients that each worker packs for at a time: a fraction of a millisecond, after which the driver
-/// may look at what came. Arbitrary.
+/// Clients that each worker packs for at a time: a fraction of a millisecond, after which the
+/// driver may look at what came. Arbitrary.
 const PACKED_TOGETHER: usize = 32;
 
 impl<G: Game> Room<G> {

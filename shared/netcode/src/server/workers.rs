@@ -32,7 +32,8 @@ impl Workers for Alone {
 /// Parts for each worker, so that one that is held up does not hold up the rest. Arbitrary.
 const PARTS_EACH: usize = 4;
 
-/// Does something with each item, on all workers. Returns what that adds, in the order of the items.
+/// Does something with each item, on all workers. Returns what that adds, in the order of the
+/// items.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
     mut items: Vec<T>,
