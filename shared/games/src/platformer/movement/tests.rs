@@ -242,9 +242,9 @@ fn anything_goes(seed: u64, tick_hz: u32, secs: u32) -> Result<(), TestCaseError
             "{before:?}, {player:?}"
         );
         prop_assert!(moved.y <= (spring + fastest) * secs + 0.1, "{before:?}, {player:?}");
-        // Nobody who was above a board all along is below it now. Near its end, who turns around
-        // may have left it and come back within the tick.
-        let turn = 0.01 + RUN_SPEED * secs / 2.0;
+        // Nobody who was above a board all along is below it now. Who turns around in a long tick
+        // may leave its end and be back: at a constant acceleration by a t^2 / 8 at most.
+        let turn = 0.01 + RUN_FRICTION * secs * secs / 8.0;
         let over = |player: &Player, column: i32| {
             player.x + HALF_WIDTH > column as f32 + turn
                 && player.x - HALF_WIDTH < column as f32 + 1.0 - turn
@@ -291,6 +291,11 @@ proptest! {
         let Some(Piece::Player(told)) = told else { panic!("a player stays a player") };
         prop_assert_eq!(told, told.snapped());
     }
+}
+
+#[test]
+fn turning_around_beyond_a_boards_end_within_a_tick_is_a_fall() -> Result<(), TestCaseError> {
+    anything_goes(4186160159245429860, 12, 8)
 }
 
 #[test]
