@@ -121,11 +121,17 @@ impl OffsetEstimator {
         } else if let Some(last) = self.buckets.back_mut() {
             last.round_trip = last.round_trip.min(round_trip);
             // Of equally strong ones the newer.
-            if most.offset <= last.most.offset {
+            let (lower, higher) =
+                (most.offset <= last.most.offset, least.offset >= last.least.offset);
+            if lower {
                 last.most = most;
             }
-            if least.offset >= last.least.offset {
+            if higher {
                 last.least = least;
+            }
+            // Proofs only weaken with time: without a new one nothing contradicts another.
+            if !lower && !higher {
+                return;
             }
         }
         // A clock was set: what was proven before is void.

@@ -65,6 +65,12 @@ impl<E: Entity> Entities<E> {
         self.position(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
     }
 
+    /// The entity at a position in the order.
+    #[inline]
+    pub(crate) fn nth(&self, position: usize) -> Option<&Slot<E>> {
+        self.slots.get(position)
+    }
+
     /// The entity of whatever generation in that slot.
     pub fn at(&self, index: u16) -> Option<&Slot<E>> {
         self.position(index).ok().map(|at| &self.slots[at])

@@ -22,12 +22,12 @@ const PACKED_TOGETHER: usize = 32;
 impl<G: Game> Room<G> {
     /// Packs the newest snapshot for the next of those who have not got it and are not `behind`.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
-        let Self { host, game, history, encodings, plain_encodings, members, .. } = self;
+        let Self { host, game, history, encodings, plain_encodings, members, begun, .. } = self;
         let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
         let mut due = self.due.drain(..now_due).filter(|client| !behind(*client)).peekable();
-        let mut begun = Vec::new();
-        // Both are in the order of clients.
-        for (client, seated) in members.iter_mut() {
+        begun.clear();
+        // All are in the order of clients.
+        for (client, seated) in &*members {
             if due.next_if_eq(client).is_none() {
                 continue;
             }
@@ -37,20 +37,26 @@ impl<G: Game> Room<G> {
             } else {
                 &mut *encodings
             };
-            let snapshot = seated.begin_snapshot(encodings, history);
-            begun.push((*client, seated, snapshot));
+            begun.push((*client, seated.begin_snapshot(encodings, history)));
         }
         drop(due);
         let server_time = host.server_time(now);
         let plain = plain_encodings.as_ref();
         let (game, history, trained) = (&*game, &*history, &*encodings);
-        let pack = |(client, seated, snapshot): (_, &mut Seated<_>, _), out: &mut Vec<_>| {
+        let mut begun = begun.iter().peekable();
+        let items = members.iter_mut().filter_map(|(client, seated)| {
+            let (client, snapshot) = *begun.next_if(|(begun, _)| begun == client)?;
+            Some((client, seated, snapshot))
+        });
+        let pack = |(client, seated, snapshot): (_, &mut Seated<_>, _),
+                    take: &mut dyn FnMut(Output)| {
             let encodings = plain.filter(|_| seated.member.plain).unwrap_or(trained);
             let shared = Shared { encodings, game, history };
-            let send = |bytes| out.push(Output::Datagram { client, bytes });
+            let send = |bytes| take(Output::Datagram { client, bytes });
             seated.pack_snapshot(&shared, snapshot, now, server_time, send);
         };
-        host.outputs.extend(flat_map(&*host.config.workers, begun, pack));
+        let outputs = &mut host.outputs;
+        flat_map(&*host.config.workers, items, pack, |output| outputs.push_back(output));
     }
 
     /// Stamps what leaves now.

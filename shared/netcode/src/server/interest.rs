@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::game::{Entities, Game, Relevance, Slot, World};
+use crate::game::{Entities, Game, Relevance, World};
 use crate::ids::PlayerId;
 use crate::interest::{Grid, Lingering, Relevant};
 use crate::limits::WEIGHT_MAX;
@@ -19,12 +19,23 @@ pub struct Interest<G> {
     /// Side of the grid's cells: the range of the last viewpoint.
     cell: f32,
     everything: Vec<u16>,
+    /// Positions of the entities by their indices, which are looked up for each player.
+    places: Vec<u16>,
     game: PhantomData<fn() -> G>,
 }
 
+/// Position of an index without an entity.
+const NOWHERE: u16 = u16::MAX;
+
 impl<G> Default for Interest<G> {
     fn default() -> Self {
-        Self { grid: Grid::default(), cell: 1.0, everything: Vec::new(), game: PhantomData }
+        Self {
+            grid: Grid::default(),
+            cell: 1.0,
+            everything: Vec::new(),
+            places: Vec::new(),
+            game: PhantomData,
+        }
     }
 }
 
@@ -42,17 +53,21 @@ impl<G: Game> Interest<G> {
         self.grid.rebuild(self.cell, positions);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
-        let (tick, grid, everything) = (world.tick, &self.grid, &self.everything);
-        let mut slots = vec![None; everything.last().map_or(0, |last| usize::from(*last) + 1)];
-        for slot in entities.iter() {
-            slots[usize::from(slot.id.index)] = Some(slot);
+        self.places.clear();
+        self.places.resize(self.everything.last().map_or(0, |it| usize::from(*it) + 1), NOWHERE);
+        for (index, place) in self.everything.iter().zip(0..) {
+            self.places[usize::from(*index)] = place;
         }
-        let scene = Scene { game, tick, entities, slots, grid, everything };
-        let update = |(player, sight): (_, &mut Sight), ranges: &mut Vec<f32>| {
-            ranges.extend(scene.update(player, sight));
+        let Self { grid, everything, places, .. } = &*self;
+        let scene = Scene { game, tick: world.tick, entities, places, grid, everything };
+        let update = |(player, sight): (_, &mut Sight), take: &mut dyn FnMut(f32)| {
+            if let Some(range) = scene.update(player, sight) {
+                take(range);
+            }
         };
-        let ranges = flat_map(workers, players.collect(), update);
-        self.cell = ranges.last().copied().unwrap_or(self.cell);
+        let mut cell = self.cell;
+        flat_map(workers, players, update, |range| cell = range);
+        self.cell = cell;
     }
 }
 
@@ -82,8 +97,7 @@ struct Scene<'a, G: Game> {
     game: &'a G,
     tick: Tick,
     entities: &'a Entities<G::Entity>,
-    /// Entities by their indices, which are looked up for each player.
-    slots: Vec<Option<&'a Slot<G::Entity>>>,
+    places: &'a [u16],
     grid: &'a Grid,
     everything: &'a Vec<u16>,
 }
@@ -106,9 +120,8 @@ impl<G: Game> Scene<'_, G> {
         }
         let relevance = game.relevance_to(entities, player);
         told.update(self.tick, near, |index| {
-            let Some(slot) = self.slots.get(usize::from(index)).copied().flatten() else {
-                return (0, Some(0));
-            };
+            let place = self.places.get(usize::from(index)).copied().unwrap_or(NOWHERE);
+            let Some(slot) = entities.nth(usize::from(place)) else { return (0, Some(0)) };
             let weight = if slot.owner == Some(player) {
                 Some(WEIGHT_MAX)
             } else {

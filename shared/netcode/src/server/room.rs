@@ -23,6 +23,7 @@ use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
+use crate::snapshot::sender::Begun;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
@@ -60,6 +61,8 @@ pub struct Room<G: Game> {
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Clients that have not got the newest snapshot yet.
     pub(super) due: VecDeque<ClientId>,
+    /// Memory for those of whom the snapshot is packed.
+    pub(super) begun: Vec<(ClientId, Begun)>,
     /// Inputs of this tick.
     pub(super) inputs: Inputs<G::Input>,
 }
@@ -115,6 +118,7 @@ impl<G: Game> Room<G> {
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
             due: VecDeque::new(),
+            begun: Vec::new(),
             inputs: Inputs::default(),
             host,
         };

@@ -111,8 +111,10 @@ impl ViewEstimate {
     }
 
     fn tick_of(&self, seq: u64) -> Option<Tick> {
-        let at = self.sent.binary_search_by_key(&seq, |(seq, _)| *seq).ok()?;
-        Some(self.sent[at].1)
+        // Numbers have no gaps.
+        let (first, _) = self.sent.front()?;
+        let (known, tick) = self.sent.get(usize::try_from(seq.checked_sub(*first)?).ok()?)?;
+        (*known == seq).then_some(*tick)
     }
 
     /// Bounds the view lag, in parts of a tick, of an input that arrived `early`; none before the

@@ -32,30 +32,30 @@ impl Workers for Alone {
 /// Parts for each worker, so that one that is held up does not hold up the rest. Arbitrary.
 const PARTS_EACH: usize = 4;
 
-/// Does something with each item, on all workers. Returns what that adds, in the order of the
-/// items.
+/// Does something with each item, on all workers, and hands on what that yields, in the order of the
+/// items. One worker takes no memory for it.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
-    mut items: Vec<T>,
-    each: impl Fn(T, &mut Vec<R>) + Sync,
-) -> Vec<R> {
-    let parts = if workers.count() > 1 { workers.count() * PARTS_EACH } else { 1 };
-    let size = items.len().div_ceil(parts).max(1);
-    let mut first = Vec::with_capacity(items.len().min(size));
-    if items.len() <= size {
-        items.into_iter().for_each(|item| each(item, &mut first));
-        return first;
+    items: impl Iterator<Item = T>,
+    each: impl Fn(T, &mut dyn FnMut(R)) + Sync,
+    mut take: impl FnMut(R),
+) {
+    if workers.count() <= 1 {
+        return items.for_each(|item| each(item, &mut take));
     }
+    let mut items: Vec<_> = items.collect();
+    let size = items.len().div_ceil(workers.count() * PARTS_EACH).max(1);
     let mut results: Vec<Vec<R>> = Vec::new();
     results.resize_with(items.len().div_ceil(size), || Vec::with_capacity(size));
     let each = &each;
     let jobs = results.iter_mut().rev().map(|result| {
         let part = items.split_off((items.len() - 1) / size * size);
-        Box::new(move || part.into_iter().for_each(|item| each(item, result))) as Job<'_>
+        Box::new(move || part.into_iter().for_each(|item| each(item, &mut |it| result.push(it))))
+            as Job<'_>
     });
     let jobs = jobs.collect();
     workers.run(jobs);
-    results.into_iter().flatten().collect()
+    results.into_iter().flatten().for_each(take);
 }
 
 #[cfg(test)]
@@ -84,8 +84,9 @@ mod tests {
         for len in [0, 1, 2, 7, 8, 9, 100] {
             let want: Vec<_> = (0..len).map(|n| n * n).collect();
             for workers in [&Alone as &dyn Workers, &Threads(1), &Threads(2), &Threads(7)] {
-                let each = |n, squares: &mut Vec<_>| squares.push(n * n);
-                let squares = flat_map(workers, (0..len).collect(), each);
+                let mut squares = Vec::new();
+                let each = |n, take: &mut dyn FnMut(u32)| take(n * n);
+                flat_map(workers, 0..len, each, |square| squares.push(square));
                 assert_eq!(squares, want, "{len}, {workers:?}");
             }
         }

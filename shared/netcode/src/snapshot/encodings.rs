@@ -13,14 +13,16 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::bits::Bits;
 use super::history::{Frame, History};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
+use crate::ids::PlayerId;
 use crate::limits::{BASELINE_AGE_TICKS_MAX, FIELDS_MAX};
 use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Coder, Group, Recorder};
-use crate::wire::snapshot::{Encoding, References, digest};
+use crate::wire::snapshot::{Encoding, Heads, References, digest};
 use crate::wire::state::{Codec, Extrapolations};
 
 /// Index, references and ownership in one number.
@@ -79,24 +81,16 @@ pub(crate) struct ReferenceSet {
     /// Numbers of the frames, newest first.
     numbers: [u64; REFERENCES_MAX],
     len: usize,
-    /// The frames as bits: bit `n` stands for the frame `n` before the first.
-    mask: u64,
 }
 
 impl ReferenceSet {
     /// Adds a frame, older than those before. False if it is too old.
     pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
-        let first = if self.len == 0 { then.number } else { self.numbers[0] };
-        let (Some(age), Some(bit)) =
-            (age(newest, then), 1_u64.checked_shl((first - then.number) as u32))
-        else {
-            return false;
-        };
+        let Some(age) = age(newest, then) else { return false };
         if self.len < REFERENCES_MAX {
             self.references.push(age);
             self.numbers[self.len] = then.number;
             self.len += 1;
-            self.mask |= bit;
         }
         true
     }
@@ -105,11 +99,6 @@ impl ReferenceSet {
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
         self.numbers.into_iter().take(self.len)
     }
-
-    /// Numbers of the newest and the oldest frame, and the frames as bits before the newest.
-    pub(super) fn span(&self) -> Option<(u64, u64, u64)> {
-        (self.len > 0).then(|| (self.numbers[0], self.numbers[self.len - 1], self.mask))
-    }
 }
 
 /// An entity's coding for readers who have certain older states.
@@ -117,6 +106,8 @@ impl ReferenceSet {
 pub(crate) struct Encoded {
     pub(crate) encoding: Encoding,
     groups: Groups,
+    /// What precedes the fields of one with the packet's references.
+    pub(crate) heads: Heads,
 }
 
 impl Encoded {
@@ -153,6 +144,8 @@ impl Groups {
 #[derive(Debug, Default)]
 struct Set {
     references: ReferenceSet,
+    /// Entities that are there in all its frames and in the newest one.
+    there: Bits,
     /// Position of its baseline among the bases.
     base: usize,
     table: Vec<OnceLock<Encoded>>,
@@ -181,6 +174,12 @@ pub struct Encodings<G> {
     codec: Codec<G>,
     /// Number of the snapshot.
     frame: u64,
+    /// Its entities, ...
+    there: Bits,
+    /// ... those that may rest while they do not change, ...
+    resting: Bits,
+    /// ... and those of which their owners alone see all, by owners.
+    private: Vec<(PlayerId, u16)>,
     /// Those in use come first.
     sets: Vec<Set>,
     used: usize,
@@ -197,6 +196,9 @@ impl<G: Game> Encodings<G> {
         Self {
             codec,
             frame: u64::MAX,
+            there: Bits::default(),
+            resting: Bits::default(),
+            private: Vec::new(),
             sets: Vec::new(),
             used: 0,
             by_references: HashMap::default(),
@@ -217,12 +219,47 @@ impl<G: Game> Encodings<G> {
         self.made.load(Ordering::Relaxed)
     }
 
+    /// The newest snapshot's entities.
+    pub(super) fn there(&self) -> &Bits {
+        &self.there
+    }
+
+    /// Those that may rest: they stay as they are while nothing is sent of them.
+    pub(super) fn resting(&self) -> &Bits {
+        &self.resting
+    }
+
+    /// Those of which their owner, this player, sees more than others do.
+    pub(super) fn private(&self, owner: PlayerId) -> impl Iterator<Item = u16> {
+        let from = self.private.partition_point(|(player, _)| *player < owner);
+        let all = self.private[from..].iter().take_while(move |(player, _)| *player == owner);
+        all.map(|(_, index)| *index)
+    }
+
+    /// Entities that are there in all frames of a set and in the newest one.
+    pub(super) fn there_in(&self, set: SetId) -> &Bits {
+        &self.sets[set.0 as usize].there
+    }
+
     /// Forgets the encodings of another snapshot.
     pub(crate) fn begin(&mut self, frame: &Frame) {
         if self.frame == frame.number {
             return;
         }
         self.frame = frame.number;
+        self.there.clear();
+        self.resting.clear();
+        self.private.clear();
+        for (index, state) in frame.iter() {
+            self.there.insert(index);
+            if self.codec.is_stepwise(state.kind) {
+                self.resting.insert(index);
+            }
+            if let Some(owner) = state.owner.filter(|_| self.codec.hides(state.kind)) {
+                self.private.push((owner, index));
+            }
+        }
+        self.private.sort_unstable();
         self.by_references.clear();
         (self.used, self.bases_used) = (0, 0);
         for shard in &mut self.others {
@@ -231,7 +268,7 @@ impl<G: Game> Encodings<G> {
     }
 
     /// The set of a client with these references, if there is room for another.
-    pub(crate) fn set(&mut self, frame: &Frame, references: ReferenceSet) -> Option<SetId> {
+    pub(crate) fn set(&mut self, history: &History, references: ReferenceSet) -> Option<SetId> {
         let key = references.references.key();
         if let Some(id) = self.by_references.get(&key) {
             return Some(*id);
@@ -239,12 +276,17 @@ impl<G: Game> Encodings<G> {
         if references.len == 0 || self.used == SETS_MAX {
             return None;
         }
+        let oldest = references.numbers[references.len - 1];
+        let frame = history.newest()?;
         let base = self.base(frame, references.numbers[0]);
         if self.sets.len() == self.used {
             self.sets.push(Set::default());
         }
         let set = &mut self.sets[self.used];
         (set.references, set.base) = (references, base);
+        set.there.clear();
+        let steady = self.there.iter().filter(|index| history.since(*index) <= oldest);
+        steady.for_each(|index| set.there.insert(index));
         set.table.clear();
         set.table.resize_with(frame.len(), OnceLock::new);
         let id = SetId(self.used as u32);
@@ -286,12 +328,6 @@ impl<G: Game> Encodings<G> {
         }
     }
 
-    /// The same, if it is made.
-    #[inline]
-    pub(crate) fn made_usual(&self, set: SetId, index: u16) -> Option<&Encoded> {
-        self.sets[set.0 as usize].table.get(usize::from(index))?.get()
-    }
-
     #[cold]
     fn make_usual<'s>(
         &'s self,
@@ -302,7 +338,8 @@ impl<G: Game> Encodings<G> {
         memory: &mut Vec<Group>,
     ) -> Option<&'s Encoded> {
         let extrapolations = self.bases[set.base].table.get(usize::from(index));
-        let made = self.make(source, index, &set.references, false, extrapolations, memory)?;
+        let mut made = self.make(source, index, &set.references, false, extrapolations, memory)?;
+        made.heads = Heads::new(&self.codec, &made.encoding, memory);
         Some(slot.get_or_init(|| made))
     }
 
@@ -389,6 +426,6 @@ impl<G: Game> Encodings<G> {
         }
         let digest = digest::<G::Entity>(index, Some(&shown));
         let encoding = Encoding { kind, activity, extrapolated, cost, digest };
-        Some(Encoded { encoding, groups: Groups::new(groups) })
+        Some(Encoded { encoding, groups: Groups::new(groups), heads: Heads::default() })
     }
 }

@@ -137,6 +137,11 @@ impl History {
         self.frames.back()
     }
 
+    /// Number of the oldest frame that is remembered.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.frames.front().map(|frame| frame.number)
+    }
+
     /// The frame of a number, unless it is forgotten.
     pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
         let first = self.frames.front()?.number;

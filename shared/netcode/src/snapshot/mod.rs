@@ -12,11 +12,12 @@
 //! - Nothing is sent of a hidden entity, except that its slot is taken.
 //! - No coder has a memory from one packet to the next.
 
+mod bits;
 pub mod encodings;
 pub mod history;
+mod knowledge;
 mod packing;
 mod plan;
-mod presence;
 pub mod priority;
 mod recent;
 pub mod sender;

@@ -1,13 +1,17 @@
 //! The choice of what goes into a client's snapshot, and its packets.
 
+use std::mem::take;
+
 use super::EntityState;
 use super::encodings::Encoded;
 use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
 use super::sender::Sender;
 use crate::fields::Entity;
 use crate::game::Game;
+use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MIN, SNAPSHOT_PACKETS_MAX};
 use crate::wire::fields::without_hidden;
+use crate::wire::range::Group;
 use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
 
 /// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
@@ -19,21 +23,28 @@ const AWAY_COST: u64 = 12 * 1024;
 
 impl Sender {
     /// Fills the packets of a snapshot with what is listed: with all of it, or with what matters
-    /// most.
+    /// most. Returns true if it had to be brought into an order.
     pub(super) fn fill<G: Game>(
         &mut self,
         scene: &Scene<'_, G>,
         space: &mut Space,
+        relevant: &[Relevant],
         header: SnapshotHeader,
         size: Size,
-    ) {
-        let all = self.left_out == 0
-            && self.choose(scene, space, self.priorities.listed(), size)
-            && self.write(scene, space, header, size) == space.chosen.len();
-        if all {
-            return;
+    ) -> bool {
+        self.find_usual(scene, space);
+        if self.left_out == 0 {
+            self.choose_all(scene, space);
+            if self.write(scene, space, header, size) == space.chosen.len() {
+                self.priorities.rest();
+                return false;
+            }
         }
-        let mut due = std::mem::take(&mut space.due);
+        self.priorities.begin();
+        let told = relevant.iter().filter(|told| space.listed.contains(told.index));
+        told.for_each(|told| self.priorities.relevant(told.index, told.weight));
+        space.ended.iter().for_each(|index| self.priorities.urgent(index));
+        let mut due = take(&mut space.due);
         self.priorities.order(usize::MAX, &mut due);
         self.choose(scene, space, &due, size);
         space.due = due;
@@ -42,7 +53,7 @@ impl Sender {
         loop {
             let packed = self.write(scene, space, header, size);
             if packed == space.chosen.len() {
-                break;
+                return true;
             }
             let over = (space.chosen.len() - packed).max(space.chosen.len() / 16).max(1);
             let keep = space.chosen.len() - over;
@@ -51,20 +62,44 @@ impl Sender {
         }
     }
 
-    /// Chooses from `listed`, in this order, what goes out, and sorts it by indices from the cursor
-    /// on. Returns false if something stays behind.
-    fn choose<G: Game>(
-        &self,
-        scene: &Scene<'_, G>,
-        space: &mut Space,
-        listed: &[u16],
-        size: Size,
-    ) -> bool {
+    /// Finds the entities of which the client has all the packet's references. Whoever sees no
+    /// more of its own than others do shares with them.
+    fn find_usual<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space) {
+        let Scene { encodings, begun, .. } = scene;
+        let usual = &mut space.usual;
+        match begun.set {
+            Some(set) => {
+                self.knowledge.write_usual(&begun.references, encodings.there_in(set), usual);
+                encodings.private(self.reader).for_each(|index| usual.remove(index));
+                usual.subtract(&space.ended);
+            }
+            None => usual.clear(),
+        }
+    }
+
+    /// Chooses all that is listed, from the cursor on.
+    fn choose_all<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space) {
+        space.chosen.clear();
+        space.others.clear();
+        let listed = take(&mut space.listed);
+        for index in listed.iter_from(self.cursor) {
+            let coded = match space.usual.contains(index) {
+                true => Coded::Usual,
+                false => self.coded(scene, space, index).0,
+            };
+            space.chosen.push(Chosen { index, rank: 0, coded });
+        }
+        space.listed = listed;
+    }
+
+    /// Chooses from those `due`, in this order, what goes out, and sorts it by indices from the cursor
+    /// on.
+    fn choose<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, due: &[u16], size: Size) {
         space.chosen.clear();
         space.others.clear();
         let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
-        for (rank, &index) in (0..).zip(listed) {
+        for (rank, &index) in (0..).zip(due) {
             let (coded, its_cost) = self.coded(scene, space, index);
             cost += its_cost;
             // At least one, or a large entity would wait for ever.
@@ -73,37 +108,30 @@ impl Sender {
             }
             space.chosen.push(Chosen { index, rank, coded });
         }
-        let place = |chosen: &Chosen| (chosen.index < self.cursor, chosen.index);
-        if !space.chosen.is_sorted_by_key(place) {
-            space.chosen.sort_unstable_by_key(place);
-        }
-        space.chosen.len() == listed.len()
+        space.chosen.sort_unstable_by_key(|chosen| (chosen.index < self.cursor, chosen.index));
     }
 
     /// An entity's coding, and its estimated cost in 1/1024 bit: of the fields, and of what usually
     /// goes with them.
     fn coded<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, index: u16) -> (Coded, u64) {
         let Scene { source, encodings, begun } = scene;
-        let presence = self.presences.get(usize::from(index)).copied().unwrap_or_default();
-        let Some(state) = source.frame.get(index).filter(|_| !self.priorities.is_urgent(index))
-        else {
-            let away = match presence.away(source, index) {
+        let state = source.frame.get(index).filter(|_| !space.ended.contains(index));
+        let Some(state) = state else {
+            let away = match self.knowledge.away(source, index) {
                 Change::Gone => Coded::Gone,
                 _ => Coded::Hidden,
             };
             return (away, AWAY_COST);
         };
         let cost = |encoded: &Encoded| u64::from(encoded.encoding.cost) + 1024;
-        // Whoever sees no more of its own than others do shares with them.
-        let own = state.owner == Some(self.reader) && encodings.codec().hides(state.kind);
-        if !own
+        if space.usual.contains(index)
             && let Some(set) = begun.set
-            && presence.is_usual(&begun.references, source.history.since(index))
             && let Some(encoded) = encodings.usual(source, set, index, &mut space.groups)
         {
             return (Coded::Usual, cost(encoded));
         }
-        let references = presence.references(source, &begun.references, index);
+        let own = state.owner == Some(self.reader) && encodings.codec().hides(state.kind);
+        let references = self.knowledge.references(source, &begun.references, index);
         match encodings.other(source, index, &references, own, &mut space.groups) {
             Some(encoded) => {
                 let cost = cost(&encoded);
@@ -141,8 +169,9 @@ impl Sender {
             let first = space.packets.is_empty();
             let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
             let most = most.min(size.packet);
+            let (others, making) = (&space.others, &mut space.making);
             for chosen in left {
-                if !self.push(&mut writer, scene, &space.others, chosen, most) {
+                if !self.push(&mut writer, scene, others, chosen, most, making) {
                     break;
                 }
             }
@@ -169,21 +198,22 @@ impl Sender {
         others: &[(References, Encoded)],
         chosen: &Chosen,
         most: usize,
+        making: &mut Vec<Group>,
     ) -> bool {
         let Scene { source, encodings, begun } = scene;
         let index = chosen.index;
-        let known = |writer: &mut SnapshotWriter<'_>, references, encoded: &Encoded| {
-            let change = Change::Known(references, encoded.encoding);
-            writer.push::<G>(index, &change, encoded.groups(), most)
-        };
         match chosen.coded {
             Coded::Usual => {
-                let usual = begun.set.and_then(|set| encodings.made_usual(set, index));
-                usual.is_some_and(|it| known(writer, begun.references.references, it))
+                let usual = begun.set.and_then(|set| encodings.usual(source, set, index, making));
+                usual.is_some_and(|usual| {
+                    let Encoded { encoding, heads, .. } = usual;
+                    writer.push_usual::<G>(index, encoding, heads, usual.groups(), most)
+                })
             }
             Coded::Other(at) => {
                 let (references, encoded) = &others[usize::from(at)];
-                known(writer, *references, encoded)
+                let change = Change::Known(*references, encoded.encoding);
+                writer.push::<G>(index, &change, encoded.groups(), most)
             }
             Coded::Full => source.frame.get(index).is_some_and(|state| {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;

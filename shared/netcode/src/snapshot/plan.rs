@@ -1,7 +1,8 @@
 //! The parts of a client's snapshot while it is packed.
 
+use super::bits::Bits;
 use super::encodings::{Encoded, Encodings, ReferenceSet, SetId, Source};
-use super::priority::Owed;
+use super::knowledge::Content;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;
 
@@ -14,18 +15,15 @@ pub struct Begun {
     pub(super) set: Option<SetId>,
 }
 
-/// A packet's word of an entity.
-#[derive(Debug)]
-pub(super) enum Said {
-    /// Present; with the sum that a loss gives back.
-    There(Option<Owed>),
-    /// Gone, or hidden.
-    Away,
-}
-
 /// Memory that is used again for each snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Space {
+    /// What there is to send, and of these those of whose end the client must be told.
+    pub(super) listed: Bits,
+    pub(super) ended: Bits,
+    /// Entities of which the client has all the packet's references.
+    pub(super) usual: Bits,
+    /// Some of the listed, the most important first.
     pub(super) due: Vec<u16>,
     pub(super) chosen: Vec<Chosen>,
     /// Encodings from other references than the packet's.
@@ -33,8 +31,10 @@ pub(super) struct Space {
     pub(super) packets: Vec<Packed>,
     /// Buffers of packets that did not fit.
     pub(super) buffers: Vec<Vec<u8>>,
-    pub(super) lists: Vec<Vec<(u16, Said)>>,
+    pub(super) contents: Vec<Content>,
     pub(super) groups: Vec<Group>,
+    /// The same for encodings that are made while a packet is written.
+    pub(super) making: Vec<Group>,
 }
 
 /// An entity of a snapshot, and its coding.
@@ -57,12 +57,6 @@ pub(super) enum Coded {
     Full,
     Gone,
     Hidden,
-}
-
-impl Coded {
-    pub(super) fn is_there(self) -> bool {
-        !matches!(self, Self::Gone | Self::Hidden)
-    }
 }
 
 /// A finished packet.

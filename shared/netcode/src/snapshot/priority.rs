@@ -63,6 +63,12 @@ impl Priorities {
         self.listed.clear();
     }
 
+    /// Goes without an order, since everything was sent: forgets all sums.
+    pub fn rest(&mut self) {
+        self.snapshot = self.snapshot.wrapping_add(2);
+        self.listed.clear();
+    }
+
     /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum, once.
     pub fn relevant(&mut self, index: u16, weight: u16) {
         self.list(index, weight.max(1), false);
@@ -98,11 +104,6 @@ impl Priorities {
         entry.fresh = entry.fresh.saturating_add(u32::from(weight));
     }
 
-    /// The listed entities, in the order in which they were named.
-    pub fn listed(&self) -> &[u16] {
-        &self.listed
-    }
-
     /// Writes the indices of at most `most` entities into `due`: urgent ones first, then by falling
     /// sum, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
@@ -119,12 +120,6 @@ impl Priorities {
         self.keys.sort_unstable();
         due.clear();
         due.extend(self.keys.iter().map(|key| *key as u16));
-    }
-
-    /// Tells whether the client must be told in this snapshot that the entity is gone.
-    pub fn is_urgent(&self, index: u16) -> bool {
-        let entry = self.entries.get(usize::from(index));
-        entry.is_some_and(|entry| entry.urgent && entry.seen == self.snapshot)
     }
 
     /// Takes in that the entity was sent; its sum starts again from 0.

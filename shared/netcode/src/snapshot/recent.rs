@@ -45,16 +45,20 @@ impl Recent {
         (self.bits >> 1) as u32
     }
 
+    /// Members among the 32 numbers before `number`: bit `n` stands for the one `n + 1` before it.
+    pub(crate) fn before(&self, number: u64) -> u32 {
+        let bits = match number.checked_sub(self.newest) {
+            Some(ahead) => u32::try_from(ahead).ok().and_then(|by| self.bits.checked_shl(by)),
+            None => {
+                u32::try_from(self.newest - number).ok().and_then(|by| self.bits.checked_shr(by))
+            }
+        };
+        (bits.unwrap_or(0) >> 1) as u32
+    }
+
     /// The number with these low bits that is nearest to the newest.
     pub(crate) fn widen(&self, low: u16) -> u64 {
         Tick::widen(low, Tick(self.newest().unwrap_or(u64::from(low)))).0
-    }
-
-    /// Tells whether `newest` is the newest, and the numbers before it by the bits of `mask` are
-    /// there too.
-    #[inline]
-    pub(crate) fn has(&self, newest: u64, mask: u64) -> bool {
-        self.newest == newest && self.bits & mask == mask && self.bits != 0
     }
 
     pub(crate) fn newest(&self) -> Option<u64> {
@@ -117,6 +121,8 @@ mod tests {
             prop_assert_eq!(arrivals.newest(), set.last().copied());
             prop_assert_eq!(arrivals.contains(asked), set.contains(&asked));
             prop_assert_eq!(arrivals.at_most(asked), set.range(..=asked).next_back().copied());
+            let before = (0..32).filter(|bit| set.contains(&(asked.wrapping_sub(bit + 1))));
+            prop_assert_eq!(arrivals.before(asked), before.fold(0, |mask, bit| mask | 1 << bit));
         }
     }
 }

@@ -5,8 +5,8 @@ use std::mem::take;
 
 use super::encodings::{Encodings, ReferenceSet, Source};
 use super::history::{Frame, History};
-use super::plan::{Said, Scene, Size, Space};
-use super::presence::Presence;
+use super::knowledge::{Content, Knowledge};
+use super::plan::{Scene, Size, Space};
 use super::priority::Priorities;
 use super::recent::Recent;
 use crate::game::Game;
@@ -36,27 +36,7 @@ struct SentPacket {
     at: LocalTime,
     bytes: usize,
     fate: Fate,
-    entities: Vec<(u16, Said)>,
-}
-
-impl SentPacket {
-    /// Puts its content back in line, after a loss or without a known fate.
-    fn take_back(&mut self, presences: &mut [Presence], priorities: &mut Priorities) {
-        for (index, said) in &mut self.entities {
-            match said {
-                Said::There(owed) => {
-                    if let Some(owed) = owed.take() {
-                        priorities.lost(*index, owed);
-                    }
-                }
-                Said::Away => {
-                    if let Some(track) = presences.get_mut(usize::from(*index)) {
-                        track.leaving = false;
-                    }
-                }
-            }
-        }
-    }
+    content: Content,
 }
 
 /// A client acknowledged a packet that was never sent to it.
@@ -66,6 +46,10 @@ pub struct NeverSent;
 
 /// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
+
+/// Packets before the newest acknowledged one of which late acknowledgements may still tell: those
+/// of a mask, and as many more in packets that were overtaken.
+const ACK_REACH: u64 = 64;
 
 /// Snapshots from the baseline back to the other references. Near ones tell the present motion, far
 /// ones its rate to a fraction of a step. Found by trying, on bodies that fly and tumble and on
@@ -77,7 +61,7 @@ const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 pub struct Sender {
     pub(super) reader: PlayerId,
     pub(super) next_seq: u64,
-    pub(super) presences: Vec<Presence>,
+    pub(super) knowledge: Knowledge,
     sent: VecDeque<SentPacket>,
     pub(super) priorities: Priorities,
     rate: SendRate,
@@ -85,7 +69,8 @@ pub struct Sender {
     heard_from: Option<u64>,
     /// The fate of all packets before this one is known.
     settled: u64,
-    /// Snapshots of which any packet arrived.
+    /// Packets and snapshots that arrived: of the latter any packet.
+    acked: Recent,
     arrived: Recent,
     /// Entity that the next snapshot starts with: the first of the last packet, so that no regular
     /// loss always hits the same entities.
@@ -111,12 +96,13 @@ impl Sender {
         Self {
             reader,
             next_seq: 0,
-            presences: Vec::new(),
+            knowledge: Knowledge::default(),
             sent: VecDeque::new(),
             priorities: Priorities::default(),
             rate,
             heard_from: None,
             settled: 0,
+            acked: Recent::default(),
             arrived: Recent::default(),
             cursor: 0,
             left_out: 0,
@@ -158,14 +144,18 @@ impl Sender {
             return Err(NeverSent);
         }
         self.arrived(now, newest);
-        for bit in (0..32).filter(|bit| ack.mask >> bit & 1 == 1) {
-            self.arrived(now, newest - bit - 1);
+        // Most were acknowledged before.
+        let mut fresh = ack.mask & !self.acked.before(newest);
+        while fresh != 0 {
+            self.arrived(now, newest - u64::from(fresh.trailing_zeros()) - 1);
+            fresh &= fresh - 1;
         }
         self.lose(now, newest);
         Ok(newest)
     }
 
     fn arrived(&mut self, now: LocalTime, seq: u64) {
+        self.acked.insert(seq);
         // Numbers have no gaps.
         let at = self.sent.front().and_then(|oldest| seq.checked_sub(oldest.seq));
         let Some(packet) = at.and_then(|at| self.sent.get_mut(at as usize)) else {
@@ -177,22 +167,8 @@ impl Sender {
             Fate::Lost => {} // The loss is dealt with.
         }
         self.arrived.insert(packet.frame);
-        let frame = packet.frame;
-        let mut entities = take(&mut packet.entities);
-        for (index, said) in entities.drain(..) {
-            let Some(track) = self.presences.get_mut(usize::from(index)) else { continue };
-            match said {
-                Said::There(_) => track.acked.insert(frame),
-                // Unless it was sent as present since.
-                Said::Away => {
-                    if track.there.is_some_and(|there| there < frame) {
-                        track.there = None;
-                        track.leaving = false;
-                    }
-                }
-            }
-        }
-        self.space.lists.push(entities);
+        self.knowledge.handle_acked(packet.frame, &packet.content);
+        self.space.contents.push(take(&mut packet.content));
     }
 
     /// Declares packets lost that were sent long enough before one that arrived.
@@ -215,7 +191,16 @@ impl Sender {
             if packet.seq > heard_from {
                 self.rate.handle_lost(now, packet.at);
             }
-            packet.take_back(&mut self.presences, &mut self.priorities);
+            take_back(&mut packet.content, &mut self.knowledge, &mut self.priorities);
+        }
+        // What no acknowledgement reaches any more.
+        let reach = settled.saturating_sub(ACK_REACH);
+        while self.sent.front().is_some_and(|packet| packet.seq < reach)
+            && let Some(packet) = self.sent.pop_front()
+        {
+            if packet.fate == Fate::Lost {
+                self.space.contents.push(packet.content);
+            }
         }
     }
 
@@ -243,7 +228,7 @@ impl Sender {
         let Some(frame) = history.newest() else { return Begun::default() };
         encodings.begin(frame);
         let references = self.references(encodings.codec(), history, frame);
-        Begun { references, set: encodings.set(frame, references) }
+        Begun { references, set: encodings.set(history, references) }
     }
 
     /// Packs the newest snapshot, as [begun](Self::begin), into packets of at most `packet_bytes`:
@@ -263,14 +248,14 @@ impl Sender {
         let Some(frame) = shared.history.newest() else { return };
         let source = Source { game: shared.game, history: shared.history, frame };
         let scene = Scene { source, encodings: shared.encodings, begun };
-        self.priorities.begin();
-        self.enlist(&scene, relevant);
         let references = begun.references.references;
         let header = SnapshotHeader { tick: frame.tick, references, ..header };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = take(&mut self.space);
-        self.fill(&scene, &mut space, header, size);
-        self.left_out = self.priorities.listed().len() - space.chosen.len();
+        self.knowledge.forget(shared.history);
+        self.list(&scene, &mut space, relevant);
+        let has_order = self.fill(&scene, &mut space, relevant, header, size);
+        self.left_out = space.listed.count() - space.chosen.len();
         self.cursor = match space.packets.as_slice() {
             [.., last] if space.packets.len() > 1 => {
                 space.chosen.get(space.chosen.len() - last.count).map_or(0, |first| first.index)
@@ -280,22 +265,20 @@ impl Sender {
         let (mut all, mut packets) = (take(&mut space.chosen), take(&mut space.packets));
         let mut chosen = all.drain(..);
         for packet in packets.drain(..) {
-            let mut entities = space.lists.pop().unwrap_or_default();
-            entities.extend(chosen.by_ref().take(packet.count).map(|chosen| {
-                let track = &mut self.presences[usize::from(chosen.index)];
-                let owed = self.priorities.sent(chosen.index);
-                let said = if chosen.coded.is_there() {
-                    track.there = Some(frame.number);
-                    track.leaving = false;
-                    Said::There(Some(owed))
-                } else {
-                    track.leaving = true;
-                    track.away = Some(frame.number);
-                    Said::Away
-                };
-                (chosen.index, said)
-            }));
-            self.remember(&mut space, frame.number, now, packet.bytes.len(), entities);
+            let mut content = space.contents.pop().unwrap_or_default();
+            content.clear();
+            if has_order || packet.count < space.listed.count() {
+                let has_order = has_order.then_some(&mut self.priorities);
+                content.fill(chosen.by_ref().take(packet.count), has_order);
+            } else {
+                content.there.set(&space.listed);
+                content.there.subtract(&space.ended);
+                content.away.extend(space.ended.iter());
+            }
+            let resting = scene.encodings.resting().iter();
+            content.resting.extend(resting.filter(|index| content.there.contains(*index)));
+            self.knowledge.handle_sent(frame.number, &content);
+            self.remember(&mut space, frame.number, now, packet.bytes.len(), content);
             send(packet.bytes);
         }
         drop(chosen);
@@ -311,46 +294,41 @@ impl Sender {
         frame: u64,
         now: LocalTime,
         bytes: usize,
-        entities: Vec<(u16, Said)>,
+        content: Content,
     ) {
         if self.sent.len() == SENT_PACKETS_MAX
             && let Some(mut forgotten) = self.sent.pop_front()
         {
             // Else its word of an entity's end would count as under way for ever.
             if forgotten.fate == Fate::Unknown {
-                forgotten.take_back(&mut self.presences, &mut self.priorities);
-            }
-            forgotten.entities.clear();
-            if forgotten.entities.capacity() > 0 {
-                space.lists.push(forgotten.entities);
+                take_back(&mut forgotten.content, &mut self.knowledge, &mut self.priorities);
+                space.contents.push(forgotten.content);
             }
         }
         let (seq, fate) = (self.next_seq, Fate::Unknown);
         self.next_seq += 1;
-        self.sent.push_back(SentPacket { seq, frame, at: now, bytes, fate, entities });
+        self.sent.push_back(SentPacket { seq, frame, at: now, bytes, fate, content });
         self.rate.handle_sent(now, bytes);
     }
 
     /// Lists what there is to send: relevant entities, and those that the client must forget.
-    fn enlist<G: Game>(&mut self, scene: &Scene<'_, G>, relevant: &[Relevant]) {
-        let (codec, source) = (scene.encodings.codec(), &scene.source);
-        let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
-        if self.presences.len() < last {
-            self.presences.resize(last, Presence::default());
-        }
-        let mut relevant = relevant.iter().peekable();
-        for (track, index) in self.presences.iter_mut().zip(0..) {
-            if let Some(told) = relevant.next_if(|told| told.index == index)
-                && let Some(state) = source.frame.get(index)
-            {
-                let own = state.owner == Some(self.reader);
-                if !track.knows(codec, source, index, state, own) {
-                    self.priorities.relevant(index, told.weight);
+    fn list<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, relevant: &[Relevant]) {
+        let Space { listed, ended, .. } = space;
+        let Scene { source, encodings, .. } = scene;
+        listed.clear();
+        relevant.iter().for_each(|told| listed.insert(told.index));
+        listed.keep(encodings.there());
+        self.knowledge.write_ended(listed, ended);
+        for index in encodings.resting().iter() {
+            if listed.contains(index) {
+                let state = source.frame.get(index);
+                let own = state.is_some_and(|state| state.owner == Some(self.reader));
+                if self.knowledge.knows(source, index, own) {
+                    listed.remove(index);
                 }
-            } else if track.there.is_some() && !track.leaving {
-                self.priorities.urgent(index);
             }
         }
+        listed.add(ended);
     }
 
     /// The references of most entities: the newest snapshot that arrived, and some before it.
@@ -380,5 +358,13 @@ impl Sender {
             }
         }
         set
+    }
+}
+
+/// Puts a packet's content back in line, after a loss or without a known fate.
+fn take_back(content: &mut Content, knowledge: &mut Knowledge, priorities: &mut Priorities) {
+    knowledge.handle_lost(content);
+    for (index, owed) in content.owed.drain(..) {
+        priorities.lost(index, owed);
     }
 }

@@ -7,14 +7,15 @@ mod header;
 mod references;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use super::counts::Counts;
 use super::datagram::kind_of;
 use super::error::WireError;
 use super::extrapolation::ReferenceStates;
 use super::fields::visible;
-use super::model::{Layout, Plain, extrapolated, gap, plain};
-use super::range::{Coder, Group, Growing, RangeReader, RangeWriter, Recorder};
+use super::model::{Plain, extrapolated, gap, plain};
+use super::range::{Coder, RangeReader};
 use super::state::{AsExtrapolated, Codec, EntityState};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
@@ -26,6 +27,8 @@ use header::Stamp;
 pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub use references::References;
 use references::own_references;
+pub(crate) use writer::Heads;
+pub use writer::SnapshotWriter;
 
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
@@ -124,6 +127,10 @@ impl Progress {
         self.count < PACKET_ENTITIES_MAX && turned <= u32::from(u16::MAX)
     }
 
+    fn predicted(&mut self, yes: bool) {
+        self.lately = (self.lately << 1 | u8::from(yes)) & 3;
+    }
+
     fn add(&mut self, index: u16, digest: u32) {
         self.gap = self.gap_to(index);
         self.turned += if self.count == 0 { 1 } else { u32::from(self.gap) + 1 };
@@ -131,173 +138,6 @@ impl Progress {
         self.next = index.wrapping_add(1);
         self.sum = add_digest(self.sum, digest);
     }
-}
-
-/// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
-const END_BITS: u32 = 12 + CHECK_BITS + 8;
-
-/// Writer of one packet.
-#[derive(Debug)]
-pub struct SnapshotWriter<'l> {
-    layout: &'l Layout,
-    coder: RangeWriter,
-    /// Beginning of a usual entity's group behind another one.
-    usual: Option<Growing>,
-    /// Groups of the entity that is being written.
-    groups: &'l mut Vec<Group>,
-    /// In 1/1024 bit.
-    cost: u32,
-    references: References,
-    progress: Progress,
-    reader: PlayerId,
-}
-
-impl<'l> SnapshotWriter<'l> {
-    /// Starts a packet for `reader`, who sees all fields of its own entities, in a buffer; `groups`
-    /// is memory for it.
-    pub fn new<G: Game>(
-        codec: &'l Codec<G>,
-        mut header: SnapshotHeader,
-        reader: PlayerId,
-        mut buffer: Vec<u8>,
-        groups: &'l mut Vec<Group>,
-    ) -> Self {
-        let layout = codec.layout();
-        buffer.clear();
-        buffer.push(SNAPSHOT_KIND);
-        let stamp = header.stamp(codec.rates());
-        buffer.extend(stamp.bytes());
-        let unstamped = buffer.len() as u32;
-        groups.clear();
-        let mut recorder = Recorder::new(layout.levels(), groups);
-        // Nothing is wrong with a header that is written.
-        let _ = header.code(&mut recorder, codec.rates(), header.tick, stamp);
-        recorder.end();
-        let cost = unstamped * 8 * 1024 + recorder.cost;
-        let mut coder = RangeWriter::new(buffer);
-        groups.iter().for_each(|group| coder.group(*group));
-        let references = header.references;
-        let progress = Progress::default();
-        let usual = usual(layout, references);
-        Self { layout, coder, usual, groups, cost, references, progress, reader }
-    }
-
-    /// Adds an entity, with its fields' groups if it is [`Change::Known`], unless the packet
-    /// exceeds `bytes_max` then. Indices rise, but may go around once.
-    pub fn push<G: Game>(
-        &mut self,
-        index: u16,
-        change: &Change,
-        fields: &[Group],
-        bytes_max: usize,
-    ) -> bool {
-        if !self.progress.may_follow(self.progress.gap_to(index)) {
-            return false;
-        }
-        self.groups.clear();
-        let mut recorder = Recorder::new(self.layout.levels(), self.groups);
-        let mut progress = self.progress;
-        match (change, self.usual) {
-            (Change::Known(references, encoding), Some(begun))
-                if progress.is_usual(index) && *references == self.references =>
-            {
-                recorder.resume(begun);
-                prediction(&mut recorder, self.layout, &mut progress, encoding);
-                progress.add(index, encoding.digest);
-            }
-            _ => {
-                let packet = (self.layout, self.references, self.reader);
-                entity::<G, _>(&mut recorder, packet, &mut progress, index, change);
-            }
-        }
-        recorder.end();
-        let cost = self.cost + recorder.cost + change.fields_cost();
-        if cost.div_ceil(1024) + END_BITS > bytes_max as u32 * 8 {
-            return false;
-        }
-        self.groups.iter().for_each(|group| self.coder.group(*group));
-        fields.iter().for_each(|group| self.coder.group(*group));
-        self.progress = progress;
-        self.cost = cost;
-        true
-    }
-
-    /// Number of entities.
-    pub fn count(&self) -> usize {
-        self.progress.count
-    }
-
-    /// The finished packet.
-    pub fn finish(mut self) -> Vec<u8> {
-        self.groups.clear();
-        let mut recorder = Recorder::new(self.layout.levels(), self.groups);
-        plain(&mut recorder, Plain::More, false);
-        recorder.raw(check(self.progress.sum), CHECK_BITS);
-        recorder.end();
-        self.groups.iter().for_each(|group| self.coder.group(*group));
-        self.coder.finish()
-    }
-}
-
-/// The beginning of an entity's group if it and the one before are usual, without a gap; none in a
-/// packet without references, or if it is more than a group.
-fn usual(layout: &Layout, references: References) -> Option<Growing> {
-    references.baseline()?;
-    let mut groups = Vec::new();
-    let mut recorder = Recorder::new(layout.levels(), &mut groups);
-    plain(&mut recorder, Plain::More, true);
-    gap(&mut recorder, 0, 0);
-    plain(&mut recorder, Plain::Known, true);
-    plain(&mut recorder, Plain::Usual(true), true);
-    recorder.pause()
-}
-
-/// Codes whether an entity is as extrapolated.
-fn prediction<C: Coder>(
-    coder: &mut C,
-    layout: &Layout,
-    progress: &mut Progress,
-    encoding: &Encoding,
-) {
-    let Encoding { kind, activity, extrapolated: yes, .. } = *encoding;
-    extrapolated(coder, layout, kind, activity, progress.lately, yes);
-    progress.lately = (progress.lately << 1 | u8::from(yes)) & 3;
-}
-
-/// Codes an entity without its fields' decisions, in a packet with these references for a reader.
-fn entity<G: Game, C: Coder>(
-    coder: &mut C,
-    (layout, packet, reader): (&Layout, References, PlayerId),
-    progress: &mut Progress,
-    index: u16,
-    change: &Change,
-) {
-    plain(coder, Plain::More, true);
-    gap(coder, progress.gap, progress.gap_to(index));
-    let sum = match change {
-        Change::Known(references, encoding) => {
-            plain(coder, Plain::Known, true);
-            let mut references = *references;
-            let _ = own_references(coder, packet, progress.usual, &mut references);
-            progress.usual = references == packet;
-            prediction(coder, layout, progress, encoding);
-            encoding.digest
-        }
-        Change::Full(state) => {
-            plain(coder, Plain::Known, false);
-            plain(coder, Plain::There, true);
-            let mut state = *state;
-            let _ = code_full::<G, C>(coder, &mut state, reader);
-            digest::<G::Entity>(index, Some(&state))
-        }
-        Change::Gone | Change::Hidden => {
-            plain(coder, Plain::Known, false);
-            plain(coder, Plain::There, false);
-            plain(coder, Plain::Gone, matches!(change, Change::Gone));
-            digest::<G::Entity>(index, None)
-        }
-    };
-    progress.add(index, sum);
 }
 
 /// Bits for the number of a kind.
@@ -478,7 +318,7 @@ fn read_from<'s, G: Game, C: Coder>(
             } else {
                 codec.read(game, coder, base.kind, own, &past, &mut packed);
             }
-            progress.lately = (lately << 1 | u8::from(yes)) & 3;
+            progress.predicted(yes);
             Some(EntityState { packed, ..base })
         } else if plain(coder, Plain::There, false) {
             let mut state =

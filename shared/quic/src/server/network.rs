@@ -116,7 +116,9 @@ impl Network {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
                     peer.connection.handle_event(event);
-                    self.advance(handle, arrival, room);
+                    if self.advance(handle, arrival, room) {
+                        self.await_snapshot(handle);
+                    }
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => match self.is_shut {
@@ -164,7 +166,9 @@ impl Network {
                     let peer = Peer::new(connection, client, place, now);
                     self.peers[handle.0] = Some(Box::new(peer));
                     self.handles.insert(client, handle);
-                    self.advance(handle, now, room);
+                    if self.advance(handle, now, room) {
+                        self.list(handle);
+                    }
                 }
                 Err(error) => {
                     tracing::debug!(%remote, error = %error.cause, "no handshake");
@@ -185,16 +189,18 @@ impl Network {
         for handle in due.drain(..) {
             if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
                 peer.handle_timeout(now, time, room);
-                self.advance(handle, now, room);
+                if self.advance(handle, now, room) {
+                    self.list(handle);
+                }
             }
         }
         self.due = due;
     }
 
     /// Takes what a connection has for the room and for the endpoint, after something happened to
-    /// it.
-    fn advance(&mut self, handle: ConnectionHandle, now: Instant, room: &mut dyn AnyRoom) {
-        let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return };
+    /// it. Returns false if it is no more.
+    fn advance(&mut self, handle: ConnectionHandle, now: Instant, room: &mut dyn AnyRoom) -> bool {
+        let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
         peer.advance(now, self.clock.time_of(now), room);
         while let Some(event) = peer.connection.poll_endpoint_events() {
             let is_drained = event.is_drained();
@@ -206,10 +212,21 @@ impl Network {
                 self.handles.remove(&peer.client);
                 self.peers[handle.0] = None;
                 self.deadlines.set(handle, None);
-                return;
+                return false;
             }
         }
-        self.list(handle);
+        true
+    }
+
+    /// Leaves what a packet called for, such as an acknowledgement, to the next snapshot or timer
+    /// if that is early enough.
+    fn await_snapshot(&mut self, handle: ConnectionHandle) {
+        match self.peers.get_mut(handle.0) {
+            Some(Some(peer)) if peer.may_wait() => {
+                self.deadlines.set(handle, peer.next_timeout());
+            }
+            _ => self.list(handle),
+        }
     }
 
     /// Notes that a connection may have something to send.

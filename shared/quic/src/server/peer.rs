@@ -59,6 +59,8 @@ pub(super) struct Peer {
     is_behind: bool,
     /// Something else waits for the path.
     is_held_up: bool,
+    /// Control messages were written since something was sent last.
+    has_written: bool,
     /// Stands in the list of those that may have something to send.
     pub(super) is_listed: bool,
 }
@@ -79,6 +81,7 @@ impl Peer {
             second: (now, 0),
             is_behind: false,
             is_held_up: false,
+            has_written: false,
             is_listed: false,
         }
     }
@@ -219,6 +222,7 @@ impl Peer {
     fn write(&mut self, now: Instant) {
         if !self.control.is_written() {
             self.control.write(&mut self.connection, now);
+            self.has_written = true;
         }
         if let Stage::Leaving { until: until @ None, .. } = &mut self.stage
             && self.control.is_written()
@@ -295,8 +299,16 @@ impl Peer {
         [transport, until, self.control.next_timeout()].into_iter().flatten().min()
     }
 
+    /// True if nothing has to leave before the next snapshot or timer, whatever came.
+    pub(super) fn may_wait(&self) -> bool {
+        matches!(self.stage, Stage::Playing)
+            && !(self.is_behind || self.is_held_up || self.has_written)
+            && !self.connection.has_pending_retransmits()
+    }
+
     /// Looks at what is left after everything that may leave now was sent.
     pub(super) fn handle_sent(&mut self) {
+        self.has_written = false;
         let space = self.connection.datagrams().send_buffer_space();
         self.is_behind = settings::is_waiting_for_client(space)
             || !congestion::may_send(self.connection.congestion_state().clone_box());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::writer::END_BITS;
 use super::*;
 use crate::fields::Record;
 use crate::game::{Ahead, Coding, Entities, Inputs, Kit, World};
@@ -14,6 +15,7 @@ use crate::time::Rates;
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
+use crate::wire::range::{Group, Recorder};
 use crate::wire::{Echo, documented};
 
 crate::record! {

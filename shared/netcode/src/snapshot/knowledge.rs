@@ -1,0 +1,227 @@
+//! The server's knowledge of what one client has: entities as bits, snapshot by snapshot, so that
+//! an acknowledgement costs a few words, however many entities there are.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::bits::Bits;
+use super::encodings::{ReferenceSet, Source};
+use super::history::History;
+use super::plan::{Chosen, Coded};
+use super::priority::{Owed, Priorities};
+use crate::game::Game;
+use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::wire::snapshot::Change;
+
+/// Entities of one snapshot.
+#[derive(Debug, Default)]
+struct Row {
+    number: u64,
+    entities: Bits,
+}
+
+/// A packet's word of entities.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    /// Those present.
+    pub(super) there: Bits,
+    /// Of these, those that may rest, see [`Knowledge::knows`].
+    pub(super) resting: Vec<u16>,
+    /// Those gone or hidden.
+    pub(super) away: Vec<u16>,
+    /// Sums that a loss gives back. While everything fits into a snapshot nothing is owed.
+    pub(super) owed: Vec<(u16, Owed)>,
+}
+
+impl Content {
+    /// Takes in a packet's entities, with what is owed for them if they have an order.
+    pub(super) fn fill(
+        &mut self,
+        chosen: impl Iterator<Item = Chosen>,
+        mut order: Option<&mut Priorities>,
+    ) {
+        for Chosen { index, coded, .. } in chosen {
+            match coded {
+                Coded::Gone | Coded::Hidden => self.away.push(index),
+                _ => self.there.insert(index),
+            }
+            if let Some(priorities) = &mut order {
+                self.owed.push((index, priorities.sent(index)));
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.there.clear();
+        self.resting.clear();
+        self.away.clear();
+        self.owed.clear();
+    }
+}
+
+/// Entities at one client.
+#[derive(Debug, Default)]
+pub(super) struct Knowledge {
+    /// Entities of which it acknowledged the states, in snapshots of the history.
+    acked: VecDeque<Row>,
+    /// Memory of forgotten rows.
+    spare: Vec<Bits>,
+    /// Sent as present, and not known to be away.
+    there: Bits,
+    /// Of these, those of which the word that they are away is under way.
+    leaving: Bits,
+    /// The last snapshot, and those sent as present in it.
+    last: Row,
+    /// Newest snapshots in which entities were sent as gone or hidden.
+    away: BTreeMap<u16, u64>,
+    /// By index, the number behind the newest acknowledged snapshot of an entity that may rest.
+    rested: Vec<u64>,
+}
+
+/// Ticks after which an unchanged entity is sent again, so that there is always a baseline.
+const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
+
+impl Knowledge {
+    /// Forgets what the history has forgotten.
+    pub(super) fn forget(&mut self, history: &History) {
+        let Some(first) = history.first() else { return };
+        while self.acked.front().is_some_and(|row| row.number < first)
+            && let Some(row) = self.acked.pop_front()
+        {
+            self.spare.push(row.entities);
+        }
+        self.away.retain(|_, number| *number >= first);
+    }
+
+    /// Takes in that a packet of a snapshot arrived.
+    pub(super) fn handle_acked(&mut self, number: u64, content: &Content) {
+        let at = self.place(number).unwrap_or_else(|at| {
+            let mut entities = self.spare.pop().unwrap_or_default();
+            entities.clear();
+            self.acked.insert(at, Row { number, entities });
+            at
+        });
+        self.acked[at].entities.add(&content.there);
+        for index in content.resting.iter().copied().map(usize::from) {
+            if self.rested.len() <= index {
+                self.rested.resize(index + 1, 0);
+            }
+            self.rested[index] = self.rested[index].max(number + 1);
+        }
+        for index in &content.away {
+            // Unless it was sent as present since, or its end once more.
+            let is_last = self.away.get(index).is_none_or(|newest| *newest <= number);
+            if self.leaving.contains(*index) && is_last {
+                self.there.remove(*index);
+                self.leaving.remove(*index);
+            }
+        }
+    }
+
+    /// Takes in that a packet is lost, or is forgotten without a known fate.
+    pub(super) fn handle_lost(&mut self, content: &Content) {
+        content.away.iter().for_each(|index| self.leaving.remove(*index));
+    }
+
+    /// Takes in that a packet of a snapshot leaves.
+    pub(super) fn handle_sent(&mut self, number: u64, content: &Content) {
+        if self.last.number != number {
+            self.last.number = number;
+            self.last.entities.clear();
+        }
+        self.last.entities.add(&content.there);
+        self.there.add(&content.there);
+        self.leaving.subtract(&content.there);
+        for index in &content.away {
+            self.leaving.insert(*index);
+            self.away.insert(*index, number);
+        }
+    }
+
+    /// Writes those of whose end the client must be told, while it is told of `told`.
+    pub(super) fn write_ended(&self, told: &Bits, ended: &mut Bits) {
+        ended.set(&self.there);
+        ended.subtract(&self.leaving);
+        ended.subtract(told);
+    }
+
+    /// Tells whether the client's newest state of an entity that may rest is the present one, and
+    /// stays so: such an entity stands still while nothing is sent of it.
+    pub(super) fn knows<G: Game>(&self, source: &Source<'_, G>, index: u16, own: bool) -> bool {
+        if !self.there.contains(index) || self.leaving.contains(index) {
+            return false;
+        }
+        let (history, frame) = (source.history, source.frame);
+        // States from before the last word that it is away do not count.
+        let away = self.away.get(&index).map_or(0, |away| away + 1);
+        let since = history.changed(index, own).max(away);
+        let rested = self.rested.get(usize::from(index)).copied().unwrap_or(0);
+        let newest = rested.checked_sub(1).filter(|newest| *newest >= since);
+        let then = newest.and_then(|newest| history.numbered(newest));
+        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    }
+
+    /// Writes the entities of which the client has all states of a packet's set, the newest first:
+    /// of those that were `there` in all its frames.
+    pub(super) fn write_usual(&self, set: &ReferenceSet, there: &Bits, usual: &mut Bits) {
+        usual.set(there);
+        for number in set.numbers() {
+            match self.acked(number) {
+                Some(entities) => usual.keep(entities),
+                None => usual.clear(),
+            }
+        }
+    }
+
+    fn acked(&self, number: u64) -> Option<&Bits> {
+        Some(&self.acked[self.place(number).ok()?].entities)
+    }
+
+    /// Position of a snapshot's row, or where it would stand.
+    fn place(&self, number: u64) -> Result<usize, usize> {
+        // Most have no gap between them and the newest.
+        let newest = self.acked.back().map_or(0, |row| row.number);
+        let back = newest.checked_sub(number).and_then(|back| usize::try_from(back).ok());
+        let likely = back.and_then(|back| self.acked.len().checked_sub(back + 1));
+        match likely.filter(|at| self.acked[*at].number == number) {
+            Some(at) => Ok(at),
+            None => self.acked.binary_search_by_key(&number, |row| row.number),
+        }
+    }
+
+    /// References of an entity: the newest state that the client has, and those of the `packet`
+    /// before it that the client has too.
+    pub(super) fn references<G: Game>(
+        &self,
+        source: &Source<'_, G>,
+        packet: &ReferenceSet,
+        index: u16,
+    ) -> ReferenceSet {
+        let mut own = ReferenceSet::default();
+        let since = source.history.since(index);
+        let mut rows = self.acked.iter().rev().take_while(|row| row.number >= since);
+        let Some(newest) = rows.find(|row| row.entities.contains(index)).map(|row| row.number)
+        else {
+            return own;
+        };
+        let older = packet.numbers().filter(|number| *number < newest);
+        let older = older.filter(|number| self.acked(*number).is_some_and(|it| it.contains(index)));
+        for number in std::iter::once(newest).chain(older).take_while(|number| *number >= since) {
+            let then = source.history.numbered(number);
+            if !then.is_some_and(|then| own.push(source.frame, then)) {
+                break;
+            }
+        }
+        own
+    }
+
+    /// The word that takes an entity back: only a client that saw it to its end is told that it is
+    /// gone.
+    pub(super) fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
+        let (history, frame) = (source.history, source.frame);
+        let last = &self.last;
+        let to_the_end = last.number + 1 == frame.number && last.entities.contains(index);
+        let told = history.numbered(last.number).and_then(|then| then.get(index));
+        let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
+        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
+    }
+}
