@@ -20,6 +20,7 @@ mod lab;
 mod late;
 mod messages;
 mod motion;
+mod overload;
 mod packets;
 mod plain;
 mod platformer;

@@ -59,6 +59,7 @@
 pub mod bots;
 mod client;
 pub mod ether;
+pub mod light;
 pub mod tables;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -131,8 +132,12 @@ pub struct Sim<G: Game> {
     pub server_stalled: bool,
     /// Processing time of each tick. The server does nothing else meanwhile.
     pub tick_takes: Micros,
-    /// End of the current tick's processing.
+    /// Time to pack and to send each datagram, likewise.
+    pub datagram_takes: Micros,
+    /// End of what the server does at present.
     busy_until: LocalTime,
+    /// It has not sent all that it may send after a tick.
+    is_draining: bool,
     /// Clients that join from now on ask for plain coding.
     pub plain: bool,
     /// Time between two frames of a client: by default about that of a fast display.
@@ -213,7 +218,9 @@ impl<G: Game> Sim<G> {
             truth: BTreeMap::new(),
             server_stalled: false,
             tick_takes: Micros::ZERO,
+            datagram_takes: Micros::ZERO,
             busy_until: LocalTime(0),
+            is_draining: false,
             frame: Micros::from_ms(4),
         }
     }
@@ -330,6 +337,8 @@ impl<G: Game> Sim<G> {
     fn next_event(&self) -> Option<LocalTime> {
         let busy = |at: LocalTime| at.max(self.busy_until);
         let room = (!self.server_stalled).then(|| busy(self.room.next_timeout()));
+        // It goes on with what is left to send.
+        let freed = Some(self.busy_until).filter(|until| *until > self.now && !self.server_stalled);
         let links = self.clients.iter().flat_map(|client| {
             [
                 client.up.next_arrival().filter(|_| !self.server_stalled).map(busy),
@@ -339,14 +348,19 @@ impl<G: Game> Sim<G> {
             ]
         });
         let frame = LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0);
-        links.chain([Some(frame), room]).flatten().min()
+        links.chain([Some(frame), room, freed]).flatten().min()
     }
 
     fn step(&mut self) {
         let now = self.now;
         let server_runs = !self.server_stalled && self.busy_until <= now;
+        if server_runs {
+            self.drain();
+        }
         // Like the driver: the clock first, then what came.
-        if server_runs && self.room.next_timeout() <= now {
+        let is_free = server_runs && !self.is_draining && self.busy_until <= now;
+        if is_free && self.room.next_timeout() <= now {
+            self.is_draining = true;
             let before = self.room.tick();
             self.room.handle_timeout(now);
             let ticks = self.room.tick().since(before) as i64;
@@ -379,11 +393,18 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// Sends the room's outputs on their way.
+    /// Sends the room's outputs on their way, as far as the server has time.
     pub fn drain(&mut self) {
-        while let Some(output) = self.room.poll_output(self.now) {
+        while self.busy_until <= self.now {
+            let Some(output) = self.room.poll_output(self.now) else {
+                self.is_draining = false;
+                return;
+            };
             let (client, wire) = match output {
-                RoomOutput::Datagram { client, bytes } => (client, Wire::Down(bytes)),
+                RoomOutput::Datagram { client, bytes } => {
+                    self.busy_until = self.now + self.datagram_takes;
+                    (client, Wire::Down(bytes))
+                }
                 RoomOutput::Control { client, message } => (client, Wire::Control(message)),
                 RoomOutput::Close { .. } => continue,
             };

@@ -16,8 +16,8 @@ use super::room::Room;
 use super::workers::flat_map;
 
 /// Clients that each worker packs for at a time: a fraction of a millisecond, after which the
-/// driver may look at what came. Arbitrary.
-const PACKED_TOGETHER: usize = 32;
+/// driver may look at what came, and a tick may go first. Arbitrary.
+const PACKED_TOGETHER: usize = 16;
 
 impl<G: Game> Room<G> {
     /// Packs the newest snapshot for the next of those who have not got it and are not `behind`.

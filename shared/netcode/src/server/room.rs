@@ -6,6 +6,8 @@
 //!
 //! *Invariants:*
 //! - The world steps by the clock alone; no client can hold it up or hurry it.
+//! - When time is short, snapshots are made less often, of the newest tick and for all alike; ticks
+//!   and inputs go before them, and nothing queues up.
 //! - No client is believed about state, time or identity. It states its player's inputs, the
 //!   packets that it received, and its clock, which affects only itself.
 
@@ -24,7 +26,7 @@ use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
-use crate::time::{LocalTime, Micros, Tick};
+use crate::time::{LocalTime, Micros, Rates, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::state::Codec;
@@ -61,6 +63,10 @@ pub struct Room<G: Game> {
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Clients that have not got the newest snapshot yet.
     pub(super) due: VecDeque<ClientId>,
+    /// First tick of which a snapshot is made, if everybody has got the one before.
+    next_snapshot: Tick,
+    /// Some got theirs since the last tick.
+    has_packed: bool,
     /// Memory for those of whom the snapshot is packed.
     pub(super) begun: Vec<(ClientId, Begun)>,
     /// Inputs of this tick.
@@ -118,6 +124,8 @@ impl<G: Game> Room<G> {
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
             due: VecDeque::new(),
+            next_snapshot: next_snapshot(config.rates, tick),
+            has_packed: false,
             begun: Vec::new(),
             inputs: Inputs::default(),
             host,
@@ -202,6 +210,24 @@ impl<G: Game> Room<G> {
         self.world.snap();
         self.world.past.push(tick, &self.world.entities);
         self.world.outbox.refill(self.host.config.rates);
+    }
+
+    /// Notes the world for the next snapshot, and what each client is told of.
+    fn make_snapshot(&mut self) {
+        let rates = self.host.config.rates;
+        self.next_snapshot = next_snapshot(rates, self.world.tick);
+        self.history.push(self.world.tick, &self.world.entities);
+        let present = |seated: &Seated<_>| seated.member.away_until.is_none();
+        let seated = self.members.values_mut().filter(|seated| present(seated));
+        let told = seated.map(|seated| (seated.member.player, &mut seated.sight));
+        self.interest.update(&self.game, &self.world, &*self.host.config.workers, told);
+        let members = self.members.iter().filter(|(_, seated)| present(seated));
+        self.due.extend(members.map(|(client, _)| *client));
+    }
+
+    /// Tells whether snapshots may be packed: a tick goes before them, but some go between any two.
+    fn has_time(&self, now: LocalTime) -> bool {
+        !self.has_packed || now < self.next_timeout()
     }
 
     /// Frees the seats of those who stay away, and keeps those of the silent.
@@ -378,29 +404,21 @@ impl<G: Game> AnyRoom for Room<G> {
             self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
         }
         let due = rates.tick_at(self.host.server_time(now));
-        let mut snapshot = false;
         while self.world.tick < due {
             let played = (G::KIT.rounds_played)(&self.world);
             self.step();
             self.send_events();
             self.tell_of_rounds(played);
-            if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
-                self.history.push(self.world.tick, &self.world.entities);
-                let sessions = self.members.values_mut();
-                let sessions = sessions.filter(|seated| seated.member.away_until.is_none());
-                let told = sessions.map(|seated| (seated.member.player, &mut seated.sight));
-                let workers = &*self.host.config.workers;
-                self.interest.update(&self.game, &self.world, workers, told);
-                snapshot = true;
-            }
+            self.has_packed = false;
         }
-        if snapshot {
-            // A client that has not been sent the last one yet gets this one instead.
+        if self.world.tick >= self.next_snapshot {
             self.drop_silent(now);
-            self.due.clear();
-            let members = self.members.iter();
-            let present = members.filter(|(_, seated)| seated.member.away_until.is_none());
-            self.due.extend(present.map(|(client, _)| *client));
+            // Until everybody has got the last one, a new one would only take the time for it.
+            // Datagrams are stamped by the newest, so none of another may be left either.
+            let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
+            if self.due.is_empty() && self.host.outputs.iter().all(is_other) {
+                self.make_snapshot();
+            }
         }
     }
 
@@ -427,8 +445,9 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        while self.host.outputs.is_empty() && !self.due.is_empty() {
+        while self.host.outputs.is_empty() && !self.due.is_empty() && self.has_time(now) {
             self.pack_due(now, behind);
+            self.has_packed = true;
         }
         let output = self.host.outputs.pop_front()?;
         Some(self.stamped(now, output))
@@ -453,4 +472,9 @@ impl<G: Game> AnyRoom for Room<G> {
             bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
         }
     }
+}
+
+/// The next of the usual ticks for snapshots.
+fn next_snapshot(rates: Rates, after: Tick) -> Tick {
+    Tick((after.0 + 1).next_multiple_of(rates.ticks_per_snapshot()))
 }

@@ -73,9 +73,14 @@ pub(super) struct Knowledge {
     last: Row,
     /// Newest snapshots in which entities were sent as gone or hidden.
     away: BTreeMap<u16, u64>,
+    /// Oldest snapshot of the history when it was last rid of older ones.
+    forgot_at: u64,
     /// By index, the number behind the newest acknowledged snapshot of an entity that may rest.
     rested: Vec<u64>,
 }
+
+/// Snapshots between two looks at all that is away. Arbitrary.
+const FORGET_EVERY: u64 = 32;
 
 /// Ticks after which an unchanged entity is sent again, so that there is always a baseline.
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
@@ -89,7 +94,11 @@ impl Knowledge {
         {
             self.spare.push(row.entities);
         }
-        self.away.retain(|_, number| *number >= first);
+        // Now and then, since it looks at each.
+        if first >= self.forgot_at + FORGET_EVERY {
+            self.forgot_at = first;
+            self.away.retain(|_, number| *number >= first);
+        }
     }
 
     /// Takes in that a packet of a snapshot arrived.

@@ -154,10 +154,14 @@ impl Sender {
         Ok(newest)
     }
 
+    /// Number of the oldest packet that is remembered. Numbers have no gaps.
+    fn oldest(&self) -> u64 {
+        self.next_seq - self.sent.len() as u64
+    }
+
     fn arrived(&mut self, now: LocalTime, seq: u64) {
         self.acked.insert(seq);
-        // Numbers have no gaps.
-        let at = self.sent.front().and_then(|oldest| seq.checked_sub(oldest.seq));
+        let at = seq.checked_sub(self.oldest());
         let Some(packet) = at.and_then(|at| self.sent.get_mut(at as usize)) else {
             return; // Forgotten; younger ones will be acknowledged.
         };
@@ -178,7 +182,7 @@ impl Sender {
             let first = self.sent.iter().find(|packet| packet.fate == Fate::Arrived);
             first.map_or(newest, |packet| packet.seq)
         });
-        let oldest = self.sent.front().map_or(self.next_seq, |packet| packet.seq);
+        let oldest = self.oldest();
         let place = |seq: u64| seq.saturating_sub(oldest) as usize;
         let settled = (newest + 1).saturating_sub(REORDERED_MAX).max(self.settled);
         let undecided = place(self.settled)..place(settled);
@@ -195,7 +199,7 @@ impl Sender {
         }
         // What no acknowledgement reaches any more.
         let reach = settled.saturating_sub(ACK_REACH);
-        while self.sent.front().is_some_and(|packet| packet.seq < reach)
+        while self.oldest() < reach
             && let Some(packet) = self.sent.pop_front()
         {
             if packet.fate == Fate::Lost {

@@ -1,0 +1,113 @@
+//! A server with too little time: snapshots come less often, for all alike, and nothing else
+//! suffers.
+
+use crate::games::runners::Runners;
+use phaselock::client::Stats;
+use phaselock::link::LinkConfig;
+use phaselock::server::RoomConfig;
+use phaselock::time::{Micros, Rates};
+use phaselock_testing::{Sim, room_config};
+
+/// More than are packed together.
+const PLAYERS: usize = 40;
+const LINK: LinkConfig = LinkConfig::delayed(30, 2);
+
+/// Plays for so many seconds.
+#[derive(Debug)]
+struct Watched {
+    /// Of each client over these seconds.
+    stats: Vec<Stats>,
+    secs: f64,
+    /// The world's greatest distance from its clock, in ticks.
+    behind: f64,
+    /// The greatest error of any client's clock, in milliseconds.
+    off_ms: f64,
+    /// The greatest age of the newest snapshot at any client.
+    age_ms: f64,
+    /// The greatest delay at the end by which anybody shows the others.
+    delay_ms: f64,
+}
+
+impl Watched {
+    fn new(sim: &mut Sim<Runners<false>>, secs: f64) -> Self {
+        let stats = |sim: &Sim<_>| -> Vec<_> {
+            sim.clients.iter().map(|client| client.core().stats().clone()).collect()
+        };
+        let before = stats(sim);
+        let (mut behind, mut off_ms, mut age_ms) = (0.0_f64, 0.0_f64, 0.0_f64);
+        let rates = Rates::DEFAULT;
+        sim.run_each(secs, |sim| {
+            let late = sim.now.0 - rates.time_of(sim.room.tick()).0;
+            behind = behind.max(Micros(late).as_secs() * f64::from(rates.tick_hz));
+            // At frames alone, or it takes long.
+            if sim.now.0 % sim.frame.0 != 0 {
+                return;
+            }
+            for client in &sim.clients {
+                off_ms = off_ms.max(client.clock_error_ms(sim.now).abs());
+                let newest = rates.time_of(client.core().newest_tick());
+                age_ms = age_ms.max(Micros(sim.now.0 - newest.0).as_ms());
+            }
+        });
+        let after = stats(sim);
+        let counted = after.iter().zip(&before).map(|(after, before)| after.since(before));
+        let delays = sim.clients.iter().map(|client| client.core().delay().delay().as_ms());
+        let delay_ms = delays.fold(0.0, f64::max);
+        Self { stats: counted.collect(), secs, behind, off_ms, age_ms, delay_ms }
+    }
+
+    /// The lowest and the highest rate at which anybody got snapshots.
+    fn rates(&self) -> (f64, f64) {
+        let rates = self.stats.iter().map(|stats| stats.snapshots as f64 / self.secs);
+        rates.fold((f64::MAX, 0.0), |(low, high), rate| (low.min(rate), high.max(rate)))
+    }
+
+    fn late_inputs(&self) -> u64 {
+        self.stats.iter().map(|stats| stats.late_inputs).sum()
+    }
+}
+
+#[test]
+fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
+    for (takes, rate) in [(Micros(1000), 18.0), (Micros(3000), 6.0)] {
+        let config = RoomConfig { players_max: PLAYERS as u16, ..room_config(1, 0) };
+        let mut sim = Sim::<Runners<false>>::with(config);
+        sim.frame = Micros::from_ms(16);
+        sim.datagram_takes = Micros(100);
+        for _ in 0..PLAYERS {
+            sim.join_bot(LINK);
+        }
+        sim.run(6.0);
+        let calm = Watched::new(&mut sim, 3.0);
+        let (low, high) = calm.rates();
+        assert!(low > 29.5 && high < 30.5, "{low} to {high} snapshots a second");
+
+        // All of the time does not suffice for half of the snapshots, or for a fifth.
+        sim.datagram_takes = takes;
+        sim.run(1.0);
+        let busy = Watched::new(&mut sim, 4.0);
+        let (low, high) = busy.rates();
+        assert!(low >= rate && high <= low + 0.5, "{low} to {high} snapshots a second, {takes}");
+        // A tick waits for those that are packed together.
+        let most = 1.2 + 16.0 * takes.as_secs() * 60.0;
+        assert!(busy.behind < most, "the world was {} ticks behind, {takes}", busy.behind);
+        assert_eq!(busy.late_inputs(), calm.late_inputs(), "of {PLAYERS} players");
+        assert!(busy.off_ms < 3.0, "a clock was off by {} ms", busy.off_ms);
+        // Of two snapshots, the way, and a tick.
+        let most = 2000.0 / low + 32.0 + 17.0;
+        assert!(busy.age_ms < most, "a snapshot was {} ms old, {takes}", busy.age_ms);
+        assert!(sim.clients.iter().all(|client| client.closed.is_none()));
+
+        sim.datagram_takes = Micros(100);
+        sim.run(2.0);
+        let after = Watched::new(&mut sim, 3.0);
+        let (low, high) = after.rates();
+        assert!(low > 29.5 && high < 30.5, "{low} to {high} snapshots a second afterwards");
+        assert!(after.age_ms <= calm.age_ms + 1.0, "{} and {} ms", after.age_ms, calm.age_ms);
+        assert!(after.off_ms <= calm.off_ms + 1.0, "{} and {} ms", after.off_ms, calm.off_ms);
+        assert_eq!(after.late_inputs(), 0);
+        let delays = (after.delay_ms, calm.delay_ms);
+        assert!(delays.0 <= delays.1 + 1.0, "shown {delays:?} ms late, after and before");
+        assert!((0..PLAYERS).all(|client| sim.check_store(client) > 0));
+    }
+}
