@@ -88,6 +88,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             unix_micros: 0,
             resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
             rounds: Some(config.rounds),
+            number: 0,
             workers: Arc::new(workers(config.workers)?),
         };
         let handle = server.handle();

@@ -171,7 +171,7 @@ fn a_full_server_says_so_and_lets_in_later() {
     second.until("being refused", |player| player.last_reason().is_some());
     assert_eq!(
         second.last_reason(),
-        Some("the server is full (1 of 1 seats taken); try again later")
+        Some("all seats are taken (1 of 1); try again later")
     );
     first.driver.close("bye");
     second.until("playing", Player::plays);

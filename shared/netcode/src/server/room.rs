@@ -36,6 +36,10 @@ use super::member::{DatagramError, MemberStats, Seated};
 use super::output::{ClientId, Output};
 use super::rotation::{Host, Rotation};
 
+/// Snapshots that a room that does not catch up keeps from its clients before it tells them of the
+/// newest. Arbitrary: as with all ticks at once, some.
+const SNAPSHOTS_UNTOLD_MAX: u64 = 4;
+
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
     pub(super) name: String,
@@ -60,6 +64,8 @@ pub struct Room<G: Game> {
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Clients that have not got the newest snapshot yet.
     pub(super) due: VecDeque<ClientId>,
+    /// Snapshots that were kept and that nobody was told of, since ticks behind them were due.
+    untold: u64,
     /// Inputs of this tick.
     pub(super) inputs: Inputs<G::Input>,
 }
@@ -115,6 +121,7 @@ impl<G: Game> Room<G> {
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
             due: VecDeque::new(),
+            untold: 0,
             inputs: Inputs::default(),
             host,
         };
@@ -263,6 +270,7 @@ impl<G: Game> Room<G> {
             players_max: self.seats_max(),
             bots: self.bots.len() as u16,
             tick: self.world.tick,
+            rooms: Vec::new(),
         }
     }
 
@@ -366,7 +374,7 @@ impl<G: Game> AnyRoom for Room<G> {
         self.host.events.pop_front()
     }
 
-    fn handle_timeout(&mut self, now: LocalTime) {
+    fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
         let rates = self.host.config.rates;
         let due = rates.tick_at(self.host.server_time(now));
         let behind = due.since(self.world.tick);
@@ -374,8 +382,8 @@ impl<G: Game> AnyRoom for Room<G> {
             self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
         }
         let due = rates.tick_at(self.host.server_time(now));
-        let mut snapshot = false;
-        while self.world.tick < due {
+        let end = due.min(self.world.tick.plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
+        while self.world.tick < end {
             let played = (G::KIT.rounds_played)(&self.world);
             self.step();
             self.send_events();
@@ -387,10 +395,12 @@ impl<G: Game> AnyRoom for Room<G> {
                 let told = sessions.map(|seated| (seated.member.player, &mut seated.sight));
                 let workers = &*self.host.config.workers;
                 self.interest.update(&self.game, &self.world, workers, told);
-                snapshot = true;
+                self.untold += 1;
             }
         }
-        if snapshot {
+        let is_late = self.world.tick < due && self.untold < SNAPSHOTS_UNTOLD_MAX;
+        if self.untold > 0 && !is_late {
+            self.untold = 0;
             // A client that has not been sent the last one yet gets this one instead.
             self.drop_silent(now);
             self.due.clear();
@@ -428,6 +438,14 @@ impl<G: Game> AnyRoom for Room<G> {
         }
         let output = self.host.outputs.pop_front()?;
         Some(self.stamped(now, output))
+    }
+
+    fn status(&self) -> Status {
+        Self::status(self)
+    }
+
+    fn seats_taken(&self) -> usize {
+        self.members.len()
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {
