@@ -23,6 +23,9 @@ use crate::clock::Clock;
 const PANICS_MAX: usize = 3;
 /// See [`PANICS_MAX`]. Arbitrary.
 const PANICS_WITHIN: Micros = Micros::from_ms(60_000);
+/// Time from a panic to the next game: a client takes a second game within a second for a mistake of
+/// the server's, and its news may take different times.
+const PAUSE: Micros = Micros::from_ms(1500);
 /// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
 const TURN: Micros = Micros::from_ms(1);
 /// Time between two reports of the time that a room takes.
@@ -31,8 +34,10 @@ const BUSY_INTERVAL: Micros = Micros::from_ms(1000);
 /// A room that runs.
 #[derive(Debug)]
 struct Running {
-    /// None while it is being replaced.
+    /// None after a panic, until the next game begins.
     room: Option<Box<dyn AnyRoom>>,
+    /// After a panic, those who wait for the next game, and its time.
+    next: Option<(Rotation, LocalTime)>,
     code: RoomCode,
     /// Index of its game.
     game: usize,
@@ -122,7 +127,16 @@ impl Rooms {
             false => tracing::Span::none(),
         };
         let busy = (Duration::ZERO, now);
-        let running = Running { room: None, code, game: 0, span, panics, empty_since: None, busy };
+        let running = Running {
+            room: None,
+            next: None,
+            code,
+            game: 0,
+            span,
+            panics,
+            empty_since: None,
+            busy,
+        };
         self.running.insert(id, running);
         if !self.play(id, 0, Rotation::new(config)) {
             self.give_up(id);
@@ -153,22 +167,27 @@ impl Rooms {
     pub(super) fn rotate(&mut self, id: RoomId) -> bool {
         let is_over = self.call(id, |room| room.is_over()) == Some(true);
         if is_over {
-            self.next_game(id);
+            let waiting = self.close_game(id);
+            self.next_game(id, waiting);
         }
         is_over
     }
 
-    /// Goes on to the next game with those who are there, unless its rules panic.
-    fn next_game(&mut self, id: RoomId) {
-        let Some(running) = self.running.get_mut(&id) else { return };
-        let Some(room) = running.room.take() else { return };
+    /// Ends a room's game, for its members to go on; none if its rules panic.
+    fn close_game(&mut self, id: RoomId) -> Option<Rotation> {
+        let room = self.running.get_mut(&id)?.room.take()?;
         let close = || room.close_game();
-        let rotation = match self.plan.catches {
+        match self.plan.catches {
             true => catch_unwind(AssertUnwindSafe(close)).ok(),
             false => Some(close()),
-        };
+        }
+    }
+
+    /// Goes on to the next game with those who waited for it, unless its rules panic.
+    fn next_game(&mut self, id: RoomId, waiting: Option<Rotation>) {
+        let Some(running) = self.running.get(&id) else { return };
         let game = (running.game + 1) % self.plan.games.len().max(1);
-        if !rotation.is_some_and(|rotation| self.play(id, game, rotation)) {
+        if !waiting.is_some_and(|rotation| self.play(id, game, rotation)) {
             self.begin_anew(id);
         }
     }
@@ -203,7 +222,14 @@ impl Rooms {
             return self.give_up(id);
         }
         tracing::error!(%code, panics, "the room panicked; its players go on in the next game");
-        self.next_game(id);
+        match self.close_game(id) {
+            Some(rotation) => {
+                if let Some(running) = self.running.get_mut(&id) {
+                    running.next = Some((rotation, now + PAUSE));
+                }
+            }
+            None => self.begin_anew(id),
+        }
     }
 
     /// Opens a room anew after a panic, without those who were in it.
@@ -302,10 +328,21 @@ impl Rooms {
 
 /// The clock's side.
 impl Rooms {
-    /// Time of the next tick of any room.
+    /// Time of the next tick of any room, or of its next game after a panic.
     pub(super) fn next_timeout(&self) -> Option<LocalTime> {
-        let rooms = self.running.values().filter_map(|running| running.room.as_ref());
-        rooms.map(|room| room.next_timeout()).min()
+        let due = |running: &Running| match &running.room {
+            Some(room) => Some(room.next_timeout()),
+            None => running.next.as_ref().map(|(_, at)| *at),
+        };
+        self.running.values().filter_map(due).min()
+    }
+
+    /// Begins the next game after a panic, if it is time.
+    fn go_on(&mut self, id: RoomId, now: LocalTime) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if let Some((rotation, _)) = running.next.take_if(|(_, at)| *at <= now) {
+            self.next_game(id, Some(rotation));
+        }
     }
 
     /// Runs what is due of a room: all of it, or as much as fits its turn where others wait, but a
@@ -313,6 +350,7 @@ impl Rooms {
     pub(super) fn tick(&mut self, id: RoomId, now: LocalTime) {
         let ticks_max = if self.are_many() { 1 } else { u64::MAX };
         let clock = self.clock;
+        self.go_on(id, now);
         self.call(id, |room| {
             while now >= room.next_timeout() {
                 room.handle_timeout_of(now, ticks_max);
