@@ -35,6 +35,10 @@ fn games() -> Games {
     Games::new().with::<Moody>()
 }
 
+fn config(seats: u16) -> RoomConfig {
+    RoomConfig { players_max: seats, ..room_config(1, 0) }
+}
+
 /// A server with rooms.
 struct House {
     address: SocketAddr,
@@ -47,11 +51,16 @@ struct House {
 impl House {
     /// In virtual time.
     fn new(seats: u16, rooms: RoomsConfig) -> Self {
+        Self::of(config(seats), rooms)
+    }
+
+    /// The same with other settings of the rooms.
+    fn of(config: RoomConfig, rooms: RoomsConfig) -> Self {
         let ether = Ether::default();
         let socket = ether.socket();
         let identity = Identity::ephemeral().expect("an identity");
         let server = Server::with_controller(socket, &identity, None).expect("a server");
-        Self::with(server, Arc::new(ether), seats, rooms)
+        Self::with(server, Arc::new(ether), config, rooms)
     }
 
     /// At a port of the system's choice.
@@ -59,11 +68,15 @@ impl House {
         let identity = Identity::ephemeral().expect("an identity");
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(any_port, &identity).expect("a server");
-        Self::with(server, Arc::new(SystemSockets), seats, rooms)
+        Self::with(server, Arc::new(SystemSockets), config(seats), rooms)
     }
 
-    fn with(server: Server, sockets: Arc<dyn Sockets>, seats: u16, rooms: RoomsConfig) -> Self {
-        let config = RoomConfig { players_max: seats, ..room_config(1, 0) };
+    fn with(
+        server: Server,
+        sockets: Arc<dyn Sockets>,
+        config: RoomConfig,
+        rooms: RoomsConfig,
+    ) -> Self {
         let (address, handle) = (server.address(), server.handle());
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async {
@@ -294,6 +307,27 @@ async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
     let mut next = house.join(Some("1"));
     all.push(&mut next);
     until("playing", &mut all[2..], all_play).await;
+    house.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_come_back() {
+    // The second game is the one that nobody can join.
+    let config = RoomConfig { map_seed: moody::DOOMED - 1, ..config(4) };
+    let house = House::of(config, RoomsConfig::default());
+    let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("playing", &mut all, all_play).await;
+    all[0].wish = 1;
+    until("the end", &mut all, |it| it.iter().all(|player| player.goodbye().is_some())).await;
+    all[0].wish = 0;
+    for player in &all {
+        let goodbye = player.goodbye().map(|goodbye| (goodbye.code, goodbye.retry_after));
+        assert_eq!(goodbye, Some((Code::Failed, Some(5))));
+    }
+    until("playing again", &mut all, |it| it.iter().all(|it| it.plays() && it.company() == 2))
+        .await;
+    assert_eq!(house.rooms(), [("1".to_owned(), 2)]);
     house.end().await;
 }
 

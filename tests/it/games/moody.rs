@@ -1,4 +1,5 @@
-//! A game whose rules do as its players wish: they play, panic, or wait.
+//! A game whose rules do as its players wish: they play, panic, or wait. Nobody can join it on a map
+//! of [`DOOMED`]'s seed.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -42,9 +43,12 @@ pub(crate) fn is_waiting() -> bool {
     WAITING.load(Ordering::Acquire) > 0
 }
 
-/// The rules.
+/// Seed of a map on which nobody can join.
+pub(crate) const DOOMED: u64 = 0xd00d;
+
+/// The rules, with the map's seed.
 #[derive(Debug)]
-pub(crate) struct Moody;
+pub(crate) struct Moody(u64);
 
 impl Game for Moody {
     const NAME: &'static str = "moody";
@@ -54,11 +58,12 @@ impl Game for Moody {
     type Entity = Thing;
     type Memory = ();
 
-    fn new(_: Rates, _: u64) -> Self {
-        Self
+    fn new(_: Rates, seed: u64) -> Self {
+        Self(seed)
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        assert!(self.0 != DOOMED, "nobody can join here");
         world.spawn(Some(player), Thing::Fellow(Fellow { age: 0 }));
     }
 

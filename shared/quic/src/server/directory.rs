@@ -24,9 +24,9 @@ impl RoomId {
         (self.0 & 0xfff) as u16
     }
 
-    /// The number for seeds.
+    /// Its part of seeds, beside the 256 numbers of its games.
     pub(super) fn seed(self) -> u64 {
-        self.0.into()
+        u64::from(self.0) << 8
     }
 }
 
