@@ -207,9 +207,8 @@ async fn play(rooms: u16, players: u16, spans: u32) -> anyhow::Result<Row> {
     let several = RoomsConfig { rooms, rooms_max: rooms, ..RoomsConfig::default() };
     let took = Rc::new(Cell::new(Duration::ZERO));
     let hosted = games.clone();
-    let serve = async move {
-        server.run_rooms(&hosted, config, several, std::future::pending()).await
-    };
+    let serve =
+        async move { server.run_rooms(&hosted, config, several, std::future::pending()).await };
     let server = Metered { inner: Box::pin(serve), took: Rc::clone(&took) };
     let server = tokio::task::spawn_local(server);
 

@@ -11,7 +11,7 @@ use crate::limits::ROOM_CODE_BYTES_MAX;
 /// dashes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RoomCode(String);
+pub struct RoomCode(Box<str>);
 
 /// A text is no code of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub struct BadRoomCode;
 impl RoomCode {
     /// The code of a room that is known by its number.
     pub fn numbered(number: u32) -> Self {
-        Self(number.to_string())
+        Self(number.to_string().into())
     }
 
     /// The text.
@@ -36,7 +36,7 @@ impl TryFrom<String> for RoomCode {
     fn try_from(text: String) -> Result<Self, BadRoomCode> {
         let plain = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let fits = (1..=ROOM_CODE_BYTES_MAX).contains(&text.len());
-        if fits && text.bytes().all(plain) { Ok(Self(text)) } else { Err(BadRoomCode) }
+        if fits && text.bytes().all(plain) { Ok(Self(text.into())) } else { Err(BadRoomCode) }
     }
 }
 
@@ -50,7 +50,7 @@ impl FromStr for RoomCode {
 
 impl From<RoomCode> for String {
     fn from(code: RoomCode) -> Self {
-        code.0
+        code.0.into()
     }
 }
 
