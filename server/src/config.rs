@@ -20,7 +20,7 @@ use phaselock::rewind::Favour;
 
 pub use self::error::ConfigError;
 use self::settings::{LISTEN_RULE, SNAPSHOT_HZ_IDEAL, parse_listen, settle};
-pub use self::settings::{NAME_CHARS_MAX, WORKERS_MAX};
+pub use self::settings::{NAME_CHARS_MAX, ROOM_THREADS_MAX, WORKERS_MAX};
 
 /// The variable that names the configuration file.
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
@@ -53,8 +53,14 @@ pub struct Config {
     pub rounds: u32,
     /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
     pub bots: u16,
-    /// Seats for people, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
+    /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub max_players: u16,
+    /// Rooms that are always there, 1 to [`ROOMS_MAX`](phaselock::limits::ROOMS_MAX).
+    pub rooms: u16,
+    /// Rooms at most, those made on demand included; by default `rooms`.
+    pub rooms_max: u16,
+    /// Threads that run rooms, 1 to [`ROOM_THREADS_MAX`]; by default as many as the machine spares.
+    pub room_threads: Option<u16>,
     /// Steps of the world per second, within the bounds of [`Rates`](phaselock::time::Rates).
     pub tick_hz: u32,
     /// Snapshots to each client per second; a divisor of `tick_hz`.
@@ -102,6 +108,9 @@ impl Default for Config {
             rounds: 2,
             bots: 0,
             max_players: 64,
+            rooms: 1,
+            rooms_max: 1,
+            room_threads: None,
             tick_hz: 60,
             snapshot_hz: SNAPSHOT_HZ_IDEAL,
             client_bytes: CLIENT_BYTES_DEFAULT,

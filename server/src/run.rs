@@ -13,10 +13,10 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
 use phaselock_quic::query;
-use phaselock_quic::server::Server;
+use phaselock_quic::server::{RoomsConfig, Server};
 use phaselock_quic::workers::Pool;
 
-use crate::config::{Command, Config, WORKERS_MAX, parse};
+use crate::config::{Command, Config, ROOM_THREADS_MAX, WORKERS_MAX, parse};
 use crate::logging;
 
 /// Runs the program with these games until it is told to stop.
@@ -63,6 +63,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
         let mut signals = StopSignals::new()?;
         let server = Server::bind(config.listen, &identity)?;
         let seed = config.seed.unwrap_or_else(Clock::seed);
+        let threads = room_threads(config.rooms_max, config.room_threads);
         tracing::info!(
             address = %server.address(),
             fingerprint = %identity.fingerprint,
@@ -71,6 +72,9 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             snapshot_hz = rates.snapshot_hz,
             bots = config.bots,
             max_players = config.max_players,
+            rooms = config.rooms,
+            rooms_max = config.rooms_max,
+            room_threads = threads,
             seed,
             "listening"
         );
@@ -88,7 +92,14 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             unix_micros: 0,
             resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
             rounds: Some(config.rounds),
-            workers: Arc::new(workers(config.workers)?),
+            number: 0,
+            workers: Arc::new(workers(config.workers, threads)?),
+        };
+        let rooms = RoomsConfig {
+            rooms: config.rooms,
+            rooms_max: config.rooms_max,
+            threads,
+            ..RoomsConfig::default()
         };
         let handle = server.handle();
         let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
@@ -102,16 +113,26 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             }
             Disconnect::new(Code::Shutdown, "the server is shutting down")
         };
-        server.run(&games, room, stopped).await;
+        server.run_rooms(&games, room, rooms, stopped).await?;
         tracing::info!("stopped");
         Ok(())
     })
 }
 
-/// Threads for snapshots: so many, or one for each processor.
-fn workers(count: Option<u16>) -> Result<Pool> {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let count = count.map_or_else(processors, usize::from).min(WORKERS_MAX.into());
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Threads for so many rooms: so many, or those beside the socket's, if there are two or more.
+fn room_threads(rooms_max: u16, count: Option<u16>) -> u16 {
+    let spare = || u16::try_from(processors().saturating_sub(1)).unwrap_or(ROOM_THREADS_MAX);
+    count.unwrap_or_else(spare).clamp(1, ROOM_THREADS_MAX.min(rooms_max))
+}
+
+/// Threads for snapshots: so many, or one for each processor that runs no rooms.
+fn workers(count: Option<u16>, room_threads: u16) -> Result<Pool> {
+    let spare = || if room_threads > 1 { 1 } else { processors() };
+    let count = count.map_or_else(spare, usize::from).min(WORKERS_MAX.into());
     Pool::new(count).with_context(|| format!("cannot start {count} threads; lower --workers"))
 }
 
@@ -172,5 +193,16 @@ fn check_health(address: SocketAddr) -> Result<()> {
         status.bots,
         status.tick
     );
+    for room in status.rooms.iter().filter(|_| status.rooms.len() > 1) {
+        let _ = writeln!(
+            io::stdout(),
+            "room {} plays {}: {} of {} players, {} bots",
+            room.code,
+            room.game,
+            room.players,
+            room.players_max,
+            room.bots
+        );
+    }
     Ok(())
 }

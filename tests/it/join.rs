@@ -94,7 +94,7 @@ fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
     let second = sim.join_bot(CABLE);
     sim.run(0.5);
     let goodbye = sim.clients[second].closed.clone().expect("it is refused");
-    let text = "the server is full (1 of 1 seats taken); try again later";
+    let text = "all seats are taken (1 of 1); try again later";
     assert_eq!(goodbye, Disconnect::new(Code::Full, text));
     sim.room.handle_left(ClientId(0), "it left");
     let third = sim.join_bot(CABLE);

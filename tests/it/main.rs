@@ -31,6 +31,7 @@ mod quic;
 mod race;
 mod rewind;
 mod room;
+mod rooms;
 mod rotation;
 mod setup;
 mod skirmish;

@@ -169,10 +169,7 @@ fn a_full_server_says_so_and_lets_in_later() {
     first.until("playing", Player::plays);
     let mut second = Player::join(server.address(), Pins::Fixed(server.fingerprint()));
     second.until("being refused", |player| player.last_reason().is_some());
-    assert_eq!(
-        second.last_reason(),
-        Some("the server is full (1 of 1 seats taken); try again later")
-    );
+    assert_eq!(second.last_reason(), Some("all seats are taken (1 of 1); try again later"));
     first.driver.close("bye");
     second.until("playing", Player::plays);
 }
@@ -290,7 +287,8 @@ fn host_speaks_kicks_and_hears_of_it_over_the_network() {
     let ended = |player: &Player| matches!(player.states.last(), Some(State::Ended { .. }));
     player.until("put out", ended);
     assert_eq!(player.last_reason(), Some("be nice"));
-    let heard: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let heard: Vec<_> =
+        std::iter::from_fn(|| events.try_recv().ok().map(|told| told.event)).collect();
     let chat = Event::Chat { player: seat, text: "hello".into() };
     let left = Event::Left { player: seat, reason: "be nice".into() };
     assert!(

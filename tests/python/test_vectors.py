@@ -141,6 +141,8 @@ def message_values(message: Message) -> Values:
     wide[Status] = ("tick",)
     for name in wide.get(type(message), ()):
         values[name] = str(values[name])
+    if isinstance(message, Status):
+        values["rooms"] = [vars(room) for room in message.rooms]
     if isinstance(message, Welcome):
         values["setup"] = message.setup.hex()
     assert isinstance(message, Disconnect | Status | Welcome | Left | Epoch | Refused)

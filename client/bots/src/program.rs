@@ -12,6 +12,7 @@ use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::Conditions;
+use phaselock::wire::rooms::RoomCode;
 use phaselock_lab::record::MotionFiles;
 use phaselock_lab::usage;
 use phaselock_quic::address::Address;
@@ -36,6 +37,9 @@ struct Arguments {
     /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
+    /// Code of the room to play in [default: the emptiest]
+    #[arg(long, value_name = "CODE")]
+    room: Option<RoomCode>,
     /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
@@ -110,7 +114,9 @@ async fn play_all(
         let options = Options { link, ..Options::new(arguments.address.clone(), Pins::Memory) };
         let filter = arguments.clock;
         let plain = arguments.plain;
-        let config = SessionConfig { filter, plain, ..SessionConfig::new(games.clone(), name) };
+        let room = arguments.room.clone();
+        let config =
+            SessionConfig { filter, plain, room, ..SessionConfig::new(games.clone(), name) };
         running.push(tokio::spawn(play(
             options,
             config,

@@ -14,6 +14,7 @@ use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
+use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::clean_name;
 use phaselock_lab::Contender;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
@@ -41,6 +42,9 @@ pub(crate) struct Args {
 pub(crate) struct Setup {
     #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
+    /// Code of the server's room to play in [default: the emptiest]
+    #[arg(long, global = true, value_name = "CODE")]
+    pub(crate) room: Option<RoomCode>,
     #[arg(
         long = "clock",
         global = true,
@@ -319,9 +323,11 @@ mod tests {
     fn networks_and_loops_are_chosen_for_every_session() {
         assert_eq!(parse("play").unwrap().options.setup, Setup::default());
         let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
-                    --presentation hermite --marks";
-        let Setup { link, filter, net_graph, presentation, marks } =
+                    --presentation hermite --marks --room friday-9";
+        let Setup { link, room, filter, net_graph, presentation, marks } =
             parse(line).unwrap().options.setup;
+        assert_eq!(room.map(String::from), Some("friday-9".into()));
+        assert!(parse("join example.org --room Friday").is_err());
         assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
         assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
         assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));

@@ -104,6 +104,7 @@ impl Visit {
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
             filter: setup.filter,
+            room: setup.room.clone(),
             ..SessionConfig::new(views.games().clone(), name)
         };
         let driver = Driver::spawn(options, config, clock)

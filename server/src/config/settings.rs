@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use phaselock::limits::{
     BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
+    ROOMS_MAX,
 };
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
@@ -23,6 +24,8 @@ pub const NAME_CHARS_MAX: usize = 48;
 const ROUNDS_MAX: u32 = 1000;
 /// Most threads that pack snapshots; more have nothing to do.
 pub const WORKERS_MAX: u16 = 64;
+/// Most threads that run rooms. Arbitrary; one for each of many processors.
+pub const ROOM_THREADS_MAX: u16 = 64;
 const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
@@ -41,7 +44,7 @@ pub(super) struct Setting {
     read: fn(&mut Config, &OsStr) -> Result<(), String>,
 }
 
-pub(super) const SETTINGS: [Setting; 18] = [
+pub(super) const SETTINGS: [Setting; 21] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -75,8 +78,29 @@ pub(super) const SETTINGS: [Setting; 18] = [
     Setting {
         flag: "max-players",
         value: "COUNT",
-        help: "Players connected at most [default: 64]",
+        help: "Players in a room at most [default: 64]",
         read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
+    },
+    Setting {
+        flag: "rooms",
+        value: "COUNT",
+        help: "Rooms, each a world with players of its own [default: 1]",
+        read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
+    },
+    Setting {
+        flag: "rooms-max",
+        value: "COUNT",
+        help: "Rooms at most; those beyond --rooms are made when somebody names a new one, or when \
+               all are full, and closed after a minute without players [default: --rooms]",
+        // The rooms have to be known: see `rooms_max`.
+        read: |_, _| Ok(()),
+    },
+    Setting {
+        flag: "room-threads",
+        value: "COUNT",
+        help: "Threads that run rooms, 1 for all on the one that has the socket [default: 1 for a \
+               single room or on two processors, else one for each other processor]",
+        read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
     },
     Setting {
         flag: "tick-hz",
@@ -138,7 +162,8 @@ pub(super) const SETTINGS: [Setting; 18] = [
     Setting {
         flag: "workers",
         value: "COUNT",
-        help: "Threads that pack snapshots [default: the processors]",
+        help: "Threads that pack snapshots [default: the processors, or 1 with several threads of \
+               rooms]",
         read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
     },
     Setting {
@@ -219,7 +244,17 @@ pub(super) fn settle(layers: &Layers) -> Result<Config, ConfigError> {
         }
     }
     config.snapshot_hz = snapshot_hz(config.tick_hz, layers)?;
+    config.rooms_max = rooms_max(config.rooms, layers)?;
     Ok(config)
+}
+
+/// The given number of rooms at most; by default those that are always there.
+fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, ConfigError> {
+    let mut rooms_max = rooms;
+    let Some(given) = layers.get("rooms-max") else { return Ok(rooms_max) };
+    number(&mut rooms_max, &given.text, rooms..=ROOMS_MAX)
+        .map_err(|rule| ConfigError::invalid(&given.origin, &given.text, rule))?;
+    Ok(rooms_max)
 }
 
 /// The given snapshot rate; by default the possible one that is nearest to the ideal.

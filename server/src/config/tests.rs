@@ -72,6 +72,9 @@ fn each_layer_can_set_everything() {
         "3",
         "7",
         "8",
+        "4",
+        "12",
+        "2",
         "100",
         "50",
         "16000",
@@ -100,6 +103,9 @@ fn each_layer_can_set_everything() {
         rounds: 3,
         bots: 7,
         max_players: 8,
+        rooms: 4,
+        rooms_max: 12,
+        room_threads: Some(2),
         tick_hz: 100,
         snapshot_hz: 50,
         client_bytes: 16_000,
@@ -224,6 +230,16 @@ fn every_message_says_where_and_what_is_allowed() {
     ] {
         assert_eq!(refused(args, env), expected);
     }
+}
+
+#[test]
+fn rooms_at_most_are_those_that_are_there_unless_told() {
+    assert_eq!(serve(&["--rooms=4"], &[]).rooms_max, 4);
+    assert_eq!(serve(&["--rooms=4", "--rooms-max=9"], &[]).rooms_max, 9);
+    assert_eq!(
+        refused(&["--rooms-max=3"], &["PHASELOCK_ROOMS=4"]),
+        "the flag --rooms-max is \"3\", but must be a whole number from 4 to 256"
+    );
 }
 
 #[test]
@@ -405,6 +421,9 @@ fn the_help_knows_every_setting_and_its_default() {
         config.rounds.to_string(),
         config.bots.to_string(),
         config.max_players.to_string(),
+        config.rooms.to_string(),
+        "--rooms".to_owned(),
+        "1 for a single room".to_owned(),
         config.tick_hz.to_string(),
         config.snapshot_hz.to_string(),
         config.client_bytes.to_string(),

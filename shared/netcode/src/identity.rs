@@ -50,6 +50,22 @@ pub struct Credentials {
 )]
 pub struct ResumeToken(pub u64);
 
+impl ResumeToken {
+    /// Low bits that count the sessions of a room. Above them stands the room's number.
+    const COUNT_BITS: u32 = 52;
+
+    /// The first token of a room of this number that was opened at this Unix time.
+    pub(crate) fn first(room: u16, unix_micros: i64) -> Self {
+        let count = unix_micros.cast_unsigned() & ((1 << Self::COUNT_BITS) - 1);
+        Self(u64::from(room) << Self::COUNT_BITS | count)
+    }
+
+    /// Number of the room that gave it, modulo 4096.
+    pub fn room(self) -> u16 {
+        (self.0 >> Self::COUNT_BITS) as u16
+    }
+}
+
 /// Text that a proof signs, for a connection with this keying material.
 pub fn proof_text(binding: &[u8; 32]) -> Vec<u8> {
     [PROOF_CONTEXT, binding].concat()

@@ -26,6 +26,12 @@ pub const GAMES_MAX: usize = 16;
 pub const CONTROL_BYTES_MAX: usize = 2048;
 /// Players that one control message tells of.
 pub const ROSTER_CHUNK: usize = 48;
+/// Bytes of a room's code. Arbitrary; what one can say over a telephone.
+pub const ROOM_CODE_BYTES_MAX: usize = 32;
+/// Rooms of one server, each of which ticks all the time. Arbitrary.
+pub const ROOMS_MAX: u16 = 256;
+/// Rooms that a status tells of.
+pub const ROOMS_LISTED_MAX: usize = 16;
 /// Control messages that wait for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
@@ -158,6 +164,15 @@ const _: () = {
     assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
+    assert!(
+        ROOMS_LISTED_MAX * (ROOM_CODE_BYTES_MAX + NAME_BYTES_MAX + 11)
+            + 2 * TEXT_BYTES_MAX
+            + NAME_BYTES_MAX
+            + 40
+            < CONTROL_BYTES_MAX,
+        "the status fits a control message"
+    );
+    assert!(ROOMS_MAX < 1 << 12, "a resume token has 12 bits for its room");
     assert!(GAME_SETUP_BYTES_MAX + TEXT_BYTES_MAX + NAME_BYTES_MAX + 100 < CONTROL_BYTES_MAX);
     assert!(
         (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN * 2 + Rates::TICK_HZ_MAX / 2) as u64

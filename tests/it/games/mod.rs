@@ -2,5 +2,6 @@
 
 pub(crate) mod air;
 pub(crate) mod lane;
+pub(crate) mod moody;
 pub(crate) mod range;
 pub(crate) mod runners;

@@ -13,6 +13,8 @@ TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
 REFUSALS = 4
+ROOMS_MAX = 16
+ROOM_CODE_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 T = TypeVar("T")
 
@@ -90,10 +92,22 @@ class Body:
         """Nothing, or a value read by the method given."""
         return read() if self.flag() else None
 
+    def is_over(self) -> bool:
+        """True if no bytes are left."""
+        return self.at == len(self.data)
+
     def end(self) -> None:
         """Nothing: raises an error if bytes are left."""
         if self.at != len(self.data):
             raise WireError(f"{len(self.data) - self.at} bytes behind a message's last field")
+
+
+def room_code(body: Body) -> str:
+    """Code of a room."""
+    code = body.text(NAME_BYTES_MAX)
+    if not code or not set(code) <= ROOM_CODE_CHARACTERS:
+        raise WireError(f"a room's code is {code!r}")
+    return code
 
 
 def frame(body: bytes) -> bytes:
@@ -131,6 +145,7 @@ class Hello:
     wire: int = fnv1a_64(WIRE_TEXT)
     version: str = "python"
     wishes: int = PLAIN_CODING
+    room: str | None = None
 
     def body(self) -> bytes:
         """Message's body."""
@@ -148,6 +163,7 @@ class Hello:
                 self.proof,
                 b"\0" if self.resume is None else b"\1" + varint(self.resume),
                 varint(self.wishes),
+                b"\0" if self.room is None else b"\1" + text(self.room),
             ]
         )
 
@@ -173,6 +189,17 @@ class Disconnect:
 
 
 @dataclass
+class RoomStatus:
+    """One room of a server."""
+
+    code: str
+    game: str
+    players: int
+    players_max: int
+    bots: int
+
+
+@dataclass
 class Status:
     """Answer to a query."""
 
@@ -183,6 +210,7 @@ class Status:
     players_max: int
     bots: int
     tick: int
+    rooms: list[RoomStatus]
 
 
 @dataclass
@@ -253,6 +281,23 @@ class GameEvent:
 Message = Disconnect | Status | Welcome | Joined | Left | Epoch | Chat | Refused | GameEvent
 
 
+def _read_rooms(body: Body) -> list[RoomStatus]:
+    """Rooms behind a status; none if it is of an earlier version."""
+    count = 0 if body.is_over() else body.number()
+    if count > ROOMS_MAX:
+        raise WireError(f"a list of {count} rooms")
+    return [
+        RoomStatus(
+            room_code(body),
+            body.text(NAME_BYTES_MAX),
+            body.number(16),
+            body.number(16),
+            body.number(16),
+        )
+        for _ in range(count)
+    ]
+
+
 def read_message(data: bytes) -> Message | None:
     """Message of a server; none if its kind is not known."""
     body = Body(data)
@@ -267,7 +312,8 @@ def read_message(data: bytes) -> Message | None:
         )
     if kind == 1:
         names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)
-        return Status(*names, body.number(16), body.number(16), body.number(16), body.number())
+        counts = body.number(16), body.number(16), body.number(16)
+        return Status(*names, *counts, body.number(), _read_rooms(body))
     if kind == 2:
         return _read_welcome(body)
     if kind == 3:

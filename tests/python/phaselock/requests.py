@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .control import Body
+from .control import Body, room_code
 from .inputs import InputPacket
 from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
 from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
@@ -26,6 +26,7 @@ class HelloRequest:
     proof: bytes
     resume: int | None
     wishes: int
+    room: str | None
 
 
 @dataclass
@@ -64,7 +65,9 @@ def read_request(data: bytes) -> Request | None:
         games = [(body.text(NAME_BYTES_MAX), body.number()) for _ in range(count)]
         sent, key, proof = body.signed(), body.take(32), body.take(64)
         resume, wishes = body.option(body.number), body.number(32)
-        return HelloRequest(wire, version, name, games, sent, key, proof, resume, wishes)
+        # A hello of an earlier version ends here.
+        room = None if body.is_over() else body.option(lambda: room_code(body))
+        return HelloRequest(wire, version, name, games, sent, key, proof, resume, wishes, room)
     if kind == 1:
         request = Query()
     elif kind == 2:

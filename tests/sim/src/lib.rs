@@ -167,6 +167,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         credentials: new_player(),
         resume: None,
         wishes: 0,
+        room: None,
     }
 }
 

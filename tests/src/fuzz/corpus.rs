@@ -17,6 +17,7 @@ use phaselock::wire::control::{
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
+use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, Skew, Wire, body, bot, hello};
 
@@ -126,6 +127,7 @@ fn client_messages() -> Vec<Vec<u8>> {
     let full = Hello {
         games: (0..16).map(|n| (format!("game {n}"), u64::MAX >> n)).collect(),
         name: "Ада \u{202e}\u{0} Lovelace, countess of many bytes".into(),
+        room: "friday".parse().ok(),
         ..hello::<Skirmish>("Ada", LocalTime(i64::MIN))
     };
     let old = Hello { wire: wire_hash() ^ 1, ..hello::<Skirmish>("", LocalTime(0)) };
@@ -145,9 +147,9 @@ fn client_messages() -> Vec<Vec<u8>> {
         messages.iter().flat_map(|message| frame(message).expect("it is short")).collect();
     // The variant in a longer spelling.
     let odd = [&[0x80, 0][..], &body(&messages[0])[1..]].concat();
-    // A list that says to be long: behind it come the time, the credentials and no token.
+    // A list that says to be long: behind it come time, credentials, no token, no room.
     let mut boast = body(&messages[3]);
-    boast.truncate(boast.len() - 99);
+    boast.truncate(boast.len() - 100);
     boast.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
     bodies.chain([stream, odd, boast]).collect()
 }
@@ -162,6 +164,13 @@ fn server_messages() -> Vec<Vec<u8>> {
         players_max: 64,
         bots: 4,
         tick: Tick(1 << 40),
+        rooms: vec![RoomStatus {
+            code: RoomCode::numbered(1),
+            game: "skirmish".into(),
+            players: 3,
+            players_max: 64,
+            bots: 4,
+        }],
     };
     let closed = |text: &str| ServerMessage::Disconnect(Disconnect::new(Code::Full, text));
     let redirect = Disconnect {

@@ -210,14 +210,15 @@ fn of_clients() -> Vec<String> {
     let good = hello_with(hello());
     let games = |count, name: usize| vec![(text(name), 1); count];
     let mut option = good.clone();
-    let at = option.len() - 2;
+    let at = option.len() - 3;
     option[at] = 2;
     let cases = vec![
         ("nothing", Vec::new()),
         ("a kind that is not known", vec![4]),
         ("a kind of too many bytes", vec![0x81, 0x80, 0x80, 0x80, 0x80, 0]),
         ("a query that goes on", vec![1, 0]),
-        ("a hello without its last byte", good[..good.len() - 1].to_vec()),
+        ("a hello without its last two bytes", good[..good.len() - 2].to_vec()),
+        ("a room whose code is in capitals", [&good[..good.len() - 1], &[1, 1, b'A']].concat()),
         ("a hello of half its bytes", good[..good.len() / 2].to_vec()),
         ("an option that is 2", option),
         (

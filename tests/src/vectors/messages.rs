@@ -2,13 +2,14 @@
 
 use phaselock::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
-use phaselock::limits::{GAME_SETUP_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX};
+use phaselock::limits::{GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX};
 use phaselock::time::{LocalTime, Offset, Rates, Tick};
 use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, Seat, ServerMessage, Status, WISH_PLAIN, Welcome, frame,
 };
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
+use phaselock::wire::rooms::RoomStatus;
 
 use super::json::{file, hex, lines, list, object, value, wide};
 use super::specimens::Specimens;
@@ -28,6 +29,7 @@ pub(super) fn hello() -> Hello {
         credentials: Credentials { key, proof },
         resume: None,
         wishes: WISH_PLAIN,
+        room: None,
     }
 }
 
@@ -61,6 +63,7 @@ fn of_clients() -> Vec<ClientMessage> {
             sent: LocalTime(-1),
             resume: Some(ResumeToken(300)),
             wishes: 0,
+            room: "friday-9".parse().ok(),
             ..hello()
         }),
         ClientMessage::Hello(Hello {
@@ -71,6 +74,7 @@ fn of_clients() -> Vec<ClientMessage> {
             sent: LocalTime(i64::MIN),
             resume: Some(ResumeToken(u64::MAX)),
             wishes: u32::MAX,
+            room: "r".repeat(ROOM_CODE_BYTES_MAX).parse().ok(),
             ..hello()
         }),
         ClientMessage::Hello(Hello { games: Vec::new(), sent: LocalTime(i64::MAX), ..hello() }),
@@ -97,13 +101,23 @@ fn of_servers() -> Vec<ServerMessage> {
         players_max: 1024,
         bots: 128,
         tick: Tick(1 << 48),
+        rooms: Vec::new(),
     };
+    let room = |code: &str| RoomStatus {
+        code: code.parse().expect("a code"),
+        game: "specimens".into(),
+        players: 16,
+        players_max: 300,
+        bots: 4,
+    };
+    let rooms = Status { rooms: vec![room("1"), room("friday-9")], ..status.clone() };
     let mut messages: Vec<_> =
         Code::ALL.iter().map(|code| Disconnect::new(*code, "text")).collect();
     messages.extend([redirect, Disconnect::new(Code::Other(65_535), "")]);
     let mut messages: Vec<_> = messages.into_iter().map(ServerMessage::Disconnect).collect();
     messages.extend([
         ServerMessage::Status(status),
+        ServerMessage::Status(rooms),
         ServerMessage::Welcome(welcome()),
         ServerMessage::Welcome(Welcome {
             number: 0,
@@ -145,6 +159,7 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("proof", hex(hello.credentials.proof.0.as_flattened())),
             ("resume", value(hello.resume.map(|token| token.0.to_string()))),
             ("wishes", value(hello.wishes)),
+            ("room", value(&hello.room)),
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
         ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),
@@ -173,6 +188,7 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("players_max", value(status.players_max)),
             ("bots", value(status.bots)),
             ("tick", wide(status.tick.0)),
+            ("rooms", value(&status.rooms)),
         ]),
         ServerMessage::Welcome(welcome) => object(&[
             ("kind", value("Welcome")),

@@ -7,6 +7,7 @@ use crate::games::Games;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::Refusal;
 use crate::wire::disconnect::Disconnect;
+use crate::wire::rooms::RoomCode;
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct SessionConfig {
     pub filter: LoopFilter,
     /// Asks for plain coding, which takes more bytes and can be read without the rules.
     pub plain: bool,
+    /// The room to play in; none for the server's choice.
+    pub room: Option<RoomCode>,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -28,7 +31,7 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        Self { games, name, filter, plain: false, silence_max }
+        Self { games, name, filter, plain: false, room: None, silence_max }
     }
 }
 

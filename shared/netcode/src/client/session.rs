@@ -174,6 +174,7 @@ impl Session {
             credentials,
             resume: self.token,
             wishes: if self.config.plain { WISH_PLAIN } else { 0 },
+            room: self.config.room.clone(),
         });
         match frame(&hello) {
             Ok(framed) => {

@@ -7,6 +7,7 @@ use super::output::{ClientId, Output};
 use super::rotation::Rotation;
 use crate::rewind::Rewound;
 use crate::time::LocalTime;
+use crate::wire::control::Status;
 use crate::wire::disconnect::Disconnect;
 
 /// A [`Room`](super::Room) as its driver sees it.
@@ -45,7 +46,14 @@ pub trait AnyRoom: Debug + Send {
     fn poll_event(&mut self) -> Option<Event>;
 
     /// Runs the ticks that are due; then everybody gets the newest snapshot, if one is due.
-    fn handle_timeout(&mut self, now: LocalTime);
+    fn handle_timeout(&mut self, now: LocalTime) {
+        self.handle_timeout_of(now, u64::MAX);
+    }
+
+    /// The same, but of the ticks that are due at most so many, of which a driver with several rooms
+    /// on a thread gives each its turn. Snapshots wait until all have run, or as many as a stall
+    /// may leave to catch up.
+    fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64);
 
     /// Time of the next [`handle_timeout`](Self::handle_timeout).
     fn next_timeout(&self) -> LocalTime;
@@ -69,6 +77,12 @@ pub trait AnyRoom: Debug + Send {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output>;
+
+    /// The answer to a query.
+    fn status(&self) -> Status;
+
+    /// Seats of people that are taken, kept ones included.
+    fn seats_taken(&self) -> usize;
 
     /// The next shot that was tested against the past; only the newest are kept.
     fn poll_rewound(&mut self) -> Option<Rewound>;

@@ -38,6 +38,8 @@ pub struct RoomConfig {
     pub unix_micros: i64,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
+    /// Number of the room in its process, below 4096: resume tokens carry it.
+    pub number: u16,
     /// Threads that pack snapshots.
     pub workers: Arc<dyn Workers>,
 }
@@ -59,6 +61,7 @@ impl Default for RoomConfig {
             start: LocalTime(0),
             unix_micros: 0,
             rounds: None,
+            number: 0,
             workers: Arc::new(Alone),
         }
     }

@@ -83,8 +83,7 @@ impl<G: Game> Room<G> {
         }
         let seats = self.seats_max();
         if self.members.len() >= usize::from(seats) && !self.free_kept_seat() {
-            let text =
-                format!("the server is full ({seats} of {seats} seats taken); try again later");
+            let text = format!("all seats are taken ({seats} of {seats}); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
         let people =

@@ -39,6 +39,9 @@ use super::member::{DatagramError, MemberStats, Seated};
 use super::output::{ClientId, Output};
 use super::rotation::{Host, Rotation};
 
+/// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
+const SNAPSHOTS_LATE_MAX: u64 = 4;
+
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
     pub(super) name: String,
@@ -293,6 +296,7 @@ impl<G: Game> Room<G> {
             players_max: self.seats_max(),
             bots: self.bots.len() as u16,
             tick: self.world.tick,
+            rooms: Vec::new(),
         }
     }
 
@@ -396,7 +400,7 @@ impl<G: Game> AnyRoom for Room<G> {
         self.host.events.pop_front()
     }
 
-    fn handle_timeout(&mut self, now: LocalTime) {
+    fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
         let rates = self.host.config.rates;
         let due = rates.tick_at(self.host.server_time(now));
         let behind = due.since(self.world.tick);
@@ -404,14 +408,19 @@ impl<G: Game> AnyRoom for Room<G> {
             self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
         }
         let due = rates.tick_at(self.host.server_time(now));
-        while self.world.tick < due {
+        let end = due.min(self.world.tick.plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
+        while self.world.tick < end {
             let played = (G::KIT.rounds_played)(&self.world);
             self.step();
             self.send_events();
             self.tell_of_rounds(played);
             self.has_packed = false;
         }
-        if self.world.tick >= self.next_snapshot {
+        // What is still due goes first, but not for ever.
+        let late = self.world.tick.since(self.next_snapshot);
+        let goes_first =
+            self.world.tick < due && late < SNAPSHOTS_LATE_MAX * rates.ticks_per_snapshot();
+        if self.world.tick >= self.next_snapshot && !goes_first {
             self.drop_silent(now);
             // Until everybody has got the last one, a new one would only take the time for it.
             // Datagrams are stamped by the newest, so none of another may be left either.
@@ -451,6 +460,14 @@ impl<G: Game> AnyRoom for Room<G> {
         }
         let output = self.host.outputs.pop_front()?;
         Some(self.stamped(now, output))
+    }
+
+    fn status(&self) -> Status {
+        Self::status(self)
+    }
+
+    fn seats_taken(&self) -> usize {
+        self.members.len()
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {

@@ -37,9 +37,9 @@ pub(super) struct Host {
     pub(super) next_player: PlayerId,
     pub(super) outputs: VecDeque<Output>,
     pub(super) events: VecDeque<Event>,
-    /// The next resume token. They count on from the time of the start, so that no two sessions
-    /// have the same, of whatever run. They are no secret: whoever uses one proves its player's
-    /// key.
+    /// The next resume token. They count on from the time of the start, each room's in a range of
+    /// its own, so that no two sessions have the same, of whatever run. They are no secret: whoever
+    /// uses one proves its player's key.
     pub(super) next_token: u64,
     pub(super) draining: Option<Draining>,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
@@ -102,7 +102,7 @@ impl Rotation {
                 next_player: PlayerId(count),
                 outputs: VecDeque::new(),
                 events: VecDeque::new(),
-                next_token: config.unix_micros.cast_unsigned(),
+                next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
                 farewells: BTreeMap::new(),
                 chat: Bucket::default(),

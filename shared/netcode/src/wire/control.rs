@@ -5,16 +5,18 @@
 //! can tell that they do not match, and any client can ask for the status. Kinds are only ever
 //! added: a server refuses a request of an unknown kind, and a client ignores such a notice.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::disconnect::Disconnect;
 use super::error::WireError;
+use super::rooms::{RoomCode, RoomStatus};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{
-    CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK,
-    TEXT_BYTES_MAX,
+    CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROOMS_LISTED_MAX,
+    ROSTER_CHUNK, TEXT_BYTES_MAX,
 };
 use crate::time::{LocalTime, Offset, Rates, Tick};
 
@@ -58,6 +60,8 @@ pub struct Hello {
     pub resume: Option<ResumeToken>,
     /// [`WISH_PLAIN`], and bits of later versions.
     pub wishes: u32,
+    /// The room to play in; none for the server's choice.
+    pub room: Option<RoomCode>,
 }
 
 /// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
@@ -152,6 +156,9 @@ pub struct Status {
     pub bots: u16,
     /// The world's tick.
     pub tick: Tick,
+    /// Rooms that anybody may join, the first [`ROOMS_LISTED_MAX`]; empty from a room alone. The
+    /// figures above are of all rooms together, game and tick of one of them.
+    pub rooms: Vec<RoomStatus>,
 }
 
 /// A client's data for its first packet.
@@ -219,14 +226,17 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
     Ok(kind)
 }
 
-/// Reads a message. Those of `open` kinds may go on, in words of a later version.
-fn parse<'a, M: Deserialize<'a>>(body: &'a [u8], last: u32, open: &[u32]) -> Result<M, WireError> {
+/// Reads a message. Those of `open` kinds may go on, in words of a later version. A hello and a
+/// status of an earlier version end before the room or the rooms; then there are none.
+fn parse<M: DeserializeOwned>(body: &[u8], last: u32, open: &[u32]) -> Result<M, WireError> {
     let kind = kind(body)?;
     if kind > last {
         return Err(WireError::Message(kind));
     }
-    match postcard::take_from_bytes(body) {
-        Ok((message, rest)) if rest.is_empty() || open.contains(&kind) => Ok(message),
+    // Behind whatever goes on it is unread.
+    let padded = open.contains(&kind).then(|| [body, &[0]].concat());
+    match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
+        Ok((message, rest)) if rest.is_empty() || padded.is_some() => Ok(message),
         Ok(_) => Err(WireError::Trailing),
         Err(_) => Err(WireError::Unreadable),
     }
@@ -313,6 +323,12 @@ impl ServerMessage {
                 clean_text(&mut status.server, TEXT_BYTES_MAX, "server's name")?;
                 clean_text(&mut status.version, TEXT_BYTES_MAX, "version")?;
                 clean_text(&mut status.game, NAME_BYTES_MAX, "game's name")?;
+                if status.rooms.len() > ROOMS_LISTED_MAX {
+                    return Err(WireError::Range("list of rooms"));
+                }
+                for room in &mut status.rooms {
+                    clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
+                }
             }
             Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
         }
@@ -338,6 +354,7 @@ mod tests {
             credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
             resume: Some(ResumeToken(300)),
             wishes: WISH_PLAIN,
+            room: None,
         }
     }
 
@@ -346,7 +363,7 @@ mod tests {
         let framed = frame(&ClientMessage::Hello(hello())).unwrap();
         #[rustfmt::skip]
         assert_eq!(framed[..31], [
-            129, 0, // length
+            130, 0, // length
             0, // Hello
             0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
             5, b'0', b'.', b'1', b'.', b'0',
@@ -355,7 +372,7 @@ mod tests {
             1, // -1, zigzag
         ]);
         assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-        assert_eq!(framed[127..], [1, 0xac, 0x02, 1]);
+        assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0]);
         let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
         assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
         assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
@@ -399,6 +416,19 @@ mod tests {
             ClientMessage::parse_hello_head(&body),
             Ok((0x0102_0304_0506_0708, "0.1.0".into()))
         );
+    }
+
+    #[test]
+    fn a_hello_of_the_past_names_no_room() {
+        let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
+        let old = &body[..body.len() - 1];
+        assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
+        let there = Hello { room: "friday".parse().ok(), ..hello() };
+        let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
+        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
+        for cut in old.len() + 1..body.len() {
+            assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
+        }
     }
 
     #[test]

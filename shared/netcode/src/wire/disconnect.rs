@@ -83,6 +83,10 @@ codes! {
     BadToken = 13, Some(0);
     /// The server cannot be trusted or the connection cannot be set up. No server sends this.
     Refused = 14, None;
+    /// The room met a mistake in its own rules, and could not go on.
+    Failed = 15, Some(5);
+    /// There is no room of that code, and the server makes none.
+    NoRoom = 16, None;
 }
 
 /// The end of a session, as told to whoever was in it.
@@ -148,7 +152,7 @@ mod tests {
             let known = Code::ALL.contains(&code);
             assert_eq!(known, !matches!(code, Code::Other(_)), "{code:?}");
         }
-        assert_eq!(Code::ALL.len(), 15);
+        assert_eq!(Code::ALL.len(), 17);
     }
 
     #[test]

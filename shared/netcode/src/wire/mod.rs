@@ -18,6 +18,7 @@ pub mod model;
 pub mod protocol;
 pub mod range;
 mod records;
+pub mod rooms;
 mod rotation;
 pub mod snapshot;
 pub mod state;

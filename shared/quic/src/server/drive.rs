@@ -1,8 +1,9 @@
-//! Runs rooms, one game after the other, over the same connections, all on one task.
+//! Runs the rooms of a thread over their connections, all on one task.
 //!
-//! A turn takes in what waits at the socket, runs the tick if one is due, packs and sends each
+//! A turn takes in what waits at the socket, runs the ticks that are due, packs and sends each
 //! client its snapshot, and sends what is left to send. Each part of it is bounded, so neither a
-//! flood nor a crowd of newcomers holds up a tick for longer than a few milliseconds.
+//! flood nor a crowd of newcomers holds up a tick for longer than a few milliseconds, and a room
+//! holds up another for a tick at most.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -10,30 +11,50 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use phaselock::server::{AnyRoom, ClientId, Event as Told, Output, Rotation};
+use phaselock::server::{ClientId, Output};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::handle::{Host, Order};
+use super::directory::RoomId;
+use super::handle::Order;
 use super::network::{Network, PACKETS_PER_TURN};
+use super::rooms::Rooms;
 use crate::clock::Clock;
 
 /// Longest duration of the goodbyes when the server ends, and of closing whoever takes none.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest time without a turn where no room runs.
+const IDLE: Duration = Duration::from_secs(1);
 /// Longest time for which snapshots are packed without a look at the socket. The look is a packet's
 /// time of arrival, and round trips that seem long make the room send less.
 const PACKING: Duration = Duration::from_millis(1);
 /// Packets that are taken in with such a look: four times what a thousand clients send in it.
 const PACKETS_PER_LOOK: usize = 256;
 
-/// Everything that outlives a game.
+/// Resolves to the goodbye when the server is to stop.
+pub(super) type Shutdown = Pin<Box<dyn Future<Output = Disconnect> + Send>>;
+
+/// A thread of rooms, as that of the socket has it.
+#[derive(Debug)]
+pub(super) struct Shard {
+    pub(super) orders: mpsc::Sender<Order>,
+    pub(super) stop: oneshot::Sender<Disconnect>,
+}
+
+/// Rooms and connections of a thread.
 pub(super) struct Driver {
     network: Network,
+    rooms: Rooms,
     clock: Clock,
-    host: Host,
-    /// Resolves to the goodbye when the server is to stop.
-    shutdown: Pin<Box<dyn Future<Output = Disconnect> + Send>>,
+    orders: mpsc::Receiver<Order>,
+    shutdown: Shutdown,
+    /// Threads with rooms, which take orders from this one.
+    shards: Vec<Shard>,
     timer: Pin<Box<Sleep>>,
+    /// Rooms of this turn.
+    ids: Vec<RoomId>,
 }
 
 /// Reason of a turn.
@@ -47,57 +68,128 @@ enum Woken {
 impl Driver {
     pub(super) fn new(
         network: Network,
+        rooms: Rooms,
         clock: Clock,
-        host: Host,
-        shutdown: Pin<Box<dyn Future<Output = Disconnect> + Send>>,
+        orders: mpsc::Receiver<Order>,
+        shutdown: Shutdown,
+        shards: Vec<Shard>,
     ) -> Self {
-        Self { network, clock, host, shutdown, timer: Box::pin(sleep_until(Instant::now())) }
+        let timer = Box::pin(sleep_until(Instant::now()));
+        Self { network, rooms, clock, orders, shutdown, shards, timer, ids: Vec::new() }
     }
 
-    /// Runs the room until its game is over, or until it is to stop and has said goodbye.
-    pub(super) async fn play(&mut self, mut room: Box<dyn AnyRoom>) -> Option<Rotation> {
-        tracing::info!(game = room.game_name(), "the game begins");
-        self.drain(&mut *room).await;
-        while !room.is_over() {
-            if let Some(goodbye) = room.drained(self.clock.now()) {
-                return self.stop(&mut *room, &goodbye).await;
+    /// Runs the rooms until the server is to stop, or is drained, and everybody has been told.
+    pub(super) async fn run(mut self) {
+        self.drain_all().await;
+        loop {
+            if let Some(goodbye) = self.end() {
+                return self.stop(&goodbye).await;
             }
-            match self.wait(self.clock.instant(room.next_timeout())).await {
+            let due = self.rooms.next_timeout().map(|due| self.clock.instant(due));
+            match self.wait(due.unwrap_or_else(|| Instant::now() + IDLE)).await {
                 Woken::Work => {}
-                Woken::Order(order) => self.carry_out(&mut *room, order),
-                Woken::Shutdown(goodbye) => return self.stop(&mut *room, &goodbye).await,
+                Woken::Order(order) => self.carry_out(order),
+                Woken::Shutdown(goodbye) => return self.stop(&goodbye).await,
             }
             // What waits already was in time, however late this task was woken.
-            self.take_in(&mut *room).await;
-            let now = self.clock.now();
-            if now >= room.next_timeout() {
-                room.handle_timeout(now);
-            }
-            while let Some(rewound) = room.poll_rewound() {
-                tracing::debug!(?rewound, "a shot was tested against the past");
-            }
-            self.drain(&mut *room).await;
-            self.network.admit(Instant::now().into_std(), &mut *room);
+            self.take_in().await;
+            self.tick_all().await;
+            self.sweep();
+            self.network.admit(Instant::now().into_std(), &mut self.rooms);
             self.network.transmit(Instant::now().into_std());
-            self.tell_events(&mut *room);
+            self.network.flush_lines();
+            self.close_turn().await;
             // Other tasks on this thread go on, also when there is always something to do.
             tokio::task::coop::consume_budget().await;
         }
-        if let Some(goodbye) = room.drained(self.clock.now()) {
-            return self.stop(&mut *room, &goodbye).await;
+    }
+
+    /// The goodbye, if no room will run any more.
+    fn end(&self) -> Option<Disconnect> {
+        let lines = self.network.lines();
+        if lines.is_some_and(|lines| lines.has_one_ended()) {
+            let text = "a part of the server has stopped; join again";
+            let broken = || Disconnect::new(Code::Shutdown, text);
+            let draining = self.rooms.directory().draining();
+            // Drained threads end one by one.
+            let are_left = draining.is_some() && lines.is_some_and(|lines| !lines.have_ended());
+            return (!are_left).then(|| draining.unwrap_or_else(broken));
         }
-        Some(room.close_game())
+        let is_over = self.rooms.is_empty() && self.shards.is_empty();
+        is_over.then(|| self.rooms.directory().draining()).flatten()
+    }
+
+    /// Runs what is due of all rooms, a tick of each in turn, and does what they say.
+    async fn tick_all(&mut self) {
+        let ids = self.take_ids();
+        let are_many = self.rooms.are_many();
+        for id in &ids {
+            let begun = are_many.then(Instant::now);
+            self.rooms.tick(*id, self.clock.now());
+            self.drain(*id).await;
+            if let Some(begun) = begun {
+                let took = begun.elapsed();
+                self.rooms.note_busy(*id, took, self.clock.now());
+                if took > PACKING {
+                    self.look().await;
+                }
+            }
+        }
+        self.ids = ids;
+    }
+
+    /// Takes in some of what waits, so that it counts as come now.
+    async fn look(&mut self) {
+        poll_fn(|cx| {
+            self.network.take_in(cx, &mut self.rooms, PACKETS_PER_LOOK);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Tells the host, and goes on to the next games; closes rooms that are drained or unused.
+    async fn close_turn(&mut self) {
+        let ids = self.take_ids();
+        for id in &ids {
+            self.rooms.tell_events(*id);
+            let now = self.clock.now();
+            if let Some(goodbye) = self.rooms.drained(*id, now) {
+                self.rooms.shut(*id, &goodbye);
+                self.drain(*id).await;
+                self.rooms.tell_events(*id);
+                self.rooms.close(*id);
+            } else if self.rooms.rotate(*id) {
+                self.drain(*id).await;
+            } else {
+                self.rooms.close_if_unused(*id, now);
+            }
+        }
+        self.ids = ids;
+    }
+
+    /// The rooms that run, in a list that is used again.
+    fn take_ids(&mut self) -> Vec<RoomId> {
+        let mut ids = mem::take(&mut self.ids);
+        self.rooms.list(&mut ids);
+        ids
+    }
+
+    /// Sends away those whose rooms are no more.
+    fn sweep(&mut self) {
+        while let Some((room, goodbye)) = self.rooms.poll_gone() {
+            self.network.leave_room(room, &goodbye, Instant::now().into_std());
+        }
     }
 
     /// Waits for something to do, until `due` at the latest.
     async fn wait(&mut self, due: Instant) -> Woken {
         self.set_timer(due);
-        let Self { network, host, shutdown, timer, .. } = self;
+        let Self { network, orders, shutdown, timer, .. } = self;
         poll_fn(|cx| {
             if let Poll::Ready(goodbye) = shutdown.as_mut().poll(cx) {
                 return Poll::Ready(Woken::Shutdown(goodbye));
             }
-            if let Poll::Ready(Some(order)) = host.orders.poll_recv(cx) {
+            if let Poll::Ready(Some(order)) = orders.poll_recv(cx) {
                 return Poll::Ready(Woken::Order(order));
             }
             let is_due = timer.as_mut().poll(cx).is_ready();
@@ -119,34 +211,43 @@ impl Driver {
     }
 
     /// Hands on what the network has, and does what is due for the connections.
-    async fn take_in(&mut self, room: &mut dyn AnyRoom) {
+    async fn take_in(&mut self) {
         poll_fn(|cx| {
-            self.network.take_in(cx, &mut *room, PACKETS_PER_TURN);
+            self.network.take_in(cx, &mut self.rooms, PACKETS_PER_TURN);
             Poll::Ready(())
         })
         .await;
-        self.network.handle_timeouts(Instant::now().into_std(), room);
+        self.network.handle_timeouts(Instant::now().into_std(), &mut self.rooms);
     }
 
     /// Says goodbye to everybody, and waits until it is heard.
-    async fn stop(&mut self, room: &mut dyn AnyRoom, goodbye: &Disconnect) -> Option<Rotation> {
+    async fn stop(&mut self, goodbye: &Disconnect) {
         tracing::info!(%goodbye, "stopping");
-        room.shutdown(goodbye);
-        self.drain(room).await;
-        self.tell_events(room);
-        // The room has forgotten everybody, and hears of nobody any more.
+        for Shard { stop, .. } in self.shards.drain(..) {
+            // One that has ended needs no word.
+            let _ = stop.send(goodbye.clone());
+        }
+        for id in self.take_ids() {
+            self.rooms.shut(id, goodbye);
+            self.drain(id).await;
+            self.rooms.tell_events(id);
+            self.rooms.close(id);
+        }
+        // The rooms have forgotten everybody, and hear of nobody any more.
         self.network.shut(goodbye, Instant::now().into_std());
-        self.flush(room).await;
+        // The other threads take the same two times, and need the socket's until then.
+        let patience = if self.network.lines().is_some() { 3 } else { 1 };
+        self.flush(patience * SHUTDOWN_TIMEOUT).await;
         let goodbye = Disconnect::new(Code::Shutdown, "the server has stopped");
         self.network.close(&goodbye, Instant::now().into_std());
-        self.flush(room).await;
-        None
+        self.flush(SHUTDOWN_TIMEOUT).await;
     }
 
-    /// Carries on until no connection is left, or for as long as the end may take.
-    async fn flush(&mut self, room: &mut dyn AnyRoom) {
-        let end = Instant::now() + SHUTDOWN_TIMEOUT;
+    /// Carries on until no connection is left, or for so long.
+    async fn flush(&mut self, time: Duration) {
+        let end = Instant::now() + time;
         self.network.transmit(Instant::now().into_std());
+        self.network.flush_lines();
         while !self.network.is_idle() && Instant::now() < end {
             self.set_timer(end);
             let Self { network, timer, .. } = self;
@@ -158,51 +259,52 @@ impl Driver {
                 }
             })
             .await;
-            self.take_in(room).await;
+            self.take_in().await;
             self.network.transmit(Instant::now().into_std());
+            self.network.flush_lines();
             tokio::task::coop::consume_budget().await;
         }
     }
 
-    fn carry_out(&self, room: &mut dyn AnyRoom, Order { command, done }: Order) {
-        // Nobody may wait for the result any more.
-        let _ = done.send(room.handle_command(self.clock.now(), command));
-    }
-
-    /// Tells the host, if anybody listens.
-    fn tell_events(&self, room: &mut dyn AnyRoom) {
-        while let Some(event) = room.poll_event() {
-            match &event {
-                Told::Report { name, player, value } => {
-                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
-                }
-                Told::Game { name } => tracing::info!(name, "a game begins"),
-                Told::Round { played } => tracing::info!(played, "a round is over"),
-                _ => {}
-            }
-            let _ = self.host.events.send(event);
+    /// Carries out an order here, or has it carried out where its room is.
+    fn carry_out(&mut self, order: Order) {
+        let Some(shard) = self.shards.get(order.to.shard) else {
+            // Nobody may wait for the result any more.
+            let _ = order.done.send(self.rooms.handle_command(order.to.room, order.command));
+            return;
+        };
+        if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
+            tracing::warn!(command = ?order.command, "a thread of rooms takes no orders");
         }
     }
 
-    /// Does what the room says.
-    async fn drain(&mut self, room: &mut dyn AnyRoom) {
+    async fn drain_all(&mut self) {
+        let ids = self.take_ids();
+        for id in &ids {
+            self.drain(*id).await;
+        }
+        self.ids = ids;
+    }
+
+    /// Does what a room says.
+    async fn drain(&mut self, id: RoomId) {
         poll_fn(|cx| {
-            self.carry(cx, &mut *room);
+            self.carry(cx, id);
             Poll::Ready(())
         })
         .await;
     }
 
-    /// Does what the room says. A snapshot leaves as soon as it is packed, since it says when.
-    fn carry(&mut self, cx: &mut Context<'_>, room: &mut dyn AnyRoom) {
-        let Self { network, clock, .. } = self;
+    /// Does what a room says. A snapshot leaves as soon as it is packed, since it says when.
+    fn carry(&mut self, cx: &mut Context<'_>, id: RoomId) {
+        let Self { network, rooms, clock, .. } = self;
         let mut packed: Option<ClientId> = None;
         let mut looked = Instant::now().into_std();
         loop {
             let now = Instant::now().into_std();
             // Clients with a snapshot still waiting are spared this one.
             let behind = |client| network.is_behind(client);
-            let output = room.poll_output_unless(clock.time_of(now), &behind);
+            let output = rooms.poll_output(id, clock.time_of(now), &behind);
             let to = match &output {
                 Some(Output::Datagram { client, .. }) => Some(*client),
                 _ => None,
@@ -218,7 +320,7 @@ impl Driver {
                     if network.send(client, &message, now).is_err() {
                         network.put_out(client, now);
                         let reason = "it does not read its control messages";
-                        room.handle_lost(clock.time_of(now), client, reason);
+                        rooms.handle_lost(clock.time_of(now), id, client, reason);
                     }
                 }
                 Some(Output::Close { client, goodbye }) => network.leave(client, goodbye, now),
@@ -226,7 +328,7 @@ impl Driver {
             }
             if now - looked > PACKING {
                 looked = now;
-                network.take_in(cx, room, PACKETS_PER_LOOK);
+                network.take_in(cx, rooms, PACKETS_PER_LOOK);
             }
         }
     }

@@ -1,48 +1,73 @@
-//! The driver: carries what comes over QUIC to the room, and what the room says to the clients.
+//! The driver: carries what comes over QUIC to the rooms, and what they say to the clients.
 //!
-//! One task owns the socket, all connections and the room, over quinn's state machines:
+//! One task owns the socket, all connections and all rooms, over quinn's state machines:
 //!
 //! ```text
-//! drive          a turn: packets in, tick, snapshots, packets out      handle: the host's orders
-//!   network      all connections: whose packet, who may send, what is due
-//!     packets    the socket, by batches        deadlines, newcomers    when, and who may come
-//!     peer       one connection, from the first packet to the goodbye
+//! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's orders
+//!   rooms        what runs here, game after game, and what panicked    directory: who goes where
+//!   network      all connections: who may send, what is due
+//!     entrance   the socket: whose packet, who may come in             newcomers: how many
+//!       packets  packets by batches                                    shards: other threads
+//!     peer       one connection, from the first packet to the goodbye  deadlines: when
 //!       control  its stream of messages
 //! ```
 //!
-//! No client can hold up the room: what a client does not take is dropped or ends it, and all that
+//! With several threads of rooms, the task with the socket has no rooms. A client moves to the
+//! thread of its room with its first message, connection and all; from then on its packets go there
+//! unread, and that thread sends by itself.
+//!
+//! No client can hold up a room: what a client does not take is dropped or ends it, and all that
 //! waits is bounded.
 
 mod control;
 mod deadlines;
+mod directory;
 mod drive;
+mod entrance;
 mod handle;
 mod network;
 mod newcomers;
 mod packets;
 mod peer;
+mod plan;
+mod rooms;
+mod shards;
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use phaselock::games::Games;
-use phaselock::server::{RoomConfig, Rotation};
+use phaselock::limits::ROOMS_MAX;
+use phaselock::server::RoomConfig;
 use phaselock::time::LocalTime;
-use phaselock::wire::disconnect::Disconnect;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use quinn_proto::Endpoint;
+use tokio::runtime::Builder;
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::settings::{self, SPARE_CONNECTIONS};
 use crate::socket;
-use drive::Driver;
-pub use handle::{OrderError, ServerHandle};
-use network::Network;
+use directory::Directory;
+pub use directory::RoomFigures;
+use drive::{Driver, Shard, Shutdown};
+use entrance::Entrance;
+use handle::{ORDERS_MAX, Order};
+pub use handle::{OrderError, RoomEvent, ServerHandle};
+use network::{Network, Source};
+use newcomers::SharedPlaces;
+use plan::Plan;
+pub use plan::RoomsConfig;
+use rooms::Rooms;
+use shards::Inbox;
 
 /// A server cannot be bound.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -53,6 +78,11 @@ pub enum BindError {
     #[error("cannot use the certificate: {0}")]
     Crypto(String),
 }
+
+/// The system gives a server no thread.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start a thread for rooms: {0}; use fewer")]
+pub struct ThreadError(#[from] std::io::Error);
 
 /// A bound server that does not run yet.
 #[derive(Debug)]
@@ -105,31 +135,139 @@ impl Server {
         self.address
     }
 
-    /// Plays these games in turn, each for the configured rounds, until `shutdown` resolves to the
-    /// goodbye for the players. The room's start is set here. Without a game this returns at once.
+    /// Plays these games in turn in one room, each for the configured rounds, until `shutdown`
+    /// resolves to the goodbye for the players. The room's start is set here. Without a game this
+    /// returns at once.
+    ///
+    /// # Panics
+    ///
+    /// If the rules of a game do.
     pub async fn run(
         self,
         games: &Games,
-        mut config: RoomConfig,
+        config: RoomConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
-        let clock = Clock::start();
-        config.start = LocalTime(0);
-        config.unix_micros = clock.unix_of_start();
-        if games.names().count() < 2 {
-            config.rounds = None;
-        }
-        let connections_max = usize::from(config.players_max) + SPARE_CONNECTIONS;
+        let plan = Plan::new(games, config, RoomsConfig::default(), false);
+        // Only more threads can fail to start.
+        let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
+    }
 
-        let network = Network::new(self.socket, self.endpoint, clock, connections_max);
-        let mut driver = Driver::new(network, clock, self.host, Box::pin(shutdown));
-        let mut rotation = Rotation::new(config);
-        let entries: Vec<_> = games.iter().collect();
-        for entry in entries.into_iter().cycle() {
-            match driver.play((entry.open)(rotation, &entry.setup)).await {
-                Some(next) => rotation = next,
-                None => break,
-            }
+    /// The same with any number of rooms. A room that panics goes on with its next game and the
+    /// same players, or without them, and no other room notices; after three panics within a minute
+    /// it is closed. Fails if the system gives no thread.
+    pub async fn run_rooms(
+        self,
+        games: &Games,
+        config: RoomConfig,
+        rooms: RoomsConfig,
+        shutdown: impl Future<Output = Disconnect> + Send + 'static,
+    ) -> Result<(), ThreadError> {
+        let plan = Plan::new(games, config, rooms, true);
+        self.play(plan, rooms, Box::pin(shutdown)).await
+    }
+
+    async fn play(
+        self,
+        mut plan: Plan,
+        rooms: RoomsConfig,
+        shutdown: Shutdown,
+    ) -> Result<(), ThreadError> {
+        if plan.games.is_empty() {
+            return Ok(());
         }
+        let clock = Clock::start();
+        plan.config.start = LocalTime(0);
+        plan.config.unix_micros = clock.unix_of_start();
+        let rooms_max = usize::from(rooms.rooms_max.max(rooms.rooms).clamp(1, ROOMS_MAX));
+        let rooms_min = usize::from(rooms.rooms).clamp(1, rooms_max);
+        let shards = if rooms.threads > 1 { usize::from(rooms.threads) } else { 0 };
+        let players_max = plan.config.players_max;
+        let places = usize::from(players_max) * rooms_max + SPARE_CONNECTIONS;
+
+        let Self { socket, endpoint, host, .. } = self;
+        host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
+        let common = Common {
+            socket,
+            clock,
+            places: SharedPlaces::new(places),
+            plan: Arc::new(plan),
+            directory: host.directory,
+            events: host.events,
+        };
+        let (lines, inboxes) = shards::lines(shards);
+        let started = inboxes.into_iter().enumerate();
+        let started: Vec<_> =
+            started.map(|(at, inbox)| common.start(at, inbox)).collect::<Result<_, _>>()?;
+        let (shards, threads): (Vec<_>, Vec<_>) = started.into_iter().unzip();
+
+        let lines = (!shards.is_empty()).then_some(lines);
+        let entrance = Entrance::new(Arc::clone(&common.socket), endpoint, lines);
+        let source = Source::Socket(Box::new(entrance));
+        // Behind the threads of rooms, this one has none.
+        common.driver(shards.len(), source, host.orders, shutdown, shards).run().await;
+        for thread in threads {
+            end(thread);
+        }
+        Ok(())
+    }
+}
+
+/// All that the threads of a server have in common.
+#[derive(Clone, Debug)]
+struct Common {
+    socket: Arc<dyn AsyncUdpSocket>,
+    clock: Clock,
+    places: SharedPlaces,
+    plan: Arc<Plan>,
+    directory: Arc<Directory>,
+    events: broadcast::Sender<RoomEvent>,
+}
+
+impl Common {
+    /// The driver of a thread, whose rooms it opens.
+    fn driver(
+        self,
+        shard: usize,
+        source: Source,
+        orders: mpsc::Receiver<Order>,
+        shutdown: Shutdown,
+        shards: Vec<Shard>,
+    ) -> Driver {
+        let Self { socket, clock, places, plan, directory, events } = self;
+        let network = Network::new(socket, source, clock, places);
+        let rooms = Rooms::open(plan, directory, clock, shard, events);
+        Driver::new(network, rooms, clock, orders, shutdown, shards)
+    }
+
+    /// Starts a thread of rooms.
+    fn start(&self, shard: usize, inbox: Inbox) -> Result<(Shard, JoinHandle<()>), ThreadError> {
+        let (order_sender, orders) = mpsc::channel(ORDERS_MAX);
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async move {
+            let text = "the server has stopped";
+            stopped.await.unwrap_or_else(|_| Disconnect::new(Code::Shutdown, text))
+        };
+        let runtime = Builder::new_current_thread().enable_time().build()?;
+        let common = self.clone();
+        let thread = thread::Builder::new().name(format!("rooms-{shard}")).spawn(move || {
+            runtime.block_on(async {
+                let source = Source::Inbox(Box::new(inbox));
+                common.driver(shard, source, orders, Box::pin(shutdown), Vec::new()).run().await;
+            });
+        })?;
+        Ok((Shard { orders: order_sender, stop }, thread))
+    }
+}
+
+/// Takes in the end of a thread, and goes on with its panic, if it did. One whose rules never end
+/// is left behind.
+fn end(thread: JoinHandle<()>) {
+    if !thread.is_finished() {
+        tracing::error!(name = thread.thread().name(), "a thread of rooms does not end");
+        return;
+    }
+    if let Err(panic) = thread.join() {
+        resume_unwind(panic);
     }
 }

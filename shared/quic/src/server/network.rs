@@ -1,4 +1,4 @@
-//! All connections at one socket: packets in, packets out, and what is due between.
+//! The connections of one thread: packets out, what is due, and what rooms say to their clients.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
@@ -6,89 +6,109 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use phaselock::server::{AnyRoom, ClientId};
+use phaselock::server::ClientId;
 use phaselock::wire::control::ServerMessage;
 use phaselock::wire::disconnect::Disconnect;
 use quinn::AsyncUdpSocket;
-use quinn_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming};
+use quinn_proto::{ConnectionEvent, ConnectionHandle};
 
 use super::control::NotReading;
 use super::deadlines::Deadlines;
-use super::newcomers::Places;
-use super::packets::{Intake, Outlet, Packet};
+use super::directory::RoomId;
+use super::entrance::Entrance;
+use super::newcomers::SharedPlaces;
+use super::packets::Outlet;
 use super::peer::{Peer, too_slow};
+use super::rooms::Rooms;
+use super::shards::{Inbox, Item, Lines};
 use crate::clock::Clock;
 
 /// Packets that are taken in at a time, before ticks and timers are looked at: 2 ms at most.
 pub(super) const PACKETS_PER_TURN: usize = 512;
-/// Handshakes that are begun at a time; each signs and takes a fifth of a millisecond. The others
-/// wait.
-const HANDSHAKES_PER_TURN: usize = 4;
-/// Newcomers that are looked at in a turn: to be told to prove their address takes a hundredth.
-const NEWCOMERS_PER_TURN: usize = 64;
 
-/// The connections at a socket.
+/// Source of what comes for the connections.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// The socket.
+    Socket(Box<Entrance>),
+    /// The thread that has the socket.
+    Inbox(Box<Inbox>),
+}
+
+/// The connections of a thread.
 #[derive(Debug)]
 pub(super) struct Network {
     clock: Clock,
-    socket: Arc<dyn AsyncUdpSocket>,
-    endpoint: Endpoint,
-    intake: Intake,
+    source: Source,
     outlet: Outlet,
     /// By their handles' numbers.
     peers: Vec<Option<Box<Peer>>>,
-    /// Those of which the room may speak.
+    /// Those of which a room may speak.
     handles: HashMap<ClientId, ConnectionHandle>,
     deadlines: Deadlines,
     /// Connections whose deadline has come.
     due: Vec<ConnectionHandle>,
     /// Connections that may have something to send.
     listed: VecDeque<ConnectionHandle>,
-    /// Newcomers that nobody has looked at yet.
-    incoming: VecDeque<Incoming>,
-    places: Places,
-    next: ClientId,
-    /// An answer of the endpoint.
-    response: Vec<u8>,
-    is_shut: bool,
+    places: SharedPlaces,
 }
 
 impl Network {
-    /// All connections at this socket, of which there are at most so many.
+    /// No connections yet at this socket.
     pub(super) fn new(
         socket: Arc<dyn AsyncUdpSocket>,
-        endpoint: Endpoint,
+        source: Source,
         clock: Clock,
-        connections_max: usize,
+        places: SharedPlaces,
     ) -> Self {
-        let packet_bytes_max = endpoint.config().get_max_udp_payload_size().min(64 * 1024);
         Self {
             clock,
-            intake: Intake::new(&*socket, packet_bytes_max as usize),
-            outlet: Outlet::new(Arc::clone(&socket)),
-            socket,
-            endpoint,
+            source,
+            outlet: Outlet::new(socket),
             peers: Vec::new(),
             handles: HashMap::new(),
             deadlines: Deadlines::default(),
             due: Vec::new(),
             listed: VecDeque::new(),
-            incoming: VecDeque::new(),
-            places: Places::new(connections_max),
-            next: ClientId(0),
-            response: Vec::new(),
-            is_shut: false,
+            places,
         }
     }
 
     /// Ready if packets or newcomers wait, or if packets may be sent again.
     pub(super) fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let unblocked = self.outlet.is_blocked() && self.outlet.poll_unblocked(cx).is_ready();
-        let filled = self.intake.poll_fill(cx, &*self.socket).is_ready();
-        match filled || unblocked || !self.incoming.is_empty() {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        let came = match &mut self.source {
+            Source::Socket(entrance) => entrance.poll_ready(cx).is_ready(),
+            Source::Inbox(inbox) => inbox.poll_ready(cx).is_ready(),
+        };
+        if came || unblocked { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Takes in what waits at the socket, up to so many packets, or what waits in the inbox.
+    pub(super) fn take_in(&mut self, cx: &mut Context<'_>, rooms: &mut Rooms, max: usize) {
+        let mut left = max;
+        while left > 0 {
+            match &mut self.source {
+                Source::Socket(entrance) => {
+                    left -= 1;
+                    if entrance.poll_packets(cx).is_pending() {
+                        break;
+                    }
+                    if let Some((handle, arrival, event)) = entrance.receive(&self.outlet) {
+                        self.handle_packet(handle, arrival, event, rooms);
+                    }
+                }
+                Source::Inbox(inbox) => {
+                    if inbox.poll_ready(cx).is_pending() {
+                        break;
+                    }
+                    let batch = inbox.take();
+                    left = left.saturating_sub(batch.len());
+                    batch.into_iter().for_each(|item| self.handle_item(item, rooms));
+                }
+            }
         }
+        self.handle_returned(cx);
     }
 
     /// Moment of the next [`handle_timeouts`](Self::handle_timeouts).
@@ -96,100 +116,87 @@ impl Network {
         self.deadlines.earliest()
     }
 
-    /// Takes in what waits at the socket, up to so many packets.
-    pub(super) fn take_in(&mut self, cx: &mut Context<'_>, room: &mut dyn AnyRoom, max: usize) {
-        for _ in 0..max {
-            if self.intake.poll_fill(cx, &*self.socket).is_pending() {
-                return;
+    fn handle_packet(
+        &mut self,
+        handle: ConnectionHandle,
+        arrival: Instant,
+        event: ConnectionEvent,
+        rooms: &mut Rooms,
+    ) {
+        if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
+            peer.connection.handle_event(event);
+            if self.advance(handle, arrival, rooms) {
+                self.await_snapshot(handle);
             }
-            if let Some(packet) = self.intake.pop() {
-                self.receive(packet, room);
+        } else if let Source::Socket(entrance) = &mut self.source {
+            entrance.pass_on(handle, arrival, event);
+        }
+    }
+
+    fn handle_item(&mut self, item: Item, rooms: &mut Rooms) {
+        match item {
+            Item::Packet { handle, arrival, event } => {
+                self.handle_packet(handle, arrival, event, rooms);
+            }
+            Item::Event { handle, event } => {
+                if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
+                    peer.connection.handle_event(event);
+                    self.list(handle);
+                }
+            }
+            Item::Newcomer { handle, arrival, mut peer } => {
+                peer.arrive(arrival, self.clock.time_of(arrival), rooms);
+                self.insert(handle, peer);
+                if self.advance(handle, arrival, rooms) {
+                    self.list(handle);
+                }
             }
         }
     }
 
-    fn receive(&mut self, packet: Packet, room: &mut dyn AnyRoom) {
-        let Packet { remote, local, arrival, bytes } = packet;
-        let mut response = mem::take(&mut self.response);
-        response.clear();
-        match self.endpoint.handle(arrival, remote, local, None, bytes, &mut response) {
-            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
-                    peer.connection.handle_event(event);
-                    if self.advance(handle, arrival, room) {
-                        self.await_snapshot(handle);
-                    }
-                }
-            }
-            Some(DatagramEvent::NewConnection(incoming)) => match self.is_shut {
-                false => self.incoming.push_back(incoming),
-                true => self.endpoint.ignore(incoming),
-            },
-            Some(DatagramEvent::Response(transmit)) => self.outlet.respond(&transmit, &response),
-            None => {}
+    /// Takes in what connections on other threads have for the endpoint.
+    fn handle_returned(&mut self, cx: &mut Context<'_>) {
+        if let Source::Socket(entrance) = &mut self.source {
+            entrance.handle_returned(cx);
         }
-        self.response = response;
+    }
+
+    /// Hands all batches to the other threads.
+    pub(super) fn flush_lines(&mut self) {
+        match &mut self.source {
+            Source::Socket(entrance) => entrance.flush_lines(),
+            Source::Inbox(inbox) => inbox.flush(),
+        }
     }
 
     /// Lets some of the newcomers in, or sends them away.
-    pub(super) fn admit(&mut self, now: Instant, room: &mut dyn AnyRoom) {
-        let mut begun = 0;
-        for _ in 0..NEWCOMERS_PER_TURN {
-            if begun == HANDSHAKES_PER_TURN {
-                return;
-            }
-            let Some(incoming) = self.incoming.pop_front() else { return };
-            self.response.clear();
-            if self.places.must_validate(&incoming) {
-                match self.endpoint.retry(incoming, &mut self.response) {
-                    Ok(transmit) => self.outlet.respond(&transmit, &self.response),
-                    // Its address is validated already.
-                    Err(error) => self.endpoint.ignore(error.into_incoming()),
-                }
-                continue;
-            }
-            let remote = incoming.remote_address().ip();
-            let Some(place) = self.places.enter(remote) else {
-                tracing::debug!(%remote, "refused: too many connections");
-                let transmit = self.endpoint.refuse(incoming, &mut self.response);
-                self.outlet.respond(&transmit, &self.response);
-                continue;
-            };
-            begun += 1;
-            match self.endpoint.accept(incoming, now, &mut self.response, None) {
-                Ok((handle, connection)) => {
-                    let client = self.next;
-                    self.next = ClientId(client.0 + 1);
-                    if self.peers.len() <= handle.0 {
-                        self.peers.resize_with(handle.0 + 1, || None);
-                    }
-                    let peer = Peer::new(connection, client, place, now);
-                    self.peers[handle.0] = Some(Box::new(peer));
-                    self.handles.insert(client, handle);
-                    if self.advance(handle, now, room) {
-                        self.list(handle);
-                    }
-                }
-                Err(error) => {
-                    tracing::debug!(%remote, error = %error.cause, "no handshake");
-                    self.places.leave(place);
-                    if let Some(transmit) = error.response {
-                        self.outlet.respond(&transmit, &self.response);
-                    }
-                }
+    pub(super) fn admit(&mut self, now: Instant, rooms: &mut Rooms) {
+        let Source::Socket(entrance) = &mut self.source else { return };
+        for (handle, peer) in entrance.admit(now, &self.places, &self.outlet) {
+            self.insert(handle, peer);
+            if self.advance(handle, now, rooms) {
+                self.list(handle);
             }
         }
     }
 
+    fn insert(&mut self, handle: ConnectionHandle, peer: Box<Peer>) {
+        if self.peers.len() <= handle.0 {
+            self.peers.resize_with(handle.0 + 1, || None);
+        }
+        self.handles.insert(peer.client, handle);
+        self.peers[handle.0] = Some(peer);
+    }
+
     /// Does what is due.
-    pub(super) fn handle_timeouts(&mut self, now: Instant, room: &mut dyn AnyRoom) {
+    pub(super) fn handle_timeouts(&mut self, now: Instant, rooms: &mut Rooms) {
         let mut due = mem::take(&mut self.due);
         self.deadlines.take_due(now, &mut due);
         let time = self.clock.time_of(now);
         for handle in due.drain(..) {
             if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
-                peer.handle_timeout(now, time, room);
-                if self.advance(handle, now, room) {
+                peer.handle_timeout(now, time, rooms);
+                if self.advance(handle, now, rooms) {
                     self.list(handle);
                 }
             }
@@ -198,17 +205,26 @@ impl Network {
     }
 
     /// Takes what a connection has for the room and for the endpoint, after something happened to
-    /// it. Returns false if it is no more.
-    fn advance(&mut self, handle: ConnectionHandle, now: Instant, room: &mut dyn AnyRoom) -> bool {
+    /// it. Returns false if it is not here any more.
+    fn advance(&mut self, handle: ConnectionHandle, now: Instant, rooms: &mut Rooms) -> bool {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
-        peer.advance(now, self.clock.time_of(now), room);
+        peer.advance(now, self.clock.time_of(now), rooms);
+        if let Some(shard) = peer.leaves_for() {
+            self.hand_over(handle, shard, now);
+            return false;
+        }
         while let Some(event) = peer.connection.poll_endpoint_events() {
             let is_drained = event.is_drained();
-            if let Some(event) = self.endpoint.handle_event(handle, event) {
-                peer.connection.handle_event(event);
+            match &mut self.source {
+                Source::Socket(entrance) => {
+                    if let Some(event) = entrance.endpoint.handle_event(handle, event) {
+                        peer.connection.handle_event(event);
+                    }
+                }
+                Source::Inbox(inbox) => inbox.push(handle, event),
             }
             if is_drained {
-                peer.settle(&mut self.places);
+                peer.settle(&self.places);
                 self.handles.remove(&peer.client);
                 self.peers[handle.0] = None;
                 self.deadlines.set(handle, None);
@@ -229,10 +245,19 @@ impl Network {
         }
     }
 
+    /// Hands a connection to another thread.
+    fn hand_over(&mut self, handle: ConnectionHandle, shard: usize, now: Instant) {
+        let Source::Socket(entrance) = &mut self.source else { return };
+        let Some(peer) = self.peers.get_mut(handle.0).and_then(Option::take) else { return };
+        self.handles.remove(&peer.client);
+        self.deadlines.set(handle, None);
+        entrance.hand_over(shard, handle, now, peer);
+    }
+
     /// Notes that a connection may have something to send.
     fn list(&mut self, handle: ConnectionHandle) {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return };
-        peer.settle(&mut self.places);
+        peer.settle(&self.places);
         if !peer.is_open() {
             self.handles.remove(&peer.client);
         }
@@ -325,11 +350,22 @@ impl Network {
         self.leave(client, too_slow(), now);
     }
 
+    /// Sends away whoever still is in a room that is no more.
+    pub(super) fn leave_room(&mut self, room: RoomId, goodbye: &Disconnect, now: Instant) {
+        for index in 0..self.peers.len() {
+            if let Some(Some(peer)) = self.peers.get_mut(index)
+                && peer.room() == Some(room)
+            {
+                peer.put_out(goodbye.clone(), now);
+                self.list(ConnectionHandle(index));
+            }
+        }
+    }
+
     /// Lets nobody in any more, and closes the connections that the room has not said goodbye to.
     pub(super) fn shut(&mut self, goodbye: &Disconnect, now: Instant) {
-        self.is_shut = true;
-        for incoming in self.incoming.drain(..) {
-            self.endpoint.ignore(incoming);
+        if let Source::Socket(entrance) = &mut self.source {
+            entrance.shut();
         }
         self.close_those(goodbye, now, Peer::is_open);
     }
@@ -350,16 +386,20 @@ impl Network {
         }
     }
 
-    /// True if no connection is left.
+    /// True if no connection is left, here or on other threads.
     pub(super) fn is_idle(&self) -> bool {
-        self.peers.iter().all(Option::is_none)
+        let are_others = match &self.source {
+            Source::Socket(entrance) => entrance.lines().is_some_and(|lines| !lines.have_ended()),
+            Source::Inbox(_) => false,
+        };
+        !are_others && self.peers.iter().all(Option::is_none)
     }
-}
 
-impl Drop for Network {
-    fn drop(&mut self) {
-        for incoming in self.incoming.drain(..) {
-            self.endpoint.ignore(incoming);
+    /// The ways to other threads, if there are any.
+    pub(super) fn lines(&self) -> Option<&Lines> {
+        match &self.source {
+            Source::Socket(entrance) => entrance.lines(),
+            Source::Inbox(_) => None,
         }
     }
 }

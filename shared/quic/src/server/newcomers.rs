@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quinn_proto::Incoming;
 
@@ -15,6 +16,21 @@ pub(super) struct Places {
     newcomers: HashMap<IpAddr, usize>,
 }
 
+/// The places of a server, whose connections may be on several threads.
+#[derive(Clone, Debug)]
+pub(super) struct SharedPlaces(Arc<Mutex<Places>>);
+
+impl SharedPlaces {
+    pub(super) fn new(max: usize) -> Self {
+        Self(Arc::new(Mutex::new(Places::new(max))))
+    }
+
+    /// The places, for a moment.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Places> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A connection's place. It has to be given back.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -22,8 +38,15 @@ pub(super) struct Place {
     newcomer: Option<IpAddr>,
 }
 
+impl Place {
+    /// True if its connection has no seat yet.
+    pub(super) fn is_newcomer(&self) -> bool {
+        self.newcomer.is_some()
+    }
+}
+
 impl Places {
-    pub(super) fn new(max: usize) -> Self {
+    fn new(max: usize) -> Self {
         Self { max, taken: 0, newcomers: HashMap::new() }
     }
 

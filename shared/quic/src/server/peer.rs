@@ -1,17 +1,20 @@
 //! One client's connection, from its first packet to its goodbye.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
-use phaselock::server::{AnyRoom, ClientId};
+use phaselock::server::ClientId;
 use phaselock::time::{LocalTime, Rates};
-use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::wire_hash;
 use quinn_proto::{Connection, ConnectionError, Dir, Event, StreamEvent};
 
 use super::control::{ControlStream, NotReading};
-use super::newcomers::{Place, Places};
+use super::directory::{Destination, RoomId};
+use super::newcomers::{Place, SharedPlaces};
+use super::rooms::Rooms;
 use crate::congestion;
 use crate::goodbye::{closing, said};
 use crate::player::is_proven;
@@ -36,8 +39,10 @@ pub(super) fn too_slow() -> Disconnect {
 enum Stage {
     /// No hello has come yet; there is time for it until then.
     Knocking { until: Instant },
+    /// Its room is on another thread, to which it moves with its first message.
+    Moving { to: Destination, first: Vec<u8> },
     /// The room has heard of it.
-    Playing,
+    Playing { room: RoomId },
     /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
     /// the given moment.
     Leaving { goodbye: Disconnect, until: Option<Instant> },
@@ -88,7 +93,7 @@ impl Peer {
 
     /// Hands on to the room what has come since the last call, and writes what fits by now. `time`
     /// is that of the arrival.
-    pub(super) fn advance(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+    pub(super) fn advance(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         while let Some(event) = self.connection.poll() {
             match event {
                 Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
@@ -103,51 +108,38 @@ impl Peer {
                     self.control.refuse();
                     self.finish(now);
                 }
-                Event::ConnectionLost { reason } => self.end(&reason, time, room),
+                Event::ConnectionLost { reason } => self.end(&reason, time, rooms),
                 _ => {}
             }
         }
-        self.read(now, time, room);
+        self.read(now, time, rooms);
         self.write(now);
-        self.receive(now, time, room);
+        self.receive(now, time, rooms);
     }
 
-    fn read(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
-        while let Stage::Knocking { .. } | Stage::Playing = self.stage {
+    fn read(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
+        while let Stage::Knocking { .. } | Stage::Playing { .. } = self.stage {
             let Some(body) = self.control.read(&mut self.connection, now) else { break };
-            let client = self.client;
             match (&self.stage, body) {
-                (Stage::Playing, body) => {
+                (Stage::Playing { room }, body) => {
                     // The room objects to an empty message.
                     let body = body.unwrap_or_default();
-                    room.handle_control(time, client, &body);
+                    rooms.handle_control(time, *room, self.client, &body);
                     if body.is_empty() {
                         self.control.end();
                     }
                     self.control.pause(now);
                 }
-                (_, Ok(hello)) => match self.unproven(&hello) {
-                    None => {
-                        let remote = self.connection.remote_address();
-                        tracing::debug!(client = client.0, %remote, "connected");
-                        self.stage = Stage::Playing;
-                        room.handle_first(time, client, &hello);
-                    }
-                    Some(goodbye) => {
-                        tracing::debug!(client = client.0, %goodbye, "refused");
-                        // A queue that is empty takes it.
-                        let _ = self.send(&ServerMessage::Disconnect(goodbye.clone()), now);
-                        return self.leave(goodbye, now);
-                    }
+                (_, Ok(first)) => match self.admit(first, time, rooms) {
+                    Ok(()) => {}
+                    Err(goodbye) => return self.refuse(goodbye, now),
                 },
                 (_, Err(error)) => {
-                    tracing::debug!(client = client.0, %error, "no hello");
+                    tracing::debug!(client = self.client.0, %error, "no hello");
                     return self.drop(now);
                 }
             }
-            if let Some(bytes) = self.connection.datagrams().max_size() {
-                room.handle_path(client, bytes);
-            }
+            self.tell_path(rooms);
         }
         // An ended stream is no ended connection, once there was a hello.
         if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
@@ -155,40 +147,117 @@ impl Peer {
         }
     }
 
-    /// The goodbye to a client that does not own the key that it claims. Another build's hello
-    /// cannot be read; the room tells it so.
-    fn unproven(&self, body: &[u8]) -> Option<Disconnect> {
-        let Ok(ClientMessage::Hello(hello)) = ClientMessage::parse(body) else { return None };
-        let session = self.connection.crypto_session();
-        if hello.wire != wire_hash() || is_proven(session, &hello.credentials) {
-            return None;
+    /// Leads a client to the room for its first message, or returns the goodbye.
+    fn admit(
+        &mut self,
+        first: Vec<u8>,
+        time: LocalTime,
+        rooms: &mut Rooms,
+    ) -> Result<(), Disconnect> {
+        // Another build's hello cannot be read; any room tells it so.
+        let hello = match ClientMessage::parse(&first) {
+            Ok(ClientMessage::Hello(hello)) if hello.wire == wire_hash() => Some(hello),
+            _ => None,
+        };
+        self.check_proof(hello.as_ref())?;
+        let to = rooms.choose(hello.as_ref())?;
+        if rooms.are_at(to) {
+            return self.enter(to.room, &first, time, rooms);
         }
-        let text = "your client did not prove that its player's key is its own; join again";
-        Some(Disconnect::new(Code::BadProof, text))
+        self.stage = Stage::Moving { to, first };
+        Ok(())
     }
 
-    fn receive(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
-        if !matches!(self.stage, Stage::Playing) {
-            return;
+    fn enter(
+        &mut self,
+        room: RoomId,
+        first: &[u8],
+        time: LocalTime,
+        rooms: &mut Rooms,
+    ) -> Result<(), Disconnect> {
+        let remote = self.connection.remote_address();
+        tracing::debug!(client = self.client.0, %remote, "connected");
+        self.stage = Stage::Playing { room };
+        rooms.enter(time, room, self.client, first)
+    }
+
+    /// Thread to which the client moves, if its room is elsewhere.
+    pub(super) fn leaves_for(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Moving { to, .. } => Some(to.shard),
+            _ => None,
         }
+    }
+
+    /// Takes in that the client has come to its room's thread.
+    pub(super) fn arrive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
+        let Stage::Moving { to, first } = &mut self.stage else { return };
+        let (room, first) = (to.room, mem::take(first));
+        self.is_listed = false;
+        match self.enter(room, &first, time, rooms) {
+            Ok(()) => self.tell_path(rooms),
+            Err(goodbye) => self.refuse(goodbye, now),
+        }
+    }
+
+    fn tell_path(&mut self, rooms: &mut Rooms) {
+        if let Stage::Playing { room } = self.stage
+            && let Some(bytes) = self.connection.datagrams().max_size()
+        {
+            rooms.handle_path(room, self.client, bytes);
+        }
+    }
+
+    fn refuse(&mut self, goodbye: Disconnect, now: Instant) {
+        tracing::debug!(client = self.client.0, %goodbye, "refused");
+        self.put_out(goodbye, now);
+    }
+
+    /// Says goodbye in a last message, and leaves.
+    pub(super) fn put_out(&mut self, goodbye: Disconnect, now: Instant) {
+        // If the queue is full, closing says it.
+        let _ = self.send(&ServerMessage::Disconnect(goodbye.clone()), now);
+        self.leave(goodbye, now);
+    }
+
+    /// The goodbye to a client that does not own the key that it claims, as an error.
+    fn check_proof(&self, hello: Option<&Hello>) -> Result<(), Disconnect> {
+        let session = self.connection.crypto_session();
+        if hello.is_none_or(|hello| is_proven(session, &hello.credentials)) {
+            return Ok(());
+        }
+        let text = "your client did not prove that its player's key is its own; join again";
+        Err(Disconnect::new(Code::BadProof, text))
+    }
+
+    /// The room that the client plays in.
+    pub(super) fn room(&self) -> Option<RoomId> {
+        match self.stage {
+            Stage::Playing { room } => Some(room),
+            _ => None,
+        }
+    }
+
+    fn receive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
+        let Stage::Playing { room } = self.stage else { return };
         while let Some(bytes) = self.connection.datagrams().recv() {
             if now.saturating_duration_since(self.second.0) > Duration::from_secs(1) {
                 self.second = (now, 0);
             }
             self.second.1 += 1;
             if self.second.1 <= DATAGRAMS_PER_SECOND_MAX {
-                room.handle_datagram(time, self.client, &bytes);
+                rooms.handle_datagram(time, room, self.client, &bytes);
             }
         }
     }
 
     /// Takes in the end of the connection by itself or by the client.
-    fn end(&mut self, reason: &ConnectionError, time: LocalTime, room: &mut dyn AnyRoom) {
+    fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
         let (text, has_left) = describe(reason);
-        if let Stage::Playing = self.stage {
+        if let Stage::Playing { room } = self.stage {
             match has_left {
-                true => room.handle_left(self.client, &text),
-                false => room.handle_lost(time, self.client, &text),
+                true => rooms.handle_left(room, self.client, &text),
+                false => rooms.handle_lost(time, room, self.client, &text),
             }
         } else {
             tracing::debug!(client = self.client.0, reason = text, "connection ended");
@@ -257,11 +326,11 @@ impl Peer {
 
     /// True unless the connection is closed, or will be after a last message.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Knocking { .. } | Stage::Playing)
+        matches!(self.stage, Stage::Knocking { .. } | Stage::Moving { .. } | Stage::Playing { .. })
     }
 
     /// Does what is due.
-    pub(super) fn handle_timeout(&mut self, now: Instant, time: LocalTime, room: &mut dyn AnyRoom) {
+    pub(super) fn handle_timeout(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         if self.connection.poll_timeout().is_some_and(|due| due <= now) {
             self.connection.handle_timeout(now);
         }
@@ -272,9 +341,11 @@ impl Peer {
             }
             Stage::Leaving { until: Some(until), .. } if *until <= now => self.finish(now),
             Stage::Leaving { .. } if self.control.is_stuck(now) => self.close(&too_slow(), now),
-            Stage::Playing if self.control.is_stuck(now) => {
+            Stage::Playing { room } if self.control.is_stuck(now) => {
+                let room = *room;
                 self.close(&too_slow(), now);
-                room.handle_lost(time, self.client, "it does not read its control messages");
+                let reason = "it does not read its control messages";
+                rooms.handle_lost(time, room, self.client, reason);
             }
             _ => {}
         }
@@ -290,10 +361,11 @@ impl Peer {
         let until = match &self.stage {
             Stage::Closed => return transport,
             Stage::Knocking { until } => Some(*until),
-            Stage::Playing => None,
+            Stage::Moving { .. } | Stage::Playing { .. } => None,
             Stage::Leaving { until, .. } => *until,
         };
-        let is_exact = self.is_behind || self.is_held_up || !matches!(self.stage, Stage::Playing);
+        let is_exact =
+            self.is_behind || self.is_held_up || !matches!(self.stage, Stage::Playing { .. });
         let slack = if is_exact { Duration::ZERO } else { TIMER_SLACK };
         let transport = transport.map(|due| due + slack);
         [transport, until, self.control.next_timeout()].into_iter().flatten().min()
@@ -301,7 +373,7 @@ impl Peer {
 
     /// True if nothing has to leave before the next snapshot or timer, whatever came.
     pub(super) fn may_wait(&self) -> bool {
-        matches!(self.stage, Stage::Playing)
+        matches!(self.stage, Stage::Playing { .. })
             && !(self.is_behind || self.is_held_up || self.has_written)
             && !self.connection.has_pending_retransmits()
     }
@@ -326,14 +398,14 @@ impl Peer {
     }
 
     /// Gives back what it takes of the places for connections.
-    pub(super) fn settle(&mut self, places: &mut Places) {
+    pub(super) fn settle(&mut self, places: &SharedPlaces) {
         let Some(place) = &mut self.place else { return };
         if let Stage::Closed = self.stage {
             if let Some(place) = self.place.take() {
-                places.leave(place);
+                places.lock().leave(place);
             }
-        } else if self.control.has_welcomed() {
-            places.seat(place);
+        } else if self.control.has_welcomed() && place.is_newcomer() {
+            places.lock().seat(place);
         }
     }
 }

@@ -38,6 +38,7 @@ pub(super) async fn play(
         credentials: PlayerKey::load(&PlayerKeys::Ephemeral)?.credentials(&connection)?,
         resume: None,
         wishes: 0,
+        room: None,
     };
     send.write_all(&frame(&ClientMessage::Hello(hello))?).await?;
     let welcome = match read(&mut receive).await? {

@@ -1,0 +1,389 @@
+//! The list of a server's rooms: who is in which, and who may go where.
+//!
+//! All threads share it. Its lock is taken when somebody comes or goes, and never for a packet.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use phaselock::identity::PublicKey;
+use phaselock::ids::PlayerId;
+use phaselock::limits::ROOMS_LISTED_MAX;
+use phaselock::server::Event;
+use phaselock::wire::control::{Hello, Status};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::rooms::{RoomCode, RoomStatus};
+
+/// Number of a room, never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RoomId(u32);
+
+impl RoomId {
+    /// The number in resume tokens, which 4096 rooms later comes again.
+    pub(super) fn number(self) -> u16 {
+        (self.0 & 0xfff) as u16
+    }
+
+    /// Its part of seeds, beside the 256 numbers of its games.
+    pub(super) fn seed(self) -> u64 {
+        u64::from(self.0) << 8
+    }
+}
+
+/// A room's place in a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Destination {
+    pub(super) room: RoomId,
+    /// The thread of rooms.
+    pub(super) shard: usize,
+}
+
+/// Figures of a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoomFigures {
+    /// Code, game, players, seats and bots.
+    pub status: RoomStatus,
+    /// True if anybody is led there; otherwise its code is needed.
+    pub is_open: bool,
+    /// Seats of people that are taken, kept ones included.
+    pub seats_taken: usize,
+    /// Time that its ticks and snapshots have taken, as of the last whole second.
+    pub busy: Duration,
+    /// Times that its rules panicked.
+    pub panics: u32,
+}
+
+/// A seat that somebody has.
+#[derive(Debug)]
+struct Seat {
+    key: PublicKey,
+    is_away: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    figures: RoomFigures,
+    shard: usize,
+    /// The room stays when it is empty.
+    is_kept: bool,
+    /// Newcomers who were led there and have not arrived.
+    coming: usize,
+    seats: BTreeMap<PlayerId, Seat>,
+}
+
+impl Entry {
+    fn taken(&self) -> usize {
+        self.figures.seats_taken + self.coming
+    }
+
+    fn has_seat(&self) -> bool {
+        self.taken() < self.figures.status.players_max.into()
+    }
+
+    fn seats_of(&self, key: PublicKey) -> impl Iterator<Item = &Seat> {
+        self.seats.values().filter(move |seat| seat.key == key)
+    }
+}
+
+#[derive(Debug)]
+struct List {
+    rooms: BTreeMap<RoomId, Entry>,
+    next: u32,
+    rooms_max: usize,
+    shards: usize,
+    /// Seats of a room that has not been opened yet.
+    players_max: u16,
+    /// Goodbye to newcomers, once the host has had the server drained.
+    draining: Option<Disconnect>,
+}
+
+/// The rooms of a server.
+#[derive(Debug)]
+pub(super) struct Directory(Mutex<List>);
+
+impl Directory {
+    /// The list of a server with one room that does not run yet.
+    pub(super) fn new() -> Self {
+        let directory = Self(Mutex::new(List {
+            rooms: BTreeMap::new(),
+            next: 0,
+            rooms_max: 1,
+            shards: 1,
+            players_max: 0,
+            draining: None,
+        }));
+        directory.found(1, 1, 1, 1);
+        directory
+    }
+
+    fn list(&self) -> MutexGuard<'_, List> {
+        // Whoever panicked left a list of which each line is whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists the first rooms, each with so many seats, beside those that are listed.
+    pub(super) fn found(&self, rooms: usize, rooms_max: usize, shards: usize, players_max: u16) {
+        let mut list = self.list();
+        (list.rooms_max, list.shards) = (rooms_max.max(rooms), shards);
+        list.players_max = players_max;
+        for (at, entry) in list.rooms.values_mut().enumerate() {
+            entry.shard = at % shards.max(1);
+            entry.figures.status.players_max = players_max;
+        }
+        while list.rooms.len() < rooms {
+            let room = list.make(None);
+            list.rooms.entry(room).and_modify(|entry| entry.is_kept = true);
+        }
+    }
+
+    /// Rooms that are to run on a thread.
+    pub(super) fn rooms_of(&self, shard: usize) -> Vec<RoomId> {
+        let list = self.list();
+        let rooms = list.rooms.iter().filter(|(_, entry)| entry.shard == shard);
+        rooms.map(|(id, _)| *id).collect()
+    }
+
+    /// The room to which a first message goes; its sender counts there from now on, until it has
+    /// [arrived](Self::arrive). Whoever says no hello is answered by any room.
+    pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
+        let mut list = self.list();
+        let room = match hello {
+            Some(hello) => list.room_for(hello)?,
+            None => list.emptiest(|_| true).map_or_else(|| list.make_unless_full(None), Ok)?,
+        };
+        let entry = list.rooms.get_mut(&room).ok_or_else(full)?;
+        entry.coming += 1;
+        Ok(Destination { room, shard: entry.shard })
+    }
+
+    /// Takes in that a newcomer has come to its room.
+    pub(super) fn arrive(&self, room: RoomId) {
+        if let Some(entry) = self.list().rooms.get_mut(&room) {
+            entry.coming = entry.coming.saturating_sub(1);
+        }
+    }
+
+    /// Where all rooms are.
+    pub(super) fn destinations(&self) -> Vec<Destination> {
+        let list = self.list();
+        let rooms = list.rooms.iter();
+        rooms.map(|(room, entry)| Destination { room: *room, shard: entry.shard }).collect()
+    }
+
+    /// The room's code, if it is listed.
+    pub(super) fn code(&self, room: RoomId) -> Option<RoomCode> {
+        self.list().rooms.get(&room).map(|entry| entry.figures.status.code.clone())
+    }
+
+    /// The room of a code, and its thread.
+    pub(super) fn find(&self, code: &RoomCode) -> Option<Destination> {
+        let list = self.list();
+        let (room, entry) =
+            list.rooms.iter().find(|(_, entry)| entry.figures.status.code == *code)?;
+        Some(Destination { room: *room, shard: entry.shard })
+    }
+
+    /// Takes in what a room tells its host.
+    pub(super) fn note(&self, room: RoomId, event: &Event) {
+        let mut list = self.list();
+        let Some(entry) = list.rooms.get_mut(&room) else { return };
+        let away = match event {
+            Event::Joined { player, key, .. } => {
+                entry.seats.insert(*player, Seat { key: *key, is_away: false });
+                return;
+            }
+            Event::Left { player, .. } => {
+                entry.seats.remove(player);
+                return;
+            }
+            Event::Away { player } => (player, true),
+            Event::Resumed { player } => (player, false),
+            _ => return,
+        };
+        if let Some(seat) = entry.seats.get_mut(away.0) {
+            seat.is_away = away.1;
+        }
+    }
+
+    /// Takes in a room's figures.
+    pub(super) fn measure(&self, room: RoomId, status: &Status, seats_taken: usize) {
+        if let Some(Entry { figures, .. }) = self.list().rooms.get_mut(&room) {
+            let listed = &mut figures.status;
+            listed.game.clone_from(&status.game);
+            (listed.players, listed.players_max) = (status.players, status.players_max);
+            listed.bots = status.bots;
+            figures.seats_taken = seats_taken;
+        }
+    }
+
+    /// Takes in the time that a room has taken.
+    pub(super) fn measure_busy(&self, room: RoomId, busy: Duration) {
+        if let Some(entry) = self.list().rooms.get_mut(&room) {
+            entry.figures.busy = busy;
+        }
+    }
+
+    /// Takes in that a room's rules panicked.
+    pub(super) fn count_panic(&self, room: RoomId) {
+        if let Some(entry) = self.list().rooms.get_mut(&room) {
+            entry.figures.panics += 1;
+        }
+    }
+
+    /// Puts a new room of the same code in the place of one that lost its members.
+    pub(super) fn replace(&self, room: RoomId) -> Option<RoomId> {
+        let mut list = self.list();
+        let mut entry = list.rooms.remove(&room)?;
+        entry.seats.clear();
+        entry.figures.seats_taken = 0;
+        entry.coming = 0;
+        let id = list.next_id();
+        list.rooms.insert(id, entry);
+        Some(id)
+    }
+
+    /// Takes a room off the list, unless it is one of the first, or somebody is on the way there.
+    /// Returns false then.
+    pub(super) fn close_empty(&self, room: RoomId) -> bool {
+        let mut list = self.list();
+        let stays = |entry: &Entry| entry.is_kept || entry.coming > 0;
+        let stays = list.rooms.get(&room).is_some_and(stays);
+        if !stays {
+            list.rooms.remove(&room);
+        }
+        !stays
+    }
+
+    /// Takes a room off the list.
+    pub(super) fn close(&self, room: RoomId) {
+        self.list().rooms.remove(&room);
+    }
+
+    /// Makes no rooms any more, and says this to whoever would need one.
+    pub(super) fn drain(&self, goodbye: Disconnect) {
+        self.list().draining = Some(goodbye);
+    }
+
+    /// The goodbye, once the server is drained.
+    pub(super) fn draining(&self) -> Option<Disconnect> {
+        self.list().draining.clone()
+    }
+
+    /// Figures of all rooms.
+    pub(super) fn figures(&self) -> Vec<RoomFigures> {
+        self.list().rooms.values().map(|entry| entry.figures.clone()).collect()
+    }
+
+    /// Makes a room's status that of the server.
+    pub(super) fn complete(&self, status: &mut Status) {
+        let list = self.list();
+        let rooms = || list.rooms.values().map(|entry| &entry.figures);
+        let sum = |count: fn(&RoomStatus) -> u16| {
+            rooms().map(|room| count(&room.status)).fold(0, u16::saturating_add)
+        };
+        status.players = sum(|room| room.players);
+        status.players_max = sum(|room| room.players_max);
+        status.bots = sum(|room| room.bots);
+        // A room made for a code is for those who know it.
+        let open = rooms().filter(|room| room.is_open);
+        status.rooms = open.map(|room| room.status.clone()).take(ROOMS_LISTED_MAX).collect();
+    }
+}
+
+fn full() -> Disconnect {
+    Disconnect::new(Code::Full, "all rooms are full; try again later")
+}
+
+impl List {
+    fn next_id(&mut self) -> RoomId {
+        let id = RoomId(self.next);
+        self.next = self.next.wrapping_add(1);
+        id
+    }
+
+    /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
+    fn room_for(&mut self, hello: &Hello) -> Result<RoomId, Disconnect> {
+        let key = hello.credentials.key;
+        let mut rooms = self.rooms.iter();
+        if let Some(token) = hello.resume
+            && let Some((room, _)) = rooms.find(|(room, entry)| {
+                room.number() == token.room() && entry.seats_of(key).next().is_some()
+            })
+        {
+            return Ok(*room);
+        }
+        if let Some(code) = &hello.room {
+            let mut rooms = self.rooms.iter();
+            let found = rooms.find(|(_, entry)| entry.figures.status.code == *code);
+            return match found {
+                Some((room, _)) => Ok(*room),
+                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code)),
+                None => {
+                    let text = format!("there is no room {code} here; check its code");
+                    Err(Disconnect::new(Code::NoRoom, text))
+                }
+            };
+        }
+        let mut rooms = self.rooms.iter();
+        let kept = rooms.find(|(_, entry)| entry.seats_of(key).any(|seat| seat.is_away));
+        if let Some((room, _)) = kept {
+            return Ok(*room);
+        }
+        let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
+        let free = self
+            .emptiest(|entry| entry.has_seat() && has(&entry.figures.status.game))
+            .or_else(|| self.emptiest(Entry::has_seat));
+        match free {
+            Some(room) => Ok(room),
+            // A full room may still free a seat that it keeps, and says so otherwise.
+            None if self.rooms.len() >= self.rooms_max || self.draining.is_some() => {
+                self.emptiest(|_| true).ok_or_else(full)
+            }
+            None => self.make_unless_full(None),
+        }
+    }
+
+    /// The room with the fewest seats taken, among those to which anybody is led.
+    fn emptiest(&self, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
+        let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
+        open.min_by_key(|(_, entry)| entry.taken()).map(|(room, _)| *room)
+    }
+
+    fn make_unless_full(&mut self, code: Option<&RoomCode>) -> Result<RoomId, Disconnect> {
+        if let Some(goodbye) = &self.draining {
+            return Err(goodbye.clone());
+        }
+        if self.rooms.len() >= self.rooms_max {
+            return Err(full());
+        }
+        Ok(self.make(code))
+    }
+
+    /// Lists a room on the thread with the fewest. Without a code it gets the first free number,
+    /// and anybody is led there.
+    fn make(&mut self, code: Option<&RoomCode>) -> RoomId {
+        let is_taken =
+            |code: &RoomCode| self.rooms.values().any(|entry| entry.figures.status.code == *code);
+        let numbered = || {
+            let mut codes = (1..).map(RoomCode::numbered);
+            codes.find(|code| !is_taken(code)).unwrap_or_else(|| RoomCode::numbered(0))
+        };
+        let is_open = code.is_none();
+        let status = RoomStatus {
+            code: code.cloned().unwrap_or_else(numbered),
+            game: String::new(),
+            players: 0,
+            // The game may have fewer, which its thread tells when it has opened the room.
+            players_max: self.players_max,
+            bots: 0,
+        };
+        let on = |shard| self.rooms.values().filter(|entry| entry.shard == shard).count();
+        let shard = (0..self.shards).min_by_key(|shard| on(*shard)).unwrap_or(0);
+        let figures =
+            RoomFigures { status, is_open, seats_taken: 0, busy: Duration::ZERO, panics: 0 };
+        let entry = Entry { figures, shard, is_kept: false, coming: 0, seats: BTreeMap::new() };
+        let id = self.next_id();
+        self.rooms.insert(id, entry);
+        id
+    }
+}

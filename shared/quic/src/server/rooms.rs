@@ -1,0 +1,469 @@
+//! The rooms of one thread: each plays its games in turn, and one that panics disturbs no other.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::server::{
+    AnyRoom, ClientId, Command, CommandError, Event as Told, Output, RoomConfig, Rotation,
+};
+use phaselock::time::{LocalTime, Micros, ServerTime};
+use phaselock::wire::control::{Hello, ServerMessage};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::rooms::RoomCode;
+use tokio::sync::broadcast;
+
+use super::directory::{Destination, Directory, RoomId};
+use super::handle::RoomEvent;
+use super::plan::Plan;
+use crate::clock::Clock;
+
+/// Panics of a room within [`PANICS_WITHIN`] at which it is closed instead of opened again.
+const PANICS_MAX: usize = 3;
+/// See [`PANICS_MAX`]. Arbitrary.
+const PANICS_WITHIN: Micros = Micros::from_ms(60_000);
+/// Time from a panic to the next game: a client takes a second game within a second for a mistake of
+/// the server's, and its news may take different times.
+const PAUSE: Micros = Micros::from_ms(1500);
+/// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
+const TURN: Micros = Micros::from_ms(1);
+/// Time between two reports of the time that a room takes.
+const BUSY_INTERVAL: Micros = Micros::from_ms(1000);
+
+/// A room that runs.
+#[derive(Debug)]
+struct Running {
+    /// None after a panic, until the next game begins.
+    room: Option<Box<dyn AnyRoom>>,
+    /// After a panic, those who wait for the next game, and its time.
+    next: Option<(Rotation, LocalTime)>,
+    code: RoomCode,
+    /// Index of its game.
+    game: usize,
+    /// Names the room in the log.
+    span: tracing::Span,
+    panics: VecDeque<LocalTime>,
+    empty_since: Option<LocalTime>,
+    /// Time that it has taken, and the last report of it.
+    busy: (Duration, LocalTime),
+}
+
+/// The rooms of a thread.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    plan: Arc<Plan>,
+    directory: Arc<Directory>,
+    clock: Clock,
+    shard: usize,
+    running: BTreeMap<RoomId, Running>,
+    /// Rooms that are no more, with the goodbye for those who are left.
+    gone: VecDeque<(RoomId, Disconnect)>,
+    events: broadcast::Sender<RoomEvent>,
+}
+
+/// The goodbye to those whom a panic lost.
+fn lost() -> Disconnect {
+    let text = "the room met a mistake in its rules and begins anew; join again";
+    Disconnect::new(Code::Failed, text)
+}
+
+impl Rooms {
+    /// Opens the rooms that are listed for this thread.
+    pub(super) fn open(
+        plan: Arc<Plan>,
+        directory: Arc<Directory>,
+        clock: Clock,
+        shard: usize,
+        events: broadcast::Sender<RoomEvent>,
+    ) -> Self {
+        let (running, gone) = (BTreeMap::new(), VecDeque::new());
+        let mut rooms = Self { plan, directory, clock, shard, running, gone, events };
+        for room in rooms.directory.rooms_of(shard) {
+            rooms.start(room, VecDeque::new());
+        }
+        rooms
+    }
+
+    /// The list of all rooms.
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Puts the rooms that run into a list.
+    pub(super) fn list(&self, ids: &mut Vec<RoomId>) {
+        ids.clear();
+        ids.extend(self.running.keys());
+    }
+
+    /// True if several rooms run, which give each other their turns.
+    pub(super) fn are_many(&self) -> bool {
+        self.running.len() > 1
+    }
+
+    /// True if no room runs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Opens a listed room with nobody in it.
+    fn start(&mut self, id: RoomId, panics: VecDeque<LocalTime>) {
+        let Some(code) = self.directory.code(id) else { return };
+        let config = &self.plan.config;
+        let now = self.clock.now();
+        // All rooms tick at the same moments, so that a thread wakes up once for all of them.
+        let since = ServerTime((now - config.start).0);
+        let since = Micros(config.rates.time_of(config.rates.tick_at(since)).0);
+        let config = RoomConfig {
+            seed: config.seed.wrapping_add(id.seed()),
+            map_seed: config.map_seed.wrapping_add(id.seed()),
+            number: id.number(),
+            start: config.start + since,
+            unix_micros: config.unix_micros.saturating_add(since.0),
+            ..config.clone()
+        };
+        let span = match self.plan.is_many {
+            true => tracing::error_span!("room", code = code.as_str()),
+            false => tracing::Span::none(),
+        };
+        let busy = (Duration::ZERO, now);
+        let running = Running {
+            room: None,
+            next: None,
+            code,
+            game: 0,
+            span,
+            panics,
+            empty_since: None,
+            busy,
+        };
+        self.running.insert(id, running);
+        if !self.play(id, 0, Rotation::new(config)) {
+            self.give_up(id);
+        }
+    }
+
+    /// Opens a game in a room. Returns false if its rules panic.
+    fn play(&mut self, id: RoomId, game: usize, rotation: Rotation) -> bool {
+        let Some(entry) = self.plan.games.get(game) else { return false };
+        let Some(running) = self.running.get_mut(&id) else { return false };
+        let inside = running.span.enter();
+        let open = || (entry.open)(rotation, &entry.setup);
+        let room = match self.plan.catches {
+            true => catch_unwind(AssertUnwindSafe(open)).ok(),
+            false => Some(open()),
+        };
+        let is_open = room.is_some();
+        if is_open {
+            tracing::info!(game = entry.name, "the game begins");
+        }
+        drop(inside);
+        (running.game, running.room) = (game, room);
+        self.measure(id);
+        is_open
+    }
+
+    /// Goes on to the next game, if all rounds of this one have been played. Returns true if so.
+    pub(super) fn rotate(&mut self, id: RoomId) -> bool {
+        let is_over = self.call(id, |room| room.is_over()) == Some(true);
+        if is_over {
+            let waiting = self.close_game(id);
+            self.next_game(id, waiting);
+        }
+        is_over
+    }
+
+    /// Ends a room's game, for its members to go on; none if its rules panic.
+    fn close_game(&mut self, id: RoomId) -> Option<Rotation> {
+        let room = self.running.get_mut(&id)?.room.take()?;
+        let close = || room.close_game();
+        match self.plan.catches {
+            true => catch_unwind(AssertUnwindSafe(close)).ok(),
+            false => Some(close()),
+        }
+    }
+
+    /// Goes on to the next game with those who waited for it, unless its rules panic.
+    fn next_game(&mut self, id: RoomId, waiting: Option<Rotation>) {
+        let Some(running) = self.running.get(&id) else { return };
+        let game = (running.game + 1) % self.plan.games.len().max(1);
+        if !waiting.is_some_and(|rotation| self.play(id, game, rotation)) {
+            self.begin_anew(id);
+        }
+    }
+
+    /// Calls a room. If that panics, it is replaced.
+    fn call<T>(&mut self, id: RoomId, f: impl FnOnce(&mut dyn AnyRoom) -> T) -> Option<T> {
+        let Running { room, span, .. } = self.running.get_mut(&id)?;
+        let room = room.as_deref_mut()?;
+        let inside = span.enter();
+        if !self.plan.catches {
+            return Some(f(room));
+        }
+        let done = catch_unwind(AssertUnwindSafe(|| f(room)));
+        drop(inside);
+        if done.is_err() {
+            self.recover(id);
+        }
+        done.ok()
+    }
+
+    /// Replaces a room that panicked by the next game with the same members, or by an empty one if
+    /// they cannot be had, or by none if it panics again and again.
+    fn recover(&mut self, id: RoomId) {
+        let now = self.clock.now();
+        self.directory.count_panic(id);
+        let Some(running) = self.running.get_mut(&id) else { return };
+        running.panics.retain(|panic| now - *panic < PANICS_WITHIN);
+        running.panics.push_back(now);
+        let (panics, code) = (running.panics.len(), &running.code);
+        if panics >= PANICS_MAX {
+            tracing::error!(%code, panics, "the room panicked again and again; it is closed");
+            return self.give_up(id);
+        }
+        tracing::error!(%code, panics, "the room panicked; its players go on in the next game");
+        match self.close_game(id) {
+            Some(rotation) => {
+                if let Some(running) = self.running.get_mut(&id) {
+                    running.next = Some((rotation, now + PAUSE));
+                }
+            }
+            None => self.begin_anew(id),
+        }
+    }
+
+    /// Opens a room anew after a panic, without those who were in it.
+    fn begin_anew(&mut self, id: RoomId) {
+        let Some(running) = self.running.remove(&id) else { return };
+        self.gone.push_back((id, lost()));
+        tracing::error!(code = %running.code, "the room's players are lost and sent away");
+        if let Some(id) = self.directory.replace(id) {
+            self.start(id, running.panics);
+        }
+    }
+
+    /// Closes a room whose rules cannot be run.
+    fn give_up(&mut self, id: RoomId) {
+        let text = "the room met one mistake in its rules after the other and is closed";
+        let goodbye = Disconnect { retry_after: None, ..Disconnect::new(Code::Failed, text) };
+        self.running.remove(&id);
+        self.directory.close(id);
+        self.gone.push_back((id, goodbye));
+    }
+
+    /// The next room that is no more, and the goodbye for those who are left.
+    pub(super) fn poll_gone(&mut self) -> Option<(RoomId, Disconnect)> {
+        self.gone.pop_front()
+    }
+}
+
+/// The connections' side.
+impl Rooms {
+    /// The room for a first message; none if it is on another thread.
+    pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
+        self.directory.choose(hello)
+    }
+
+    /// True if the room is on this thread.
+    pub(super) fn are_at(&self, destination: Destination) -> bool {
+        destination.shard == self.shard
+    }
+
+    /// Hands a first message to the room that was chosen, which is opened if it is new. Fails if
+    /// there is no such room any more.
+    pub(super) fn enter(
+        &mut self,
+        now: LocalTime,
+        id: RoomId,
+        client: ClientId,
+        body: &[u8],
+    ) -> Result<(), Disconnect> {
+        if !self.running.contains_key(&id) {
+            self.start(id, VecDeque::new());
+        }
+        let entered = self.call(id, |room| room.handle_first(now, client, body));
+        self.directory.arrive(id);
+        self.measure(id);
+        entered.ok_or_else(lost)
+    }
+
+    pub(super) fn handle_control(
+        &mut self,
+        now: LocalTime,
+        id: RoomId,
+        client: ClientId,
+        body: &[u8],
+    ) {
+        self.call(id, |room| room.handle_control(now, client, body));
+    }
+
+    pub(super) fn handle_datagram(
+        &mut self,
+        now: LocalTime,
+        id: RoomId,
+        client: ClientId,
+        bytes: &[u8],
+    ) {
+        self.call(id, |room| room.handle_datagram(now, client, bytes));
+    }
+
+    pub(super) fn handle_path(&mut self, id: RoomId, client: ClientId, bytes_max: usize) {
+        self.call(id, |room| room.handle_path(client, bytes_max));
+    }
+
+    pub(super) fn handle_lost(
+        &mut self,
+        now: LocalTime,
+        id: RoomId,
+        client: ClientId,
+        reason: &str,
+    ) {
+        self.call(id, |room| room.handle_lost(now, client, reason));
+    }
+
+    pub(super) fn handle_left(&mut self, id: RoomId, client: ClientId, reason: &str) {
+        self.call(id, |room| room.handle_left(client, reason));
+    }
+}
+
+/// The clock's side.
+impl Rooms {
+    /// Time of the next tick of any room, or of its next game after a panic.
+    pub(super) fn next_timeout(&self) -> Option<LocalTime> {
+        let due = |running: &Running| match &running.room {
+            Some(room) => Some(room.next_timeout()),
+            None => running.next.as_ref().map(|(_, at)| *at),
+        };
+        self.running.values().filter_map(due).min()
+    }
+
+    /// Begins the next game after a panic, if it is time.
+    fn go_on(&mut self, id: RoomId, now: LocalTime) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if let Some((rotation, _)) = running.next.take_if(|(_, at)| *at <= now) {
+            self.next_game(id, Some(rotation));
+        }
+    }
+
+    /// Runs what is due of a room: all of it, or as much as fits its turn where others wait, but a
+    /// tick at least.
+    pub(super) fn tick(&mut self, id: RoomId, now: LocalTime) {
+        let ticks_max = if self.are_many() { 1 } else { u64::MAX };
+        let clock = self.clock;
+        self.go_on(id, now);
+        self.call(id, |room| {
+            while now >= room.next_timeout() {
+                room.handle_timeout_of(now, ticks_max);
+                if clock.now() - now > TURN {
+                    break;
+                }
+            }
+            while let Some(rewound) = room.poll_rewound() {
+                tracing::debug!(?rewound, "a shot was tested against the past");
+            }
+        });
+    }
+
+    /// The next thing to do for a room, as [`AnyRoom::poll_output_unless`].
+    pub(super) fn poll_output(
+        &mut self,
+        id: RoomId,
+        now: LocalTime,
+        behind: &dyn Fn(ClientId) -> bool,
+    ) -> Option<Output> {
+        let mut output = self.call(id, |room| room.poll_output_unless(now, behind)).flatten();
+        if let Some(Output::Control { message: ServerMessage::Status(status), .. }) = &mut output {
+            self.directory.complete(status);
+        }
+        output
+    }
+
+    /// Takes in that a room took so long.
+    pub(super) fn note_busy(&mut self, id: RoomId, took: Duration, now: LocalTime) {
+        let Some(Running { busy, .. }) = self.running.get_mut(&id) else { return };
+        busy.0 += took;
+        if now - busy.1 >= BUSY_INTERVAL {
+            busy.1 = now;
+            self.directory.measure_busy(id, busy.0);
+        }
+    }
+
+    /// Tells the host of a room's news, if anybody listens.
+    pub(super) fn tell_events(&mut self, id: RoomId) {
+        let mut is_changed = false;
+        while let Some(event) = self.call(id, |room| room.poll_event()).flatten() {
+            let Some(Running { span, code, .. }) = self.running.get(&id) else { return };
+            let inside = span.enter();
+            match &event {
+                Told::Report { name, player, value } => {
+                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
+                }
+                Told::Game { name } => tracing::info!(name, "a game begins"),
+                Told::Round { played } => tracing::info!(played, "a round is over"),
+                _ => is_changed = true,
+            }
+            drop(inside);
+            self.directory.note(id, &event);
+            let _ = self.events.send(RoomEvent { room: code.clone(), event });
+        }
+        if is_changed {
+            self.measure(id);
+        }
+    }
+
+    /// Lists a room's figures.
+    fn measure(&mut self, id: RoomId) {
+        let measured = self.call(id, |room| (room.status(), room.seats_taken()));
+        if let Some((status, seats_taken)) = measured {
+            self.directory.measure(id, &status, seats_taken);
+        }
+    }
+}
+
+/// The host's side.
+impl Rooms {
+    pub(super) fn handle_command(
+        &mut self,
+        id: RoomId,
+        command: Command,
+    ) -> Result<(), CommandError> {
+        let now = self.clock.now();
+        self.call(id, |room| room.handle_command(now, command)).unwrap_or(Ok(()))
+    }
+
+    /// The goodbye with which a room ends now, if the host has had it drained.
+    pub(super) fn drained(&mut self, id: RoomId, now: LocalTime) -> Option<Disconnect> {
+        self.call(id, |room| room.drained(now)).flatten()
+    }
+
+    /// Says goodbye to everybody in a room.
+    pub(super) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
+        self.call(id, |room| room.shutdown(goodbye));
+    }
+
+    /// Takes a room away that has said goodbye to everybody.
+    pub(super) fn close(&mut self, id: RoomId) {
+        self.running.remove(&id);
+        self.directory.close(id);
+    }
+
+    /// Closes a room that was made on demand and has been empty for long.
+    pub(super) fn close_if_unused(&mut self, id: RoomId, now: LocalTime) {
+        let Some(Running { room: Some(room), empty_since, span, .. }) = self.running.get_mut(&id)
+        else {
+            return;
+        };
+        if room.seats_taken() > 0 {
+            *empty_since = None;
+            return;
+        }
+        if now - *empty_since.get_or_insert(now) >= self.plan.empty {
+            // It is asked again no sooner than after that time, if it has to stay.
+            *empty_since = Some(now);
+            if self.directory.close_empty(id) {
+                span.in_scope(|| tracing::info!("the room was empty for long and is closed"));
+                self.running.remove(&id);
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The ways between the thread of the socket and the threads of rooms, in batches: one wake-up for
+//! all that came at once.
+
+use std::mem;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use quinn_proto::{ConnectionEvent, ConnectionHandle, EndpointEvent};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+
+use super::peer::Peer;
+
+/// Batches that wait for a thread of rooms; each has the packets of one look at the socket. Of more
+/// the packets are lost, as where a socket's buffer is full.
+const BATCHES_MAX: usize = 64;
+/// Batches of events that wait for the endpoint. More wait where they are.
+const RETURNS_MAX: usize = 1024;
+
+/// Something for a connection on another thread.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A packet that came, which may be lost.
+    Packet { handle: ConnectionHandle, arrival: Instant, event: ConnectionEvent },
+    /// The endpoint's answer.
+    Event { handle: ConnectionHandle, event: ConnectionEvent },
+    /// A client with its first message.
+    Newcomer { handle: ConnectionHandle, arrival: Instant, peer: Box<Peer> },
+}
+
+type Returns = Vec<(ConnectionHandle, EndpointEvent)>;
+
+/// The way to one thread of rooms.
+#[derive(Debug)]
+struct Line {
+    sender: mpsc::Sender<Vec<Item>>,
+    batch: Vec<Item>,
+    /// Packets that were lost since the last report.
+    lost: u64,
+}
+
+impl Line {
+    fn flush(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        match self.sender.try_send(mem::take(&mut self.batch)) {
+            Ok(()) => {
+                if self.lost > 0 {
+                    tracing::warn!(packets = self.lost, "a thread of rooms could not keep up");
+                    self.lost = 0;
+                }
+            }
+            Err(TrySendError::Full(mut batch)) => {
+                let before = batch.len();
+                batch.retain(|item| !matches!(item, Item::Packet { .. }));
+                self.lost += (before - batch.len()) as u64;
+                self.batch = batch;
+            }
+            Err(TrySendError::Closed(_)) => {}
+        }
+    }
+}
+
+/// The socket's side of all ways.
+#[derive(Debug)]
+pub(super) struct Lines {
+    lines: Vec<Line>,
+    returns: mpsc::Receiver<Returns>,
+    returned: Option<Returns>,
+    have_ended: bool,
+    /// The thread of each connection that is not here.
+    at: Vec<Option<usize>>,
+}
+
+/// A thread's side of its way.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    batches: mpsc::Receiver<Vec<Item>>,
+    batch: Option<Vec<Item>>,
+    sender: mpsc::Sender<Returns>,
+    returns: Returns,
+}
+
+/// Ways to so many threads.
+pub(super) fn lines(shards: usize) -> (Lines, Vec<Inbox>) {
+    let (return_sender, returns) = mpsc::channel(RETURNS_MAX);
+    let way = |_| {
+        let (sender, batches) = mpsc::channel(BATCHES_MAX);
+        let inbox =
+            Inbox { batches, batch: None, sender: return_sender.clone(), returns: Vec::new() };
+        (Line { sender, batch: Vec::new(), lost: 0 }, inbox)
+    };
+    let (lines, inboxes) = (0..shards).map(way).unzip();
+    (Lines { lines, returns, returned: None, have_ended: false, at: Vec::new() }, inboxes)
+}
+
+impl Lines {
+    /// Hands a client over.
+    pub(super) fn hand_over(
+        &mut self,
+        shard: usize,
+        handle: ConnectionHandle,
+        arrival: Instant,
+        peer: Box<Peer>,
+    ) {
+        if self.at.len() <= handle.0 {
+            self.at.resize(handle.0 + 1, None);
+        }
+        self.at[handle.0] = Some(shard);
+        self.push(handle, Item::Newcomer { handle, arrival, peer });
+    }
+
+    /// Puts something for a connection into its thread's batch.
+    pub(super) fn push(&mut self, handle: ConnectionHandle, item: Item) {
+        let shard = self.at.get(handle.0).copied().flatten();
+        if let Some(line) = shard.and_then(|shard| self.lines.get_mut(shard)) {
+            line.batch.push(item);
+        }
+    }
+
+    /// Sends all batches.
+    pub(super) fn flush(&mut self) {
+        self.lines.iter_mut().for_each(Line::flush);
+    }
+
+    /// Takes in that a connection is no more.
+    pub(super) fn forget(&mut self, handle: ConnectionHandle) {
+        if let Some(at) = self.at.get_mut(handle.0) {
+            *at = None;
+        }
+    }
+
+    /// Ready if events for the endpoint wait, or if all threads have just ended.
+    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.returned.is_some() {
+            return Poll::Ready(());
+        }
+        if self.have_ended {
+            return Poll::Pending;
+        }
+        self.returns.poll_recv(cx).map(|returned| {
+            self.have_ended = returned.is_none();
+            self.returned = returned;
+        })
+    }
+
+    /// Events for the endpoint that wait.
+    pub(super) fn take_returned(&mut self) -> Returns {
+        self.returned.take().unwrap_or_default()
+    }
+
+    /// True once all threads have ended.
+    pub(super) fn have_ended(&self) -> bool {
+        self.have_ended
+    }
+
+    /// True if a thread has ended.
+    pub(super) fn has_one_ended(&self) -> bool {
+        self.lines.iter().any(|line| line.sender.is_closed())
+    }
+}
+
+impl Inbox {
+    /// Ready if a batch waits.
+    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.batch.is_none() {
+            match self.batches.poll_recv(cx) {
+                Poll::Ready(Some(batch)) => self.batch = Some(batch),
+                // The thread of the socket has ended, and nothing comes any more.
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// The batch that waits.
+    pub(super) fn take(&mut self) -> Vec<Item> {
+        self.batch.take().unwrap_or_default()
+    }
+
+    /// Keeps an event for the endpoint.
+    pub(super) fn push(&mut self, handle: ConnectionHandle, event: EndpointEvent) {
+        self.returns.push((handle, event));
+    }
+
+    /// Sends the events for the endpoint, or keeps them if too many wait there.
+    pub(super) fn flush(&mut self) {
+        if self.returns.is_empty() {
+            return;
+        }
+        if let Err(TrySendError::Full(returns)) = self.sender.try_send(mem::take(&mut self.returns))
+        {
+            self.returns = returns;
+        }
+    }
+}
