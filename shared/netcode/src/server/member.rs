@@ -14,7 +14,7 @@ use crate::snapshot::sender::{Begun, NeverSent, Sender, Shared};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
-use crate::wire::snapshot::{Perceived, References, SnapshotHeader};
+use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::bucket::Bucket;
@@ -356,6 +356,7 @@ impl<I: Record> Seated<I> {
             perceived,
             inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
+            silent: KindSet::NONE,
         };
         let told = self.sight.told();
         let stats = &mut self.member.stats;
