@@ -2,6 +2,8 @@
 //! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities
 //! ([`priority`]), and the states that a client keeps ([`store`]).
 //!
+//! A kind may be sent only when its readers' extrapolation is off (`silence`).
+//!
 //! The server codes each entity as its difference from what is extrapolated from states that the
 //! client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
 //! and reordering ends in the server's state: what is not acknowledged is sent again in every
@@ -20,6 +22,7 @@ mod presence;
 pub mod priority;
 mod recent;
 pub mod sender;
+mod silence;
 pub mod store;
 
 pub use crate::wire::state::EntityState;

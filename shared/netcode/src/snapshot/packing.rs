@@ -150,6 +150,9 @@ impl Sender {
             if count == 0 && !first {
                 break;
             }
+            if count == left.len() {
+                writer.end_snapshot();
+            }
             let packet = writer.finish();
             remaining = remaining.saturating_sub(packet.len());
             left = &left[count..];

@@ -1,6 +1,7 @@
 //! The parts of a client's snapshot while it is packed.
 
-use super::encodings::{Encoded, Encodings, ReferenceSet, SetId, Source};
+use super::encodings::{Encoded, Encodings, ReferenceSet, SetId};
+use super::history::Source;
 use super::priority::Owed;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;

@@ -1,7 +1,8 @@
 //! The server's knowledge of one entity at one client.
 
 use super::EntityState;
-use super::encodings::{ReferenceSet, Source};
+use super::encodings::{Encodings, ReferenceSet};
+use super::history::Source;
 use super::recent::Recent;
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
@@ -15,6 +16,8 @@ pub(super) struct Presence {
     pub(super) acked: Recent,
     /// Newest snapshot in which it was sent as present; none if the client knows that it is away.
     pub(super) there: Option<u64>,
+    /// Snapshots in which it was sent as present.
+    pub(super) sent: Recent,
     /// The word that it is gone is under way.
     pub(super) leaving: bool,
     /// Newest snapshot in which it was sent as gone or hidden.
@@ -43,6 +46,29 @@ impl Presence {
         let newest = self.acked.newest().filter(|newest| *newest >= since);
         let then = newest.and_then(|newest| history.numbered(newest));
         then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    }
+
+    /// Tells whether the entity, which the reader does not own, may be left out by its kind's rule:
+    /// whichever of its states the client has, it extrapolates that well enough.
+    pub(super) fn is_unsaid<G: Game>(
+        &self,
+        encodings: &Encodings<G>,
+        source: &Source<'_, G>,
+        index: u16,
+        kind: u8,
+    ) -> bool {
+        let silence = encodings.silence();
+        let Some(there) = self.there.filter(|_| !self.leaving) else { return false };
+        let (history, frame) = (source.history, source.frame);
+        let since = history.since(index).max(self.away.map_or(0, |away| away + 1));
+        let Some(acked) = self.acked.newest().filter(|acked| *acked >= since) else { return false };
+        let then = history.numbered(acked);
+        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+            && silence.may_last(kind, frame.number - there)
+            // Whatever of the later ones arrived, the client may have it already.
+            && std::iter::once(acked)
+                .chain(self.sent.after(acked))
+                .all(|number| silence.is_near(encodings.codec(), source, index, number))
     }
 
     /// Tells whether the client has the entity, there since the frame `since`, in all frames of a

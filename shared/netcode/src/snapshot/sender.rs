@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::mem::take;
 
-use super::encodings::{Encodings, ReferenceSet, Source};
-use super::history::{Frame, History};
+use super::encodings::{Encodings, ReferenceSet};
+use super::history::{Frame, History, Source};
 use super::plan::{Said, Scene, Size, Space};
 use super::presence::Presence;
 use super::priority::Priorities;
@@ -17,7 +17,7 @@ use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::SnapshotHeader;
+use crate::wire::snapshot::{KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
 
 pub use super::plan::Begun;
@@ -91,6 +91,8 @@ pub struct Sender {
     /// loss always hits the same entities.
     pub(super) cursor: u16,
     pub(super) left_out: usize,
+    /// The client reads what silence says.
+    reads_silence: bool,
     space: Space,
 }
 
@@ -120,8 +122,16 @@ impl Sender {
             arrived: Recent::default(),
             cursor: 0,
             left_out: 0,
+            reads_silence: false,
             space: Space::default(),
         }
+    }
+
+    /// For a client that reads what silence says, or does not: only such a one is left without what
+    /// it extrapolates well enough.
+    #[must_use]
+    pub fn reading_silence(self, reads_silence: bool) -> Self {
+        Self { reads_silence, ..self }
     }
 
     /// Sequence number of the next packet.
@@ -266,7 +276,8 @@ impl Sender {
         self.priorities.begin();
         self.enlist(&scene, relevant);
         let references = begun.references.references;
-        let header = SnapshotHeader { tick: frame.tick, references, ..header };
+        let silent = self.silent(shared.encodings);
+        let header = SnapshotHeader { tick: frame.tick, references, silent, ..header };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = take(&mut self.space);
         self.fill(&scene, &mut space, header, size);
@@ -286,6 +297,7 @@ impl Sender {
                 let owed = self.priorities.sent(chosen.index);
                 let said = if chosen.coded.is_there() {
                     track.there = Some(frame.number);
+                    track.sent.insert(frame.number);
                     track.leaving = false;
                     Said::There(Some(owed))
                 } else {
@@ -331,9 +343,15 @@ impl Sender {
         self.rate.handle_sent(now, bytes);
     }
 
+    /// Kinds that the client's snapshots may leave out.
+    fn silent<G: Game>(&self, encodings: &Encodings<G>) -> KindSet {
+        if self.reads_silence { encodings.silence().kinds() } else { KindSet::NONE }
+    }
+
     /// Lists what there is to send: relevant entities, and those that the client must forget.
     fn enlist<G: Game>(&mut self, scene: &Scene<'_, G>, relevant: &[Relevant]) {
         let (codec, source) = (scene.encodings.codec(), &scene.source);
+        let silent = self.silent(scene.encodings);
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.presences.len() < last {
             self.presences.resize(last, Presence::default());
@@ -344,7 +362,10 @@ impl Sender {
                 && let Some(state) = source.frame.get(index)
             {
                 let own = state.owner == Some(self.reader);
-                if !track.knows(codec, source, index, state, own) {
+                let unsaid = silent.contains(state.kind)
+                    && !own
+                    && track.is_unsaid(scene.encodings, source, index, state.kind);
+                if !unsaid && !track.knows(codec, source, index, state, own) {
                     self.priorities.relevant(index, told.weight);
                 }
             } else if track.there.is_some() && !track.leaving {

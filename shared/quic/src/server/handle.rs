@@ -16,7 +16,7 @@ pub(super) struct Order {
 }
 
 /// An order to a server was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrderError {
     /// The room refused it.
     #[error(transparent)]
