@@ -31,6 +31,7 @@ mod race;
 mod rewind;
 mod room;
 mod rotation;
+mod senders;
 mod setup;
 mod skirmish;
 mod snapshots;
