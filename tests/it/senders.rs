@@ -4,11 +4,21 @@
 use std::collections::BTreeMap;
 
 use phaselock::fields::{Entity, Slot};
+use phaselock::game::Game;
+use phaselock::link::LinkConfig;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{SendRule, Shape};
+use phaselock::physics::Torus;
 use phaselock::random::Random;
+use phaselock::server::{AnyRoom, Command, CommandError, Event, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{Rates, Tick};
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::race::Race;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{Sim, room_config};
 use proptest::prelude::*;
 
 use crate::yard::{READER, Scene, Server, Thing, Yard, store};
@@ -188,4 +198,100 @@ proptest! {
         }
         prop_assert!(play.compared > 100 || line.loss > 0.0 || line.jitter > 0, "too little came");
     }
+}
+
+/// A line without losses, on which packets overtake each other.
+const CABLE: LinkConfig = LinkConfig::delayed(40, 20);
+
+fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
+    std::iter::from_fn(|| sim.room.poll_event()).collect()
+}
+
+/// Number of states that a client is sent in so many seconds.
+fn updates<G: Game>(sim: &mut Sim<G>, client: usize, secs: f64) -> u64 {
+    let count = |sim: &Sim<G>| sim.clients[client].core().stats().entity_updates;
+    let before = count(sim);
+    sim.run(secs);
+    count(sim) - before
+}
+
+/// Greatest distance of others, as a client knows them, from where they are at its newest tick.
+fn off_by<G: Game>(sim: &Sim<G>, client: usize) -> f32 {
+    let core = sim.clients[client].core();
+    let (store, game) = (core.store(), core.game());
+    let Some(truth) = sim.truth.get(&store.newest()) else { return 0.0 };
+    let known = store.latest();
+    let here = known.iter().filter(|slot| {
+        let last = store.last(slot.id.index).map(|version| version.tick);
+        slot.owner != Some(core.player()) && last == Some(store.newest())
+    });
+    let off = |slot: &Slot<G::Entity>| {
+        let truth = truth.get(slot.id)?;
+        let (a, b) = (game.position(&slot.entity)?, game.position(&truth.entity)?);
+        Some(game.wraps().map_or(a.distance(b), |size| Torus { size }.distance(a, b)))
+    };
+    here.filter_map(off).fold(0.0, f32::max)
+}
+
+/// Plays a game with all kinds within a tolerance.
+fn plays_within<G: Game>(tolerance: f32) {
+    let rule: SendRule = format!("threshold:{tolerance}").parse().expect("a rule");
+    let kinds = G::Entity::KINDS.iter();
+    let send = kinds.map(|kind| (kind.name.to_owned(), rule)).collect();
+    let mut sim = Sim::<G>::with(RoomConfig { send, ..room_config(3, 8) });
+    let client = sim.join_bot(CABLE);
+    let lossy = sim.join_bot(LinkConfig { loss: 0.2, ..CABLE });
+    sim.run(2.0);
+    for _ in 0..200 {
+        sim.run(0.03);
+        let off = off_by(&sim, client);
+        // Positions are rounded once more where they are measured.
+        assert!(off <= tolerance * 1.001, "{}: off by {off}", G::NAME);
+    }
+    for client in [client, lossy] {
+        assert!(sim.check_store(client) > 0, "{}: it has nothing", G::NAME);
+        assert_eq!(sim.clients[client].core().stats().refused, 0, "{}", G::NAME);
+    }
+}
+
+#[test]
+fn the_five_games_are_within_a_tolerance() {
+    plays_within::<Skirmish>(0.3);
+    plays_within::<ShufflePuck>(0.2);
+    plays_within::<Asteroids>(0.5);
+    plays_within::<Race>(0.5);
+    plays_within::<Platformer>(0.2);
+}
+
+#[test]
+fn a_host_switches_rules_while_the_game_runs() {
+    let send = vec![("rock".to_owned(), SendRule::Predictable), ("Car".into(), SendRule::Every)];
+    let mut sim = Sim::<Asteroids>::with(RoomConfig { send, ..room_config(2, 8) });
+    let told = events(&mut sim);
+    let sending = |rule| Event::Sending { kind: "Rock", rule };
+    assert!(told.contains(&sending(SendRule::Predictable)), "{told:?}");
+    assert!(!told.iter().any(|event| matches!(event, Event::Sending { kind: "Car", .. })));
+    let client = sim.join_bot(CABLE);
+    sim.plain = true;
+    let plain = sim.join_bot(CABLE);
+    sim.run(3.0);
+    let rare = updates(&mut sim, client, 4.0);
+    let all = updates(&mut sim, plain, 4.0);
+    assert!(3 * rare < 2 * all, "{rare}, and {all} for a client that reads no silence");
+    assert!(off_by(&sim, client) < 1e-3, "rocks keep their courses");
+
+    let now = sim.now;
+    events(&mut sim);
+    let order = |kind: &str, rule| Command::Send { kind: kind.into(), rule };
+    sim.room.handle_command(now, order("ROCK", SendRule::Every)).expect("there are rocks");
+    assert_eq!(events(&mut sim), [sending(SendRule::Every)]);
+    sim.run(1.0);
+    let often = updates(&mut sim, client, 4.0);
+    assert!(3 * rare < 2 * often, "{rare}, and then {often}");
+
+    let error = sim.room.handle_command(now, order("Car", SendRule::Every));
+    let error = error.expect_err("there are none");
+    assert!(matches!(error, CommandError::NoKind(_)));
+    assert!(error.to_string().contains("the kinds are Bullet, "), "{error}");
+    assert_eq!(events(&mut sim), []);
 }

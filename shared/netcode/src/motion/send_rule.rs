@@ -105,7 +105,8 @@ mod tests {
             assert_eq!(text.parse(), Ok(rule));
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
-        for text in ["", "Every", "every:1", "threshold", "threshold:", "threshold:-1", "adaptive:x"]
+        for text in
+            ["", "Every", "every:1", "threshold", "threshold:", "threshold:-1", "adaptive:x"]
         {
             let error = text.parse::<SendRule>().expect_err("it is no rule").to_string();
             assert!(error.contains("threshold:0.05"), "{error}");

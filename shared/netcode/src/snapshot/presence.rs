@@ -62,8 +62,11 @@ impl Presence {
         let (history, frame) = (source.history, source.frame);
         let since = history.since(index).max(self.away.map_or(0, |away| away + 1));
         let Some(acked) = self.acked.newest().filter(|acked| *acked >= since) else { return false };
-        let then = history.numbered(acked);
-        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+        let is_younger = |number, ticks| {
+            history.numbered(number).is_some_and(|then| frame.tick.since(then.tick) < ticks)
+        };
+        is_younger(acked, REPEAT_TICKS)
+            && is_younger(there, REPEAT_TICKS * 3 / 4)
             && silence.may_last(kind, frame.number - there)
             // Whatever of the later ones arrived, the client may have it already.
             && std::iter::once(acked)

@@ -94,10 +94,14 @@ impl Silence {
     }
 
     /// Tells whether an entity may be left out, as far as its last sending goes, so many snapshots
-    /// ago.
+    /// ago. It is sent again before the state that was acknowledged is too old, so that the new one
+    /// is acknowledged by then.
     pub(super) fn may_last(&self, kind: u8, snapshots: u64) -> bool {
-        let SendRule::Adaptive(_) = self.rule(kind) else { return true };
-        (snapshots as f64) < STRETCH_MAX
+        let most = match self.rule(kind) {
+            SendRule::Adaptive(_) => STRETCH_MAX as u64,
+            _ => SNAPSHOTS_MAX * 3 / 4,
+        };
+        snapshots < most
     }
 
     /// Tells whether a reader who does not own the entity, and has nothing newer of it than its

@@ -216,6 +216,19 @@ impl<G: Game> Codec<G> {
     /// The state that a reader who does not own an entity takes it for `ticks` after its state
     /// `base`, if nothing is said of it: by the kind's own rule, with what steers it held on.
     pub(crate) fn unsaid(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
+        // A game is asked for so many ticks at most, and then again from there on.
+        const STEP: u8 = EXTRAPOLATION_TICKS_MAX as u8;
+        let mut state = *base;
+        for _ in 0..ticks / STEP {
+            state = self.unsaid_step(game, kind, &state, STEP);
+        }
+        match ticks % STEP {
+            0 => state,
+            rest => self.unsaid_step(game, kind, &state, rest),
+        }
+    }
+
+    fn unsaid_step(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let mut steering = *base;
         if fields.iter().any(|field| field.steering && field.drift != 0.0) {
