@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use phaselock::fields::Entity;
-use phaselock::game::{Entities, Game};
+use phaselock::game::{Entities, Game, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::interest::Relevant;
 use phaselock::limits::{CLIENT_BYTES_MAX, DATAGRAM_BYTES_MAX};
@@ -13,7 +13,7 @@ use phaselock::motion::interpolate::cut_between;
 use phaselock::motion::{Moment, SendRule, Timeline};
 use phaselock::path::SendRate;
 use phaselock::physics::Torus;
-use phaselock::presentation::presenter::Presenter;
+use phaselock::presentation::presenter::{Presenter, is_moving};
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
@@ -83,7 +83,7 @@ impl<G: Game> Recorded<G> {
         };
         let moves = |kind: &u8| {
             let fields = G::Entity::KINDS[usize::from(*kind)].fields;
-            phaselock::presentation::presenter::is_moving(fields)
+            is_moving(fields)
         };
         (0..G::Entity::KINDS.len() as u8).filter(moves).filter(here)
     }
@@ -94,7 +94,7 @@ impl<G: Game> Recorded<G> {
 
     /// Distance of a shown entity from where it was at a tick; none if it was not there all the
     /// time, or was moved elsewhere.
-    fn error(&self, shown: &phaselock::game::Slot<G::Entity>, tick: u64) -> Option<f64> {
+    fn error(&self, shown: &Slot<G::Entity>, tick: u64) -> Option<f64> {
         let from = tick.saturating_sub(CUT_TICKS);
         let to = (tick + CUT_TICKS).min(self.worlds.len() as u64 - 1);
         let truth = self.at(tick).get(shown.id)?;
@@ -249,9 +249,9 @@ fn game<G: Game>(out: &Out, width: f64, seconds: f64) {
 pub(crate) fn run(out: &Out, seconds: f64) {
     out.say(&format!(
         "senders: {seconds} seconds of {PLAYERS} bots of each game, to an onlooker at a round trip \
-         of 100 ms who is told of all of one kind, and loses {} % of the snapshots. Bytes are those \
-         beyond empty snapshots. Errors are those of the position drawn, in the game's unit, by \
-         the kind's own presentation.",
+         of 100 ms who is told of all of one kind, and loses {} % of the snapshots. Bytes are \
+         those beyond empty snapshots. Errors are those of the position drawn, in the game's unit, \
+         by the kind's own presentation.",
         LOSS * 100.0
     ));
     out.head(Table::Senders);

@@ -392,7 +392,7 @@ impl ShownTrack {
         }
     }
 
-    /// It is over at a time; what followed from silence beyond that does not count.
+    /// Ends the track at a time; what followed from silence beyond that does not count.
     fn end(&mut self, time: f64) {
         self.ends = Some(time);
         self.known.forget_from(time);

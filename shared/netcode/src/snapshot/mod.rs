@@ -10,8 +10,8 @@
 //! snapshot that has bytes for it.
 //!
 //! *Invariants:*
-//! - What is sent depends on what the client acknowledged, never on what it was merely sent. What is
-//!   left out is near enough from any state that the client may have.
+//! - What is sent depends on what the client acknowledged, never on what it was merely sent. What
+//!   is left out is near enough from any state that the client may have.
 //! - Nothing is sent of a hidden entity, except that its slot is taken.
 //! - No coder has a memory from one packet to the next.
 

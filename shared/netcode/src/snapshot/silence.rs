@@ -1,4 +1,4 @@
-//! Silence: the entities that a snapshot leaves out, since its reader extrapolates them well enough.
+//! Silence: entities that a snapshot leaves out, since its reader extrapolates them well enough.
 //!
 //! A client extrapolates an entity from the newest state that it has, and the server knows which
 //! ones that may be: the newest that was acknowledged, and all that were sent since. An entity is
@@ -6,8 +6,8 @@
 //! demands. So whatever is lost on the way, a client that has all packets of a snapshot is within
 //! the tolerance at its tick, and one that lost some is off by what happened since the last one.
 //!
-//! Whether a state is near enough depends on the entity and that state alone. It is found out once
-//! for all clients.
+//! The verdict on a state depends on the entity and that state alone. It is found once for all
+//! clients.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -15,6 +15,7 @@ use super::EntityState;
 use super::history::{Frame, Source};
 use crate::fields::{Entity, Packed, unpack_values};
 use crate::game::Game;
+use crate::limits::FIELDS_MAX;
 use crate::motion::send_rule::SendRule;
 use crate::motion::sending::{STRETCH_MAX, Tolerance};
 use crate::motion::track::Shape;
@@ -22,8 +23,8 @@ use crate::wire::fields::without_hidden;
 use crate::wire::snapshot::KindSet;
 use crate::wire::state::Codec;
 
-/// Age in snapshots from which on no state is extrapolated: of so many the server remembers in
-/// which an entity was sent.
+/// Age in snapshots from which on no state is extrapolated. The server remembers of so many
+/// snapshots in which of them an entity was sent.
 const SNAPSHOTS_MAX: u64 = 64;
 
 /// Verdicts on the extrapolation of a state.
@@ -167,7 +168,7 @@ impl Silence {
         }
         let shape = &self.shapes[usize::from(kind)];
         let fields = shape.fields();
-        let mut moves = [false; crate::limits::FIELDS_MAX];
+        let mut moves = [false; FIELDS_MAX];
         shape.moving().for_each(|at| moves[at] = true);
         if (0..fields.len()).any(|at| !moves[at] && told[at] != truth[at]) {
             return f64::INFINITY;

@@ -1,5 +1,5 @@
-//! What writer and reader of a snapshot's packets have in common: kinds, digests, whole states, and
-//! how far they have come.
+//! The common parts of writer and reader of a snapshot's packets: kinds, digests, whole states, and
+//! their progress.
 
 #![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
 
