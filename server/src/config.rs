@@ -16,6 +16,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
+use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
 
 pub use self::error::ConfigError;
@@ -26,7 +27,7 @@ pub use self::settings::{NAME_CHARS_MAX, ROOM_THREADS_MAX, WORKERS_MAX};
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 
 /// The command of a command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Run the server.
     Serve(Config),
@@ -43,7 +44,7 @@ pub enum Command {
 }
 
 /// Validated settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// UDP address to serve on. `[::]` means IPv4 too; port 0 lets the system choose.
     pub listen: SocketAddr,
@@ -67,6 +68,8 @@ pub struct Config {
     pub snapshot_hz: u32,
     /// Most bytes of snapshots for each client per second.
     pub client_bytes: u32,
+    /// Kinds of entities, by name, that are sent by another rule than their game declares.
+    pub send: Vec<(String, SendRule)>,
     /// Longest rewind for a shot in milliseconds, 0 for none; by default the game's.
     pub rewind_ms: Option<u16>,
     /// Player whom rewinding favours; by default the game's choice.
@@ -114,6 +117,7 @@ impl Default for Config {
             tick_hz: 60,
             snapshot_hz: SNAPSHOT_HZ_IDEAL,
             client_bytes: CLIENT_BYTES_DEFAULT,
+            send: Vec::new(),
             rewind_ms: None,
             favour: None,
             resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,

@@ -53,6 +53,9 @@ fn serve(games: &Games, config: Config) -> Result<()> {
         names => names.to_vec(),
     };
     let games = games.select(&names)?;
+    for (kind, _) in &config.send {
+        games.check_kind(kind).context("bad value of send")?;
+    }
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
     let identity = Identity::load_or_create(&config.data_dir)?;
     // The server is one task: on this thread no packet passes from one to another.
@@ -86,6 +89,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             bots: config.bots,
             players_max: config.max_players,
             client_bytes_per_second: config.client_bytes,
+            send: config.send,
             rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
             favour: config.favour,
             start: LocalTime(0),

@@ -33,6 +33,7 @@ mod rewind;
 mod room;
 mod rooms;
 mod rotation;
+mod senders;
 mod setup;
 mod skirmish;
 mod snapshots;

@@ -10,7 +10,9 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::snapshot::EntityState;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::Welcome;
-use phaselock::wire::snapshot::{Change, Perceived, References, SnapshotHeader, SnapshotWriter};
+use phaselock::wire::snapshot::{
+    Change, KindSet, Perceived, References, SnapshotHeader, SnapshotWriter,
+};
 use phaselock::wire::state::Codec;
 
 const ME: PlayerId = PlayerId(0);
@@ -74,6 +76,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
             perceived: Some(perceived),
             inputs: None,
             references: References::NONE,
+            silent: KindSet::NONE,
         };
         self.seq += 1;
         let codec = Codec::<G>::new(Rates::DEFAULT);

@@ -248,7 +248,7 @@ pub(crate) struct Server {
     pub(crate) truth: BTreeMap<Tick, Scene>,
     pub(crate) tick: Tick,
     pub(crate) rates: Rates,
-    encodings: Encodings<Yard<false>>,
+    pub(crate) encodings: Encodings<Yard<false>>,
     history: History,
 }
 

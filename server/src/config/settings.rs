@@ -11,6 +11,7 @@ use phaselock::limits::{
     BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
     ROOMS_MAX,
 };
+use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
 use phaselock::wire::text::printable;
@@ -44,7 +45,7 @@ pub(super) struct Setting {
     read: fn(&mut Config, &OsStr) -> Result<(), String>,
 }
 
-pub(super) const SETTINGS: [Setting; 21] = [
+pub(super) const SETTINGS: [Setting; 22] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -125,6 +126,16 @@ pub(super) const SETTINGS: [Setting; 21] = [
                less [default: 64000]",
         read: |config, text| {
             number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
+        },
+    },
+    Setting {
+        flag: "send",
+        value: "KIND=RULE",
+        help: "Rule by which a kind of entity is sent: every, predictable, threshold:DISTANCE or \
+               adaptive:DISTANCE; several with commas between [default: the game's, for each]",
+        read: |config, text| {
+            config.send = parse_send(text)?;
+            Ok(())
         },
     },
     Setting {
@@ -292,6 +303,21 @@ fn parse_games(text: &OsStr) -> Option<Vec<String>> {
     let names: Vec<_> = text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect();
     let valid = |name: &String| (1..=32).contains(&name.len()) && name.bytes().all(plain);
     (names.len() <= GAMES_MAX && names.iter().all(valid)).then_some(names)
+}
+
+/// Kinds of entities with their rules, with commas between, and blanks around them if need be.
+fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String> {
+    let shape = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
+                 several with commas between";
+    let texts = text.to_str().ok_or(shape)?.split(',');
+    let rules = texts.map(|text| {
+        let (kind, rule) = text.split_once('=').ok_or(shape)?;
+        let kind = kind.trim();
+        let valid = !kind.is_empty() && kind.chars().all(|it| it.is_alphanumeric() || it == '_');
+        let rule: SendRule = rule.trim().parse().map_err(|error| format!("{shape}; {error}"))?;
+        valid.then(|| (kind.to_owned(), rule)).ok_or_else(|| shape.to_owned())
+    });
+    rules.collect()
 }
 
 fn put<T>(field: &mut T, value: Option<T>, rule: &str) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use phaselock::motion::SendRule;
 use phaselock::rewind::Rewind;
 
 use super::settings::{SETTINGS, Setting};
@@ -78,6 +79,7 @@ fn each_layer_can_set_everything() {
         "100",
         "50",
         "16000",
+        "Rock=predictable, Car=threshold:0.05",
         "120",
         "defender",
         "45",
@@ -109,6 +111,10 @@ fn each_layer_can_set_everything() {
         tick_hz: 100,
         snapshot_hz: 50,
         client_bytes: 16_000,
+        send: vec![
+            ("Rock".to_owned(), SendRule::Predictable),
+            ("Car".to_owned(), "threshold:0.05".parse().expect("a rule")),
+        ],
         rewind_ms: Some(120),
         favour: Some(Favour::Defender),
         resume_seconds: 45,
@@ -164,6 +170,11 @@ fn values_at_and_beyond_their_limits() {
         ("--max-players", &["1", "1024"], &["0", "1025", "65536"]),
         ("--tick-hz", &["10", "128"], &["9", "129", "60Hz", ""]),
         ("--snapshot-hz", &["2", "20", "60"], &["0", "1", "25", "61", "120"]),
+        (
+            "--send",
+            &["Rock=every", "Car=adaptive:0.1/0.05, Rock = predictable"],
+            &["", "Rock", "=every", "Rock=often", "Rock=every,", "Rock=threshold:-1"],
+        ),
         ("--data-dir", &[".", "/x y"], &[""]),
         ("--log", &["text", "json"], &["", "JSON", "xml"]),
         ("--log-filter", &["off", "info,quinn=warn"], &["", " ", "a=loud", "a=b=c"]),
@@ -427,6 +438,7 @@ fn the_help_knows_every_setting_and_its_default() {
         config.tick_hz.to_string(),
         config.snapshot_hz.to_string(),
         config.client_bytes.to_string(),
+        "the game's, for each".to_owned(),
         format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000),
         "the game's, shooter".to_owned(),
         config.resume_seconds.to_string(),

@@ -4,7 +4,7 @@ use crate::client::any::AnyClient;
 use crate::client::common::Common;
 use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
-use crate::fields::{Entity, Kind};
+use crate::fields::{Entity, Kind, UnknownKind, find_kind};
 use crate::game::{Game, MessageError, Setup, write_message};
 use crate::limits::{GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX};
 use crate::motion::Rules;
@@ -150,6 +150,13 @@ impl Games {
     pub fn select(&self, names: &[impl AsRef<str>]) -> Result<Self, UnknownGame> {
         let entries = names.iter().map(|name| self.get(name.as_ref()).cloned());
         entries.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Checks that one of them has a kind of entity of that name, in upper or lower case.
+    pub fn check_kind(&self, name: &str) -> Result<(), UnknownKind> {
+        let found = self.0.iter().any(|entry| find_kind(entry.kinds, name).is_ok());
+        let kinds = || self.0.iter().flat_map(|entry| entry.kinds);
+        if found { Ok(()) } else { Err(UnknownKind::new(name, kinds())) }
     }
 
     /// Each game's name and hash, for a hello that wishes for plain coding, or does not.

@@ -2,8 +2,8 @@
 //!
 //! Recorded bodies, by the age of the baseline, and by tables made of the other half of the
 //! recording; 64 players of Skirmish, all in sight and moving, over real QUIC in virtual time, and
-//! the error of what one of them is shown; and the time to encode for many clients. `-- --help`
-//! lists the options.
+//! the error of what one of them is shown; the time to encode for many clients; and what each rule
+//! of sending saves and costs in the five games. `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -11,6 +11,7 @@ mod crowds;
 mod encode;
 mod recorded;
 mod row;
+mod senders;
 mod wire;
 
 use clap::Parser;
@@ -20,7 +21,7 @@ use phaselock_tests::traces::{Body, Cube};
 use row::Out;
 
 /// Scenes that can be measured alone.
-const SCENES: [&str; 5] = ["asteroids", "cubes", "open", "skirmish", "encode"];
+const SCENES: [&str; 6] = ["asteroids", "cubes", "open", "skirmish", "encode", "senders"];
 /// Seconds of play, unless told.
 const SECONDS: f64 = 30.0;
 
@@ -60,6 +61,9 @@ fn main() -> anyhow::Result<()> {
     }
     if wanted("encode") {
         encode::run(out, seconds);
+    }
+    if wanted("senders") {
+        senders::run(out, seconds);
     }
     Ok(())
 }

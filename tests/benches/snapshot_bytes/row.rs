@@ -48,6 +48,16 @@ pub(crate) struct Row {
     pub(crate) write_floor_ns: Option<f64>,
     /// Time to copy the packets.
     pub(crate) copy_ns: Option<f64>,
+    /// Entities of a kind at a time, and the bytes that each takes in a second.
+    pub(crate) entities: Option<f64>,
+    pub(crate) bytes_per_entity_s: Option<f64>,
+    /// Share of an entity's snapshots that have it.
+    pub(crate) sent_share: Option<f64>,
+    /// Distance from the position at the time shown, and a pixel, in the game's unit.
+    pub(crate) error_shown_mean: Option<f64>,
+    pub(crate) error_shown_p99: Option<f64>,
+    pub(crate) error_shown_max: Option<f64>,
+    pub(crate) pixel: Option<f64>,
 }
 
 impl Row {
@@ -70,6 +80,7 @@ pub(crate) enum Table {
     Recorded,
     Crowds,
     Encode,
+    Senders,
 }
 
 fn ratio(value: Option<f64>, to: Option<f64>) -> String {
@@ -120,6 +131,16 @@ impl Table {
                 ("reading, ns/entity", |row| number(row.read_ns, 0)),
                 ("copying, ns", |row| number(row.copy_ns, 1)),
                 ("B/snapshot", |row| number(row.bytes_per_frame, 1)),
+            ],
+            Self::Senders => &[
+                ("kind, rule", |row| row.scene.clone()),
+                ("entities", |row| number(row.entities, 1)),
+                ("B/entity and s", |row| number(row.bytes_per_entity_s, 2)),
+                ("sent, %", |row| number(row.sent_share.map(|share| share * 100.0), 1)),
+                ("shown off by: mean", |row| number(row.error_shown_mean, 4)),
+                ("p99", |row| number(row.error_shown_p99, 4)),
+                ("max", |row| number(row.error_shown_max, 3)),
+                ("pixel", |row| number(row.pixel, 4)),
             ],
         }
     }

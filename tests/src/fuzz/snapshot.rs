@@ -120,6 +120,10 @@ fn packets<G: Game>(mut script: Script<'_>, plain: bool) -> bool {
         }
         let packet = script.block();
         if let Ok(received) = receive_checked(&game, &mut store, packet) {
+            for (index, state) in store.unsaid() {
+                assert!(state.owner != Some(reader), "its own is always said");
+                check_state::<G>(state, index, reader);
+            }
             receive_checked(&game, &mut store, packet).expect_err("it came before");
             first.get_or_insert((packet, received.seq));
             newest = received.seq.max(newest);

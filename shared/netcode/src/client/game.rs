@@ -349,6 +349,9 @@ impl<G: Game> AnyClient for Client<G> {
             let state = told.state.as_ref();
             self.presenter.handle(&self.game, told.index, received.tick, state, came);
         }
+        for (index, state) in self.store.unsaid() {
+            self.presenter.handle_unsaid(&self.game, index, received.tick, state, came);
+        }
         let header = &received.header;
         let mut late = false;
         // Once a snapshot, however many packets it takes.

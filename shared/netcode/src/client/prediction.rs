@@ -330,7 +330,7 @@ impl<G: Game> Prediction<G> {
         self.scene.insert(state.to_slot(own.index));
         for id in self.others.co_predicted() {
             // Exactly then, where that is known.
-            let version = news.store.version(id.index, news.tick);
+            let version = news.store.known_at(id.index, news.tick);
             let state = version.and_then(|version| version.state);
             if let Some(state) = state.filter(|state| state.generation == id.generation) {
                 self.scene.insert(state.to_slot(id.index));
@@ -420,7 +420,7 @@ impl<G: Game> Prediction<G> {
 
 /// Tells whether the server's state of a co-predicted entity is the predicted one, if there is one.
 fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
-    let Some(version) = store.version(id.index, tick) else { return true };
+    let Some(version) = store.known_at(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }

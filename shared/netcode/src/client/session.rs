@@ -33,7 +33,7 @@ use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::WireError;
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, WISH_PLAIN, frame};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, WISH_PLAIN, WISH_SILENCE, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
 
@@ -173,7 +173,7 @@ impl Session {
             sent: now,
             credentials,
             resume: self.token,
-            wishes: if self.config.plain { WISH_PLAIN } else { 0 },
+            wishes: if self.config.plain { WISH_PLAIN } else { WISH_SILENCE },
             room: self.config.room.clone(),
         });
         match frame(&hello) {

@@ -3,6 +3,7 @@
 mod around;
 mod entities;
 mod field;
+mod kinds;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -11,5 +12,6 @@ mod value;
 pub use around::{Real, turn_between, way_around, wrapped};
 pub use entities::{Entities, Slot};
 pub use field::*;
+pub use kinds::{UnknownKind, find_kind};
 pub use records::*;
 pub use value::*;

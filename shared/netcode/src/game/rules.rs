@@ -13,6 +13,7 @@ use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
 use crate::motion::choice::Choice;
+use crate::motion::send_rule::SendRule;
 use crate::random::Random;
 use crate::rewind::{Past, Rewind};
 use crate::time::{Rates, Tick};
@@ -197,6 +198,9 @@ pub struct Kit<G: Game> {
     /// Presentation of a kind, an index into [`Entity::KINDS`], to others than the owner. Linear by
     /// default.
     pub presentation: fn(kind: u8) -> Choice,
+    /// Rule by which a kind is sent to others than the owner, unless the host has another. In every
+    /// snapshot by default.
+    pub sending: fn(kind: u8) -> SendRule,
     /// Coding of snapshots.
     pub coding: Coding<G>,
     /// Makes the rules by a host's configuration, which clients get with their welcome:
@@ -208,11 +212,13 @@ pub struct Kit<G: Game> {
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, general coding, no configuration, no requests.
+    /// No bots, no rounds, linear presentation, everything in every snapshot, general coding, no
+    /// configuration, no requests.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
         presentation: |_| Choice::Linear,
+        sending: |_| SendRule::Every,
         coding: Coding::GENERAL,
         configure: |rates, seed, setup| match setup {
             [] => Ok(G::new(rates, seed)),

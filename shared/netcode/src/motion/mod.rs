@@ -15,7 +15,8 @@
 //!
 //! [`Choice`] names the methods of games. One of four curves hides each jump (`ease`).
 //! [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for comparison.
-//! [`sending`] decides when a state is worth sending to a receiver that extrapolates.
+//! [`sending`] decides when a state is worth sending to a receiver that extrapolates, for a body
+//! alone; [`SendRule`] is what a kind of entity declares, and the server's snapshots go by.
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
@@ -38,6 +39,7 @@ mod names;
 mod present;
 mod projective;
 mod rotation;
+pub mod send_rule;
 pub mod sending;
 pub mod smoothing;
 #[cfg(test)]
@@ -50,4 +52,5 @@ pub use method::{
     HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown,
     Timeline,
 };
+pub use send_rule::SendRule;
 pub use track::{Coords, Knot, Shape, Track};

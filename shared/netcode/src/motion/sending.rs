@@ -65,6 +65,30 @@ pub struct Tolerance {
     pub turns: f64,
 }
 
+impl Tolerance {
+    /// The distance of what is shown from the truth, as a part of the tolerance: above 1 it is too
+    /// great.
+    pub fn part(&self, shape: &Shape, shown: &Coords, truth: &Coords) -> f64 {
+        let (mut square, mut turns) = (0.0, 0.0_f64);
+        for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
+            let off = truth[at] - shown[at];
+            if shape.is_turn(at) {
+                turns = turns.max((off - off.round()).abs());
+            } else if !shape.rotations().any(|first| (first..first + 4).contains(&at)) {
+                square += off * off;
+            }
+        }
+        for first in shape.rotations() {
+            let pairs = shown[first..first + 4].iter().zip(&truth[first..first + 4]);
+            let dot: f64 = pairs.map(|(a, b)| a * b).sum();
+            turns = turns.max(libm::acos(dot.abs().min(1.0)) / std::f64::consts::PI);
+        }
+        let least = f64::MIN_POSITIVE;
+        let part = square.sqrt() / self.distance.max(least);
+        part.max(turns / self.turns.max(least))
+    }
+}
+
 /// The receiver's knowledge.
 #[derive(Clone, Debug)]
 struct Reckoning {
@@ -92,27 +116,7 @@ impl Reckoning {
         let mut shown = Forecast::reckoned(newest).until(RECKONED_SECS).at(shape, &NoRules, time);
         shape.tame(&mut shown, &newest.position);
         let truth = shape.coords(values, Some(&shown));
-        Some((age, self.part(shape, &shown, &truth)))
-    }
-
-    fn part(&self, shape: &Shape, shown: &Coords, truth: &Coords) -> f64 {
-        let (mut square, mut turns) = (0.0, 0.0_f64);
-        for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
-            let off = truth[at] - shown[at];
-            if shape.is_turn(at) {
-                turns = turns.max((off - off.round()).abs());
-            } else if !shape.rotations().any(|first| (first..first + 4).contains(&at)) {
-                square += off * off;
-            }
-        }
-        for first in shape.rotations() {
-            let pairs = shown[first..first + 4].iter().zip(&truth[first..first + 4]);
-            let dot: f64 = pairs.map(|(a, b)| a * b).sum();
-            turns = turns.max(libm::acos(dot.abs().min(1.0)) / std::f64::consts::PI);
-        }
-        let least = f64::MIN_POSITIVE;
-        let part = square.sqrt() / self.tolerance.distance.max(least);
-        part.max(turns / self.tolerance.turns.max(least))
+        Some((age, self.tolerance.part(shape, &shown, &truth)))
     }
 
     fn send(&mut self, time: f64, values: &Values) -> bool {

@@ -294,6 +294,24 @@ impl Track {
         at + 1 == self.knots.len()
     }
 
+    /// Replaces the values of a time, if there are any; returns whether there are.
+    pub fn replace(&mut self, time: f64, values: &Values) -> bool {
+        let at = self.knots.partition_point(|knot| knot.time < time);
+        let Some(knot) = self.knots.get_mut(at).filter(|knot| knot.time == time) else {
+            return false;
+        };
+        if values.iter().all(|value| value.is_finite()) {
+            knot.values = *values;
+            self.settle(at);
+        }
+        true
+    }
+
+    /// Drops all states from a time on.
+    pub fn forget_from(&mut self, time: f64) {
+        self.knots.truncate(self.knots.partition_point(|knot| knot.time < time));
+    }
+
     /// Computes what follows from the values, from a knot on.
     fn settle(&mut self, from: usize) {
         let shape = &self.shape;

@@ -67,6 +67,8 @@ struct ShownTrack {
     begins: f64,
     ends: Option<f64>,
     known: Track,
+    /// Time of the newest state that was received; those after it follow from silence.
+    said_until: f64,
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
@@ -123,12 +125,37 @@ impl<G: Game> Presenter<G> {
         state: Option<&EntityState>,
         arrival: f64,
     ) {
+        match state {
+            Some(state) => self.push(game, index, tick, (state, true), arrival),
+            None => {
+                let time = self.time_of(tick);
+                self.slots.entry(index).or_default().end(time);
+            }
+        }
+    }
+
+    /// Takes in a state that follows from a snapshot's silence. It gives way to any that is
+    /// received.
+    pub fn handle_unsaid(
+        &mut self,
+        game: &G,
+        index: u16,
+        tick: Tick,
+        state: &EntityState,
+        arrival: f64,
+    ) {
+        self.push(game, index, tick, (state, false), arrival);
+    }
+
+    fn push(
+        &mut self,
+        game: &G,
+        index: u16,
+        tick: Tick,
+        (state, said): (&EntityState, bool),
+        arrival: f64,
+    ) {
         let rates = self.rates;
-        let Some(state) = state else {
-            let time = self.time_of(tick);
-            self.slots.entry(index).or_default().end(time);
-            return;
-        };
         let kind = usize::from(state.kind);
         let (Some(kind_table), Some(choice)) = (G::Entity::KINDS.get(kind), self.choices.get(kind))
         else {
@@ -140,7 +167,8 @@ impl<G: Game> Presenter<G> {
         let time = self.time_of(tick.minus(age));
         let slot_tracks = self.slots.entry(index).or_default();
         let rules = Extrapolation::new(game, rates, state.kind);
-        slot_tracks.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
+        let fields = kind_table.fields;
+        slot_tracks.push((state, said), fields, *choice, time, arrival, &values, &rules);
     }
 
     /// Forgets an entity that was shown by other means and is gone.
@@ -220,17 +248,17 @@ impl SlotTracks {
         self.gone = self.gone.max(time);
         if let Some(track) = self.tracks.back_mut()
             && track.begins < time
-            && track.known.newest().is_none_or(|newest| newest.time < time)
+            && track.said_until < time
             && track.ends.is_none()
         {
-            track.ends = Some(time);
+            track.end(time);
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a state, and what its table says of it")]
     fn push(
         &mut self,
-        state: &EntityState,
+        (state, said): (&EntityState, bool),
         fields: &'static [Field],
         choice: Choice,
         time: f64,
@@ -249,8 +277,16 @@ impl SlotTracks {
                 }
                 track.begins = time;
             }
+            if said {
+                track.said_until = track.said_until.max(time);
+                if track.known.replace(time, values) {
+                    return;
+                }
+            }
             if track.known.push(time, arrival, values) {
-                track.learn(time, values);
+                if said {
+                    track.learn(time, values);
+                }
                 track.method.observe(&track.known, rules);
                 if let Some((_, ghost)) = &mut track.ghost {
                     ghost.observe(&track.known, rules);
@@ -262,10 +298,16 @@ impl SlotTracks {
             return;
         }
         if let Some(track) = self.tracks.back_mut() {
-            if track.known.newest().is_some_and(|newest| time <= newest.time) {
+            let newest = track.known.newest().map_or(f64::NEG_INFINITY, |newest| newest.time);
+            if time <= if said { track.said_until } else { newest } {
                 return; // Overtaken by what does not go with it.
             }
-            track.ends.get_or_insert(time);
+            if track.ends.is_none() {
+                track.end(time);
+            }
+            if track.known.newest().is_none() {
+                self.tracks.pop_back();
+            }
         }
         // Of what is over, no more is kept than one track may have.
         let knots = |tracks: &VecDeque<ShownTrack>| -> usize {
@@ -275,6 +317,9 @@ impl SlotTracks {
             self.tracks.pop_front();
         }
         let mut track = ShownTrack::new(state, fields, choice, time);
+        if said {
+            track.said_until = time;
+        }
         track.known.push(time, arrival, values);
         track.method.observe(&track.known, rules);
         self.tracks.push_back(track);
@@ -336,6 +381,7 @@ impl ShownTrack {
             begins,
             ends: None,
             known: Track::new(Shape::new(fields)),
+            said_until: f64::NEG_INFINITY,
             choice,
             method: choice.make(),
             ghost: None,
@@ -344,6 +390,12 @@ impl ShownTrack {
             drawn: VecDeque::new(),
             late_truth: None,
         }
+    }
+
+    /// Ends the track at a time; what followed from silence beyond that does not count.
+    fn end(&mut self, time: f64) {
+        self.ends = Some(time);
+        self.known.forget_from(time);
     }
 
     fn slot<E: Entity>(&self, index: u16, values: &Values) -> Slot<E> {

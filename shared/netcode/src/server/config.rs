@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::workers::{Alone, Workers};
 use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
+use crate::motion::send_rule::SendRule;
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
 
@@ -24,6 +25,9 @@ pub struct RoomConfig {
     pub players_max: u16,
     /// Most bytes of snapshots a second for one client.
     pub client_bytes_per_second: u32,
+    /// Kinds of entities, by their names, that are sent by another rule than the game declares. A
+    /// game without such a kind leaves it alone.
+    pub send: Vec<(String, SendRule)>,
     /// Greatest rewind for a shot, from 0 to [`REWIND_MAX`](crate::limits::REWIND_MAX); none for
     /// the game's own.
     pub rewind: Option<Micros>,
@@ -55,6 +59,7 @@ impl Default for RoomConfig {
             bots: 0,
             players_max: 16,
             client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+            send: Vec::new(),
             rewind: None,
             favour: None,
             resume: RESUME_DEFAULT,

@@ -1,12 +1,14 @@
 //! Orders of the host to a room, and the room's news for the host.
 
+use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
+use crate::motion::send_rule::SendRule;
 use crate::time::Micros;
 use crate::wire::disconnect::Disconnect;
 
 /// An order of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Puts a player out.
     Kick {
@@ -20,6 +22,13 @@ pub enum Command {
         /// The line.
         text: String,
     },
+    /// Sends a kind of entity by another rule from now on, also in later games that have it.
+    Send {
+        /// Name of the kind, in upper or lower case.
+        kind: String,
+        /// The rule.
+        rule: SendRule,
+    },
     /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
     /// or when the time is up.
     Drain {
@@ -31,7 +40,7 @@ pub enum Command {
 }
 
 /// Cause for which an order was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// The seat is free.
     #[error("nobody plays as {0}; the roster has the players")]
@@ -42,6 +51,9 @@ pub enum CommandError {
     /// A line without a visible character.
     #[error("the text is empty")]
     Empty,
+    /// The game has no such kind of entity.
+    #[error(transparent)]
+    NoKind(#[from] UnknownKind),
 }
 
 /// News of a room.
@@ -84,6 +96,13 @@ pub enum Event {
     Game {
         /// [`Game::NAME`](crate::game::Game::NAME).
         name: &'static str,
+    },
+    /// A kind of entity is sent by another rule than the game declares, or than before.
+    Sending {
+        /// Name of the kind.
+        kind: &'static str,
+        /// The rule in force.
+        rule: SendRule,
     },
     /// A round of the game is over.
     Round {

@@ -14,7 +14,7 @@ use crate::snapshot::sender::{Begun, NeverSent, Sender, Shared};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
-use crate::wire::snapshot::{Perceived, References, SnapshotHeader};
+use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::bucket::Bucket;
@@ -81,6 +81,8 @@ pub(super) struct Member {
     pub(super) games: Vec<(String, u64)>,
     /// The client gets snapshots in plain coding.
     pub(super) plain: bool,
+    /// The client reads what a snapshot's silence says.
+    reads_silence: bool,
     /// Most bytes of a datagram on this client's path.
     pub(super) datagram_bytes: usize,
     /// Arrival of the last valid input packet.
@@ -122,6 +124,7 @@ impl Member {
             chat: Bucket::default(),
             requests: Bucket::default(),
             plain: hello.wishes_plain(),
+            reads_silence: hello.wishes_silence(),
             games: hello.games,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             heard_at: now,
@@ -178,7 +181,8 @@ impl<I: Record> Seated<I> {
         Self {
             game,
             inputs: InputBuffer::new(G::LATE),
-            sender: Sender::new(member.player, member.rate.clone()),
+            sender: Sender::new(member.player, member.rate.clone())
+                .reading_silence(member.reads_silence),
             sight: Sight::new(rates),
             newest: None,
             came: u64::MAX,
@@ -356,6 +360,7 @@ impl<I: Record> Seated<I> {
             perceived,
             inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
+            silent: KindSet::NONE,
         };
         let told = self.sight.told();
         let stats = &mut self.member.stats;

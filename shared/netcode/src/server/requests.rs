@@ -6,6 +6,7 @@ use super::member::Seated;
 use super::output::ClientId;
 use super::room::Room;
 use super::rotation::Draining;
+use crate::fields::{Entity, find_kind};
 use crate::game::Game;
 use crate::limits::{RESUME_MAX, TEXT_BYTES_MAX};
 use crate::time::{LocalTime, Micros};
@@ -118,6 +119,12 @@ impl<G: Game> Room<G> {
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
                 self.broadcast(&ServerMessage::Chat { from: None, text });
+            }
+            Command::Send { kind, rule } => {
+                let found = find_kind(G::Entity::KINDS, &kind)?;
+                self.host.config.send.retain(|(name, _)| !name.eq_ignore_ascii_case(&kind));
+                self.host.config.send.push((kind, rule));
+                self.send_by(found, rule);
             }
             Command::Drain { goodbye, within } => {
                 let text = goodbye.text.clone();

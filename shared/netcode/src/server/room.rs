@@ -13,14 +13,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::fields::Entity;
-use crate::fields::Record;
+use crate::fields::{Entity, Record, find_kind};
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::{
     BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, ROOM_EVENTS_MAX,
     SILENCE_MAX,
 };
+use crate::motion::send_rule::SendRule;
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
@@ -134,6 +134,11 @@ impl<G: Game> Room<G> {
             host,
         };
         room.host.tell(Event::Game { name: G::NAME });
+        for (kind, rule) in room.host.config.send.clone() {
+            if let Ok(kind) = find_kind(G::Entity::KINDS, &kind) {
+                room.send_by(kind, rule);
+            }
+        }
         let mut random = Random::new(seed ^ 0xb07);
         for (player, name) in bots {
             room.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
@@ -171,6 +176,14 @@ impl<G: Game> Room<G> {
         }
         room.world.snap();
         room
+    }
+
+    /// Sends a kind by another rule from now on.
+    pub(super) fn send_by(&mut self, kind: u8, rule: SendRule) {
+        self.encodings.set_rule(kind, rule);
+        let kind = G::Entity::KINDS[usize::from(kind)].name;
+        tracing::info!(kind, %rule, "sending");
+        self.host.tell(Event::Sending { kind, rule });
     }
 
     /// Moves the epoch after a stall that is too long to catch up: the world's clock stood still.

@@ -14,11 +14,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::bits::Bits;
-use super::history::{Frame, History};
+use super::history::{Frame, History, Source};
+use super::silence::Silence;
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{BASELINE_AGE_TICKS_MAX, FIELDS_MAX};
+use crate::motion::send_rule::SendRule;
 use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Coder, Group, Recorder};
@@ -59,14 +61,6 @@ impl Hasher for Spread {
 }
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
-
-/// The newest snapshot and the data that encodings of it depend on.
-#[derive(Debug)]
-pub(crate) struct Source<'a, G> {
-    pub(crate) game: &'a G,
-    pub(crate) history: &'a History,
-    pub(crate) frame: &'a Frame,
-}
 
 /// Age in ticks of an older frame, if it may be a baseline.
 fn age(newest: &Frame, then: &Frame) -> Option<u8> {
@@ -188,12 +182,14 @@ pub struct Encodings<G> {
     bases_used: usize,
     others: Vec<Mutex<Map<Key, Encoded>>>,
     made: AtomicU64,
+    silence: Silence,
 }
 
 impl<G: Game> Encodings<G> {
     /// No encodings yet.
     pub fn new(codec: Codec<G>) -> Self {
         Self {
+            silence: Silence::new(&codec),
             codec,
             frame: u64::MAX,
             there: Bits::default(),
@@ -212,6 +208,21 @@ impl<G: Game> Encodings<G> {
     /// The codec that makes them.
     pub fn codec(&self) -> &Codec<G> {
         &self.codec
+    }
+
+    /// Sends a kind, an index into [`Entity::KINDS`], by another rule from now on. With plain
+    /// coding everything stays in every snapshot.
+    pub fn set_rule(&mut self, kind: u8, rule: SendRule) {
+        self.silence.set(&self.codec, kind, rule);
+    }
+
+    /// The rule by which a kind is sent.
+    pub fn rule(&self, kind: u8) -> SendRule {
+        self.silence.rule(kind)
+    }
+
+    pub(super) fn silence(&self) -> &Silence {
+        &self.silence
     }
 
     /// Number of encodings made so far.
@@ -247,12 +258,13 @@ impl<G: Game> Encodings<G> {
             return;
         }
         self.frame = frame.number;
+        self.silence.begin(frame);
         self.there.clear();
         self.resting.clear();
         self.private.clear();
         for (index, state) in frame.iter() {
             self.there.insert(index);
-            if self.codec.is_stepwise(state.kind) {
+            if self.codec.is_stepwise(state.kind) || self.silence.kinds().contains(state.kind) {
                 self.resting.insert(index);
             }
             if let Some(owner) = state.owner.filter(|_| self.codec.hides(state.kind)) {

@@ -81,6 +81,14 @@ pub struct History {
     entries: Vec<Entry>,
 }
 
+/// The newest snapshot and the data that encodings of it depend on.
+#[derive(Debug)]
+pub(crate) struct Source<'a, G> {
+    pub(crate) game: &'a G,
+    pub(crate) history: &'a History,
+    pub(crate) frame: &'a Frame,
+}
+
 /// Frames in which something happened at an index.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {

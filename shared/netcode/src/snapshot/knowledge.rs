@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::bits::Bits;
-use super::encodings::{ReferenceSet, Source};
-use super::history::History;
+use super::encodings::{Encodings, ReferenceSet};
+use super::history::{History, Source};
 use super::plan::{Chosen, Coded};
 use super::priority::{Owed, Priorities};
+use super::recent::Recent;
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::snapshot::Change;
@@ -75,8 +76,16 @@ pub(super) struct Knowledge {
     away: BTreeMap<u16, u64>,
     /// Oldest snapshot of the history when it was last rid of older ones.
     forgot_at: u64,
-    /// By index, the number behind the newest acknowledged snapshot of an entity that may rest.
-    rested: Vec<u64>,
+    /// By index, what is known of an entity that may rest.
+    rests: Vec<Rest>,
+}
+
+/// Snapshots with an entity that may rest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    /// The newest one acknowledged.
+    acked: Option<u64>,
+    sent: Recent,
 }
 
 /// Snapshots between two looks at all that is away. Arbitrary.
@@ -110,11 +119,9 @@ impl Knowledge {
             at
         });
         self.acked[at].entities.add(&content.there);
-        for index in content.resting.iter().copied().map(usize::from) {
-            if self.rested.len() <= index {
-                self.rested.resize(index + 1, 0);
-            }
-            self.rested[index] = self.rested[index].max(number + 1);
+        for index in &content.resting {
+            let rest = self.rest_mut(*index);
+            rest.acked = rest.acked.max(Some(number));
         }
         for index in &content.away {
             // Unless it was sent as present since, or its end once more.
@@ -140,10 +147,29 @@ impl Knowledge {
         self.last.entities.add(&content.there);
         self.there.add(&content.there);
         self.leaving.subtract(&content.there);
+        for index in &content.resting {
+            self.rest_mut(*index).sent.insert(number);
+        }
         for index in &content.away {
             self.leaving.insert(*index);
             self.away.insert(*index, number);
         }
+    }
+
+    fn rest_mut(&mut self, index: u16) -> &mut Rest {
+        let index = usize::from(index);
+        if self.rests.len() <= index {
+            self.rests.resize(index + 1, Rest::default());
+        }
+        &mut self.rests[index]
+    }
+
+    /// The same of an entity that the client has for all that is known, and the snapshot behind the
+    /// last word that it is away: states from before do not count.
+    fn rest(&self, index: u16) -> Option<(Rest, u64)> {
+        let is_there = self.there.contains(index) && !self.leaving.contains(index);
+        let rest = *self.rests.get(usize::from(index)).filter(|_| is_there)?;
+        Some((rest, self.away.get(&index).map_or(0, |away| away + 1)))
     }
 
     /// Writes those of whose end the client must be told, while it is told of `told`.
@@ -156,17 +182,39 @@ impl Knowledge {
     /// Tells whether the client's newest state of an entity that may rest is the present one, and
     /// stays so: such an entity stands still while nothing is sent of it.
     pub(super) fn knows<G: Game>(&self, source: &Source<'_, G>, index: u16, own: bool) -> bool {
-        if !self.there.contains(index) || self.leaving.contains(index) {
-            return false;
-        }
+        let Some((rest, behind)) = self.rest(index) else { return false };
         let (history, frame) = (source.history, source.frame);
-        // States from before the last word that it is away do not count.
-        let away = self.away.get(&index).map_or(0, |away| away + 1);
-        let since = history.changed(index, own).max(away);
-        let rested = self.rested.get(usize::from(index)).copied().unwrap_or(0);
-        let newest = rested.checked_sub(1).filter(|newest| *newest >= since);
+        let since = history.changed(index, own).max(behind);
+        let newest = rest.acked.filter(|newest| *newest >= since);
         let then = newest.and_then(|newest| history.numbered(newest));
         then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    }
+
+    /// Tells whether the entity, which the reader does not own, may be left out by its kind's rule:
+    /// whichever of its states the client has, it extrapolates that well enough.
+    pub(super) fn is_unsaid<G: Game>(
+        &self,
+        encodings: &Encodings<G>,
+        source: &Source<'_, G>,
+        index: u16,
+        kind: u8,
+    ) -> bool {
+        let silence = encodings.silence();
+        let Some((rest, behind)) = self.rest(index) else { return false };
+        let Some(there) = rest.sent.newest() else { return false };
+        let (history, frame) = (source.history, source.frame);
+        let since = history.since(index).max(behind);
+        let Some(acked) = rest.acked.filter(|acked| *acked >= since) else { return false };
+        let is_younger = |number, ticks| {
+            history.numbered(number).is_some_and(|then| frame.tick.since(then.tick) < ticks)
+        };
+        is_younger(acked, REPEAT_TICKS)
+            && is_younger(there, REPEAT_TICKS * 3 / 4)
+            && silence.may_last(kind, frame.number - there)
+            // Whatever of the later ones arrived, the client may have it already.
+            && std::iter::once(acked)
+                .chain(rest.sent.after(acked))
+                .all(|number| silence.is_near(encodings.codec(), source, index, number))
     }
 
     /// Writes the entities of which the client has all states of a packet's set, the newest first:

@@ -2,13 +2,16 @@
 //! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities
 //! ([`priority`]), and the states that a client keeps ([`store`]).
 //!
+//! A kind may be sent only when its readers' extrapolation is off (`silence`).
+//!
 //! The server codes each entity as its difference from what is extrapolated from states that the
 //! client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
 //! and reordering ends in the server's state: what is not acknowledged is sent again in every
 //! snapshot that has bytes for it.
 //!
 //! *Invariants:*
-//! - What is sent depends on what the client acknowledged, never on what it was merely sent.
+//! - What is sent depends on what the client acknowledged, never on what it was merely sent. What
+//!   is left out is near enough from any state that the client may have.
 //! - Nothing is sent of a hidden entity, except that its slot is taken.
 //! - No coder has a memory from one packet to the next.
 
@@ -21,6 +24,7 @@ mod plan;
 pub mod priority;
 mod recent;
 pub mod sender;
+mod silence;
 pub mod store;
 
 pub use crate::wire::state::EntityState;

@@ -155,6 +155,8 @@ impl Sender {
         size: Size,
     ) -> usize {
         space.buffers.extend(space.packets.drain(..).map(|packed| packed.bytes));
+        // What stays behind for want of bytes may not be taken for extrapolated.
+        let is_whole = space.chosen.len() == space.listed.count();
         let mut left = space.chosen.as_slice();
         let mut remaining = size.snapshot;
         let codec = scene.encodings.codec();
@@ -178,6 +180,9 @@ impl Sender {
             let count = writer.count();
             if count == 0 && !first {
                 break;
+            }
+            if is_whole && count == left.len() {
+                writer.end_snapshot();
             }
             let packet = writer.finish();
             remaining = remaining.saturating_sub(packet.len());

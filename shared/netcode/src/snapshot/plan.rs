@@ -1,7 +1,8 @@
 //! The parts of a client's snapshot while it is packed.
 
 use super::bits::Bits;
-use super::encodings::{Encoded, Encodings, ReferenceSet, SetId, Source};
+use super::encodings::{Encoded, Encodings, ReferenceSet, SetId};
+use super::history::Source;
 use super::knowledge::Content;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;
@@ -21,6 +22,8 @@ pub(super) struct Space {
     /// What there is to send, and of these those of whose end the client must be told.
     pub(super) listed: Bits,
     pub(super) ended: Bits,
+    /// Relevant entities that may rest, see [`Encodings::resting`].
+    pub(super) resting: Bits,
     /// Entities of which the client has all the packet's references.
     pub(super) usual: Bits,
     /// Some of the listed, the most important first.

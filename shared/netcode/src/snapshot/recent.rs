@@ -65,6 +65,17 @@ impl Recent {
         (self.bits != 0).then_some(self.newest)
     }
 
+    /// The members beyond `number`, newest first.
+    pub(crate) fn after(self, number: u64) -> impl Iterator<Item = u64> {
+        let mut left = self.bits;
+        std::iter::from_fn(move || {
+            let back = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(self.newest - u64::from(back))
+        })
+        .take_while(move |member| *member > number)
+    }
+
     /// The newest member up to `number`.
     pub(crate) fn at_most(&self, number: u64) -> Option<u64> {
         if number >= self.newest {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::mem::take;
 
-use super::encodings::{Encodings, ReferenceSet, Source};
-use super::history::{Frame, History};
+use super::encodings::{Encodings, ReferenceSet};
+use super::history::{Frame, History, Source};
 use super::knowledge::{Content, Knowledge};
 use super::plan::{Scene, Size, Space};
 use super::priority::Priorities;
@@ -17,7 +17,7 @@ use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::SnapshotHeader;
+use crate::wire::snapshot::{KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
 
 pub use super::plan::Begun;
@@ -76,6 +76,8 @@ pub struct Sender {
     /// loss always hits the same entities.
     pub(super) cursor: u16,
     pub(super) left_out: usize,
+    /// The client reads what silence says.
+    reads_silence: bool,
     space: Space,
 }
 
@@ -106,8 +108,16 @@ impl Sender {
             arrived: Recent::default(),
             cursor: 0,
             left_out: 0,
+            reads_silence: false,
             space: Space::default(),
         }
+    }
+
+    /// For a client that reads what silence says, or does not: only such a one is left without what
+    /// it extrapolates well enough.
+    #[must_use]
+    pub fn reading_silence(self, reads_silence: bool) -> Self {
+        Self { reads_silence, ..self }
     }
 
     /// Sequence number of the next packet.
@@ -253,7 +263,8 @@ impl Sender {
         let source = Source { game: shared.game, history: shared.history, frame };
         let scene = Scene { source, encodings: shared.encodings, begun };
         let references = begun.references.references;
-        let header = SnapshotHeader { tick: frame.tick, references, ..header };
+        let silent = self.silent(shared.encodings);
+        let header = SnapshotHeader { tick: frame.tick, references, silent, ..header };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = take(&mut self.space);
         self.knowledge.forget(shared.history);
@@ -279,7 +290,7 @@ impl Sender {
                 content.there.subtract(&space.ended);
                 content.away.extend(space.ended.iter());
             }
-            let resting = scene.encodings.resting().iter();
+            let resting = space.resting.iter();
             content.resting.extend(resting.filter(|index| content.there.contains(*index)));
             self.knowledge.handle_sent(frame.number, &content);
             self.remember(&mut space, frame.number, now, packet.bytes.len(), content);
@@ -315,21 +326,35 @@ impl Sender {
         self.rate.handle_sent(now, bytes);
     }
 
+    /// Kinds that the client's snapshots may leave out.
+    fn silent<G: Game>(&self, encodings: &Encodings<G>) -> KindSet {
+        if self.reads_silence { encodings.silence().kinds() } else { KindSet::NONE }
+    }
+
     /// Lists what there is to send: relevant entities, and those that the client must forget.
     fn list<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, relevant: &[Relevant]) {
-        let Space { listed, ended, .. } = space;
+        let Space { listed, ended, resting, .. } = space;
         let Scene { source, encodings, .. } = scene;
         listed.clear();
         relevant.iter().for_each(|told| listed.insert(told.index));
         listed.keep(encodings.there());
         self.knowledge.write_ended(listed, ended);
-        for index in encodings.resting().iter() {
-            if listed.contains(index) {
-                let state = source.frame.get(index);
-                let own = state.is_some_and(|state| state.owner == Some(self.reader));
-                if self.knowledge.knows(source, index, own) {
-                    listed.remove(index);
+        resting.set(encodings.resting());
+        resting.keep(listed);
+        let silent = self.silent(encodings);
+        for index in resting.iter() {
+            let Some(state) = source.frame.get(index) else { continue };
+            let own = state.owner == Some(self.reader);
+            let is_known = match encodings.codec().is_stepwise(state.kind) {
+                true => self.knowledge.knows(source, index, own),
+                false => {
+                    silent.contains(state.kind)
+                        && !own
+                        && self.knowledge.is_unsaid(encodings, source, index, state.kind)
                 }
+            };
+            if is_known {
+                listed.remove(index);
             }
         }
         listed.add(ended);

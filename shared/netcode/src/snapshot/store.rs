@@ -11,7 +11,7 @@ use crate::time::Tick;
 use crate::wire::WireError;
 use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{SnapshotHeader, Told, count_snapshot, read_snapshot};
+use crate::wire::snapshot::{KindSet, SnapshotHeader, Told, count_snapshot, read_snapshot};
 use crate::wire::state::Codec;
 
 /// A state at a tick; none if the entity was gone.
@@ -62,6 +62,10 @@ pub struct Store<G> {
     newest: Tick,
     /// By index.
     versions: Vec<Versions>,
+    /// By index: the newest state that follows from a snapshot's silence.
+    unsaid: Vec<Option<Version>>,
+    /// Indices of those that follow from the last packet.
+    unsaid_now: Vec<u16>,
 }
 
 /// An entity's versions, oldest first.
@@ -81,6 +85,8 @@ impl<G: Game> Store<G> {
             arrivals: Recent::default(),
             newest: tick,
             versions: Vec::new(),
+            unsaid: Vec::new(),
+            unsaid_now: Vec::new(),
         }
     }
 
@@ -102,11 +108,12 @@ impl<G: Game> Store<G> {
         let (codec, near, reader) = (&self.codec, self.newest, self.reader);
         let read = read_snapshot(bytes, codec, game, near, reader, known, &mut told);
         let received = match read {
-            Ok(header) => self.commit(header, &told, bytes.len()),
+            Ok(header) => self.commit(game, header, &told, bytes.len()),
             Err(error) => Err(error.into()),
         };
         if received.is_err() {
             told.clear();
+            self.unsaid_now.clear();
         }
         self.told = told;
         received
@@ -117,6 +124,17 @@ impl<G: Game> Store<G> {
         &self.told
     }
 
+    /// Entities that the last packet's silence says something of, as they are at its tick; none if
+    /// it was refused.
+    pub fn unsaid(&self) -> impl Iterator<Item = (u16, &EntityState)> {
+        let states = self.unsaid_now.iter().map(|index| (*index, self.unsaid_version(*index)));
+        states.filter_map(|(index, version)| Some((index, version?.state.as_ref()?)))
+    }
+
+    fn unsaid_version(&self, index: u16) -> Option<&Version> {
+        self.unsaid.get(usize::from(index))?.as_ref()
+    }
+
     /// Adds the decisions of a packet, before it is handled, to `counts`.
     pub fn count(&self, game: &G, bytes: &[u8], counts: &mut Counts) {
         let known = |index, tick| self.version(index, tick)?.state.as_ref();
@@ -125,6 +143,7 @@ impl<G: Game> Store<G> {
 
     fn commit(
         &mut self,
+        game: &G,
         header: SnapshotHeader,
         told: &[Told],
         bytes: usize,
@@ -142,12 +161,43 @@ impl<G: Game> Store<G> {
         for told in told {
             self.insert(told.index, Version { tick, state: told.state });
         }
+        self.hear_silence(game, tick, header.silent);
         self.forget();
         Ok(Received { header, tick, seq, entities: told.len(), bytes })
     }
 
+    /// Extrapolates all present entities of these kinds, but the reader's own, of which nothing is
+    /// known at a snapshot's tick or later: that is what its last packet says of them.
+    fn hear_silence(&mut self, game: &G, tick: Tick, kinds: KindSet) {
+        self.unsaid_now.clear();
+        if kinds.is_empty() {
+            return;
+        }
+        self.unsaid.resize(self.versions.len(), None);
+        for ((versions, unsaid), index) in self.versions.iter().zip(&mut self.unsaid).zip(0..) {
+            let Some(&Version { tick: then, state: Some(state) }) = versions.back() else {
+                continue;
+            };
+            let age = tick.since(then);
+            if !kinds.contains(state.kind)
+                || state.owner == Some(self.reader)
+                || !(1..=BASELINE_AGE_TICKS_MAX).contains(&age)
+                || unsaid.is_some_and(|unsaid| unsaid.tick >= tick)
+            {
+                continue;
+            }
+            let packed = self.codec.unsaid(game, state.kind, &state.packed, age as u8);
+            *unsaid = Some(Version { tick, state: Some(EntityState { packed, ..state }) });
+            self.unsaid_now.push(index);
+        }
+    }
+
     fn insert(&mut self, index: u16, version: Version) {
         let at = usize::from(index);
+        // It was extrapolated from an older state, or from one that now is the older.
+        if let Some(unsaid) = self.unsaid.get_mut(at) {
+            *unsaid = None;
+        }
         if self.versions.len() <= at {
             self.versions.resize_with(at + 1, Versions::new);
         }
@@ -180,9 +230,16 @@ impl<G: Game> Store<G> {
         Some(&versions[place(versions, tick).ok()?])
     }
 
-    /// An entity's newest version.
+    /// The same, or the state of that tick that follows from a snapshot's silence.
+    pub fn known_at(&self, index: u16, tick: Tick) -> Option<&Version> {
+        let unsaid = || self.unsaid_version(index).filter(|unsaid| unsaid.tick == tick);
+        self.version(index, tick).or_else(unsaid)
+    }
+
+    /// An entity's newest version, received or following from a snapshot's silence.
     pub fn last(&self, index: u16) -> Option<&Version> {
-        self.versions.get(usize::from(index))?.back()
+        let received = self.versions.get(usize::from(index))?.back();
+        self.unsaid_version(index).or(received)
     }
 
     /// All entities with their versions, oldest first.
@@ -194,8 +251,8 @@ impl<G: Game> Store<G> {
     /// All present entities in their newest states.
     pub fn latest(&self) -> Entities<G::Entity> {
         let mut entities = Entities::default();
-        for (index, versions) in self.iter() {
-            if let Some(state) = versions.back().and_then(|version| version.state) {
+        for (index, _) in self.iter() {
+            if let Some(state) = self.last(index).and_then(|version| version.state) {
                 entities.insert(state.to_slot(index));
             }
         }

@@ -58,7 +58,7 @@ pub struct Hello {
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
-    /// [`WISH_PLAIN`], and bits of later versions.
+    /// [`WISH_PLAIN`], [`WISH_SILENCE`], and bits of later versions.
     pub wishes: u32,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
@@ -68,7 +68,16 @@ pub struct Hello {
 /// [field tables](super::protocol::fields_hash) alone.
 pub const WISH_PLAIN: u32 = 1;
 
+/// Wish for snapshots whose silence says something: the client extrapolates what they leave out. It
+/// counts for nothing beside [`WISH_PLAIN`].
+pub const WISH_SILENCE: u32 = 2;
+
 impl Hello {
+    /// Tells whether the client reads what a snapshot's silence says.
+    pub fn wishes_silence(&self) -> bool {
+        self.wishes & WISH_SILENCE != 0
+    }
+
     /// Tells whether the client wishes for plain coding.
     pub fn wishes_plain(&self) -> bool {
         self.wishes & WISH_PLAIN != 0

@@ -145,6 +145,11 @@ impl<G: Game> Codec<G> {
         self.hiding[usize::from(kind)]
     }
 
+    /// Tells whether it is the plain coding.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     pub(crate) fn rates(&self) -> Rates {
         self.rates
     }
@@ -206,6 +211,38 @@ impl<G: Game> Codec<G> {
         }
         let steered = changed.then(|| self.extrapolate(game, kind, own, past, &steering));
         Extrapolations { told, steered }
+    }
+
+    /// The state that a reader who does not own an entity takes it for `ticks` after its state
+    /// `base`, if nothing is said of it: by the kind's own rule, with what steers it held on.
+    pub(crate) fn unsaid(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
+        // A game is asked for so many ticks at most, and then again from there on.
+        const STEP: u8 = 32;
+        const { assert!(STEP as u64 == EXTRAPOLATION_TICKS_MAX, "it is the longest there is") };
+        let mut state = *base;
+        for _ in 0..ticks / STEP {
+            state = self.unsaid_step(game, kind, &state, STEP);
+        }
+        match ticks % STEP {
+            0 => state,
+            rest => self.unsaid_step(game, kind, &state, rest),
+        }
+    }
+
+    fn unsaid_step(&self, game: &G, kind: u8, base: &Packed, ticks: u8) -> Packed {
+        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let mut steering = *base;
+        if fields.iter().any(|field| field.steering && field.drift != 0.0) {
+            // What counts how long it is held has counted on.
+            let told = by_table(fields, self.rates, base, ticks.into());
+            let values = fields.iter().zip(steering.iter_mut().zip(&told));
+            for (_, (value, told)) in values.filter(|(field, _)| field.steering) {
+                *value = *told;
+            }
+        }
+        let mut past = ReferenceStates::default();
+        past.push(ticks, base);
+        self.extrapolate(game, kind, false, &past, &steering)
     }
 
     #[expect(clippy::too_many_arguments, reason = "a state's coding depends on all of this")]

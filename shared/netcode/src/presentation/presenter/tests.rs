@@ -58,6 +58,12 @@ impl Told {
         self.0.handle(&Balls, 0, Tick(tick), Some(&state), arrival);
     }
 
+    /// The same of a state that follows from silence.
+    fn unsaid(&mut self, tick: u64, generation: u8, ball: Ball) {
+        let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
+        self.0.handle_unsaid(&Balls, 0, Tick(tick), &state, tick as f64 / 100.0 + 0.05);
+    }
+
     fn gone(&mut self, tick: u64) {
         self.0.handle(&Balls, 0, Tick(tick), None, tick as f64 / 100.0 + 0.05);
     }
@@ -212,7 +218,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
         let values = unpack_values(kind, &packed);
         track.push(
-            &state,
+            (&state, true),
             kind,
             Choice::Linear,
             time,
@@ -305,4 +311,39 @@ fn stragglers_raise_nobody_from_the_dead() {
     told.0.forget(EntityId { index: 0, generation: 0 });
     told.state(12, 0, ball(1.2));
     assert_eq!(told.x(0.3), None, "after it was shown to go by other means");
+}
+
+#[test]
+fn silence_shows_a_thing_on_its_way_until_something_is_said() {
+    let begin = || {
+        let mut told = Told::new();
+        told.state(10, 0, ball(1.0));
+        for tick in [12, 14, 16] {
+            told.unsaid(tick, 0, ball(tick as f32 / 10.0));
+        }
+        told
+    };
+    let mut told = begin();
+    let (shown, starved) = told.shown(0.25);
+    assert!(shown.is_some_and(|ball| (ball.x - 1.5).abs() < 0.01), "{shown:?}");
+    assert_eq!(starved, 0, "it lacks nothing");
+    // What is received of a tick counts, and what follows from silence gives way to it.
+    let mut told = begin();
+    told.state(14, 0, ball(1.0));
+    told.unsaid(14, 0, ball(1.4));
+    assert_eq!(told.x(0.24), Some(1.0));
+    // A word that was overtaken by silence ends it all the same.
+    let mut told = begin();
+    told.gone(12);
+    assert!(told.x(0.219).is_some());
+    assert_eq!(told.x(0.2201), None);
+    // So does the next tenant's, and a teleport.
+    for (generation, jumps) in [(1, 0), (0, 1)] {
+        let mut told = begin();
+        told.state(13, generation, Ball { jumps, ..ball(30.0) });
+        told.unsaid(18, generation, Ball { jumps, ..ball(30.5) });
+        assert!(told.x(0.229).is_some_and(|x| x < 1.5));
+        assert!(told.x(0.231).is_some_and(|x| x >= 30.0));
+        assert!(told.x(0.25).is_some_and(|x| x > 30.1));
+    }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use super::references::References;
+use super::silence::KindSet;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::bits::{unzigzag, zigzag};
 use crate::wire::model::{Number, number};
@@ -54,6 +55,9 @@ pub struct SnapshotHeader {
     pub inputs: Option<InputReport>,
     /// References of most entities in the packet.
     pub references: References,
+    /// Kinds of which all entities that the snapshot does not name are as extrapolated from the
+    /// reader's newest states. Only the snapshot's last packet says so, behind its entities.
+    pub silent: KindSet,
 }
 
 impl SnapshotHeader {

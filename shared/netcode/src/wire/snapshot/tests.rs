@@ -1,5 +1,7 @@
 //! Packets as they are written and read, and as nobody should write them.
 
+mod balls;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -7,74 +9,16 @@ use proptest::prelude::*;
 use super::writer::END_BITS;
 use super::*;
 use crate::fields::Record;
-use crate::game::{Ahead, Coding, Entities, Inputs, Kit, World};
-use crate::ids::EntityId;
-use crate::limits::DATAGRAM_BYTES_MAX;
+use crate::limits::{DATAGRAM_BYTES_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::random::Random;
-use crate::time::Rates;
-use crate::wire::extrapolation::REFERENCES_MAX;
+use crate::time::{Rates, Tick};
+use crate::wire::error::WireError;
+use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
 use crate::wire::range::{Group, Recorder};
 use crate::wire::{Echo, documented};
-
-crate::record! {
-    struct Ball {
-        x: f32 = Field::centred(10, 2).trending(),
-        bounces: u8 = Field::count(3),
-        plan: u8 = Field::count(4).owner_only(),
-    }
-}
-
-crate::record! {
-    struct Nothing {
-        nothing: bool = Field::count(1),
-    }
-}
-
-/// A game whose tables stay as they are, whatever others are trained on.
-#[derive(Debug)]
-struct Balls;
-
-impl Balls {
-    /// Frozen tables of the game's own.
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::even(&[Ball::FIELDS.len()]));
-        &TABLES
-    }
-}
-
-impl Game for Balls {
-    const NAME: &'static str = "balls";
-    const RULES_VERSION: u32 = 1;
-    const KIT: Kit<Self> =
-        Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
-    type Input = Nothing;
-    type Entity = Ball;
-    type Memory = ();
-
-    fn new(_rates: Rates, _seed: u64) -> Self {
-        Self
-    }
-
-    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
-
-    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
-
-    fn predict(
-        &self,
-        _entities: &mut Entities<Ball>,
-        _own: EntityId,
-        _input: &Nothing,
-        _ahead: Ahead<'_>,
-    ) {
-    }
-
-    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
-        *last
-    }
-}
+use balls::{Ball, Balls};
 
 const READER: PlayerId = PlayerId(3);
 const TICK: Tick = Tick(600);
@@ -107,6 +51,7 @@ fn header() -> SnapshotHeader {
             missing: Some(3),
         }),
         references: references(&[6, 8]),
+        silent: KindSet::NONE,
     }
 }
 
@@ -191,7 +136,9 @@ fn write_by(
         }
     }
     let count = writer.count();
-    let most = (writer.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize;
+    writer.end_snapshot();
+    let end_bits = END_BITS + writer.silent_bits;
+    let most = (writer.cost.div_ceil(1024) + end_bits).div_ceil(8) as usize;
     let bytes = writer.finish();
     assert!(bytes.len() <= most, "{} bytes, not the {most} that were said", bytes.len());
     (bytes, count)
@@ -201,7 +148,8 @@ fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<Told>), Wi
     let known = |index, tick| had.get(&(index, tick));
     let mut told = Vec::new();
     let header = read_snapshot(bytes, &codec(), &Balls, Tick(580), READER, known, &mut told)?;
-    assert_eq!(read_header(bytes, &codec(), Tick(580)), Ok(header), "the header alone");
+    let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
+    assert_eq!(read_header(bytes, &codec(), Tick(580)), Ok(alone), "the header alone");
     Ok((header, header.tick, told))
 }
 
@@ -350,10 +298,7 @@ fn indices_go_around_once() {
 
 fn any_header(random: &mut Random) -> SnapshotHeader {
     let number = |random: &mut Random| random.bits() as u32 >> random.below(32);
-    let signed = |random: &mut Random| {
-        let number = random.bits() as u32 as i32;
-        number >> random.below(32)
-    };
+    let signed = |random: &mut Random| (random.bits() as u32 as i32) >> random.below(32);
     let mut ages = Vec::new();
     let mut last = 0;
     for _ in 0..random.below(REFERENCES_MAX as u32 + 1) {
@@ -361,7 +306,10 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
         ages.push(last);
     }
     let seq = random.bits() as u16;
+    let mut silent = KindSet::NONE;
+    silent.set(0, random.chance(0.5));
     SnapshotHeader {
+        silent,
         seq,
         tick: TICK,
         // Up to 2.1 s after its tick, coarsely from 33 ms on.
@@ -482,7 +430,7 @@ proptest! {
         let cut = usize::from(cut).min(start.len());
         bytes.splice(..0, start[..cut].iter().copied());
         if let Some(kind) = bytes.first_mut() {
-            *kind = SNAPSHOT_KIND;
+            *kind = [SNAPSHOT_KIND, SILENCE_KIND][cut % 2];
         }
         let old = state(1.0, Some(READER));
         let mut told = Vec::new();

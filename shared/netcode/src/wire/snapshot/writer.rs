@@ -3,8 +3,13 @@
 #![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
 
 use super::header::SnapshotHeader;
+use super::progress::{
+    CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
+};
 use super::references::{References, own_references};
-use super::{CHECK_BITS, Change, Encoding, Progress, SNAPSHOT_KIND, check, code_full, digest};
+use super::silence::KindSet;
+use super::{Change, Encoding};
+use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::wire::model::{Layout, Plain, extrapolated, gap, plain};
@@ -26,6 +31,10 @@ pub struct SnapshotWriter<'l> {
     references: References,
     progress: Progress,
     reader: PlayerId,
+    /// Kinds of which silence says something, and the bits that this takes in the last packet.
+    silent: KindSet,
+    silent_bits: u32,
+    is_last: bool,
 }
 
 impl<'l> SnapshotWriter<'l> {
@@ -54,7 +63,21 @@ impl<'l> SnapshotWriter<'l> {
         groups.iter().for_each(|group| coder.group(*group));
         let references = header.references;
         let progress = Progress::default();
-        Self { layout, coder, groups, cost, references, progress, reader }
+        let silent = header.silent;
+        let kinds = G::Entity::KINDS.len();
+        let silent_bits = if silent.is_empty() { 0 } else { KindSet::bits(kinds) };
+        Self {
+            layout,
+            coder,
+            groups,
+            cost,
+            references,
+            progress,
+            reader,
+            silent,
+            silent_bits,
+            is_last: false,
+        }
     }
 
     /// Adds an entity, with its fields' groups if it is [`Change::Known`], unless the packet
@@ -76,7 +99,7 @@ impl<'l> SnapshotWriter<'l> {
         entity::<G, _>(&mut recorder, packet, &mut progress, index, change);
         recorder.end();
         let cost = self.cost + recorder.cost + change.fields_cost();
-        if cost.div_ceil(1024) + END_BITS > bytes_max as u32 * 8 {
+        if cost.div_ceil(1024) + END_BITS + self.silent_bits > bytes_max as u32 * 8 {
             return false;
         }
         self.groups.iter().for_each(|group| self.coder.group(*group));
@@ -102,7 +125,7 @@ impl<'l> SnapshotWriter<'l> {
             return self.push::<G>(index, &change, fields, bytes_max);
         };
         let cost = self.cost + head.cost + encoding.cost;
-        let is_full = cost.div_ceil(1024) + END_BITS > bytes_max as u32 * 8;
+        let is_full = cost.div_ceil(1024) + END_BITS + self.silent_bits > bytes_max as u32 * 8;
         if is_full || !self.progress.may_follow(0) {
             return false;
         }
@@ -119,15 +142,29 @@ impl<'l> SnapshotWriter<'l> {
         self.progress.count
     }
 
+    /// Makes it the snapshot's last packet: it says of which kinds all that no packet of the
+    /// snapshot names is as extrapolated.
+    pub fn end_snapshot(&mut self) {
+        self.is_last = true;
+    }
+
     /// The finished packet.
     pub fn finish(mut self) -> Vec<u8> {
+        let is_silent = self.is_last && self.silent_bits > 0;
         self.groups.clear();
         let mut recorder = Recorder::new(self.layout.levels(), self.groups);
         plain(&mut recorder, Plain::More, false);
+        if is_silent {
+            self.silent.code(&mut recorder, self.silent_bits as usize);
+        }
         recorder.raw(check(self.progress.sum), CHECK_BITS);
         recorder.end();
         self.groups.iter().for_each(|group| self.coder.group(*group));
-        self.coder.finish()
+        let mut packet = self.coder.finish();
+        if is_silent && let Some(first) = packet.first_mut() {
+            *first = SILENCE_KIND;
+        }
+        packet
     }
 }
 

@@ -1,0 +1,115 @@
+//! The common parts of writer and reader of a snapshot's packets: kinds, digests, whole states, and
+//! their progress.
+
+#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
+
+use crate::fields::Entity;
+use crate::game::Game;
+use crate::ids::PlayerId;
+use crate::limits::PACKET_ENTITIES_MAX;
+use crate::wire::error::WireError;
+use crate::wire::fields::visible;
+use crate::wire::model::{Plain, plain};
+use crate::wire::range::Coder;
+use crate::wire::state::EntityState;
+
+/// First byte of a snapshot packet.
+pub const SNAPSHOT_KIND: u8 = 2;
+/// First byte of a snapshot's last packet, if the snapshot's silence says something.
+pub const SILENCE_KIND: u8 = 3;
+
+/// 32-bit FNV-1a of an entity.
+pub(crate) fn digest<E: Entity>(index: u16, state: Option<&EntityState>) -> u32 {
+    let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
+    let start = step(0x811c_9dc5, u32::from(index));
+    let Some(state) = state else { return start };
+    let owner = state.owner.map_or(0, |owner| u32::from(owner.0) + 1);
+    let head = (u32::from(state.generation) << 8) | (u32::from(state.kind) + 1);
+    let fields = &state.packed[..E::KINDS[usize::from(state.kind)].fields.len()];
+    fields.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
+}
+
+fn add_digest(sum: u32, digest: u32) -> u32 {
+    (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
+}
+
+/// Bits of a packet's checksum, which tells of different extrapolations or references; QUIC
+/// protects the bytes.
+pub(super) const CHECK_BITS: u32 = 16;
+
+pub(super) fn check(sum: u32) -> u32 {
+    (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
+}
+
+/// State of both sides while they go through a packet's entities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) count: usize,
+    /// Index behind the last entity, and the number of indices since the first.
+    pub(super) next: u16,
+    pub(super) turned: u32,
+    /// The gap before the last entity.
+    pub(super) gap: u16,
+    /// Two bits: the entities before were as extrapolated.
+    pub(super) lately: u8,
+    /// The one before had the packet's references.
+    pub(super) usual: bool,
+    pub(super) sum: u32,
+}
+
+impl Progress {
+    pub(super) fn gap_to(&self, index: u16) -> u16 {
+        index.wrapping_sub(self.next)
+    }
+
+    /// Tells whether an entity comes right behind one with the packet's references, which itself
+    /// came right behind another.
+    pub(super) fn is_usual(&self, index: u16) -> bool {
+        self.usual && self.gap == 0 && self.gap_to(index) == 0
+    }
+
+    /// Tells whether an entity may follow: indices go around at most once.
+    pub(super) fn may_follow(&self, gap: u16) -> bool {
+        let turned = if self.count == 0 { 0 } else { self.turned + u32::from(gap) };
+        self.count < PACKET_ENTITIES_MAX && turned <= u32::from(u16::MAX)
+    }
+
+    pub(super) fn predicted(&mut self, yes: bool) {
+        self.lately = (self.lately << 1 | u8::from(yes)) & 3;
+    }
+
+    pub(super) fn add(&mut self, index: u16, digest: u32) {
+        self.gap = self.gap_to(index);
+        self.turned += if self.count == 0 { 1 } else { u32::from(self.gap) + 1 };
+        self.count += 1;
+        self.next = index.wrapping_add(1);
+        self.sum = add_digest(self.sum, digest);
+    }
+}
+
+/// Bits for the number of a kind.
+fn kind_bits<E: Entity>() -> u32 {
+    usize::BITS - (E::KINDS.len() - 1).leading_zeros()
+}
+
+/// Writes a whole state, or reads into it.
+pub(super) fn code_full<G: Game, C: Coder>(
+    coder: &mut C,
+    state: &mut EntityState,
+    reader: PlayerId,
+) -> Result<(), WireError> {
+    state.generation = coder.raw(u32::from(state.generation), 8) as u8;
+    state.kind = coder.raw(u32::from(state.kind), kind_bits::<G::Entity>()) as u8;
+    let kind = <G::Entity as Entity>::KINDS.get(usize::from(state.kind));
+    let kind = kind.ok_or(WireError::Range("entity's kind"))?;
+    state.owner = plain(coder, Plain::Owned, state.owner.is_some())
+        .then(|| PlayerId(coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16) as u16));
+    let own = state.owner == Some(reader);
+    for (field, value) in kind.fields.iter().zip(&mut state.packed) {
+        *value = match visible(field, own) {
+            true => coder.raw(*value, field.bits).min(field.greatest),
+            false => 0,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Reading a snapshot packet: everything is read and validated before the caller commits any of it.
+
+#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
+
+use super::header::{SnapshotHeader, Stamp};
+use super::progress::{
+    CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
+};
+use super::references::{References, own_references};
+use super::silence::KindSet;
+use crate::fields::{Entity, Packed};
+use crate::game::Game;
+use crate::ids::PlayerId;
+use crate::limits::{ENTITIES_MAX, FIELDS_MAX};
+use crate::time::Tick;
+use crate::wire::counts::Counts;
+use crate::wire::datagram::kind_of;
+use crate::wire::error::WireError;
+use crate::wire::extrapolation::ReferenceStates;
+use crate::wire::model::{Plain, extrapolated, gap, plain};
+use crate::wire::range::{Coder, RangeReader};
+use crate::wire::state::{AsExtrapolated, Codec, EntityState};
+
+/// A packet's word of an entity, with every reference looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Index of its slot.
+    pub index: u16,
+    /// Its state at the packet's tick; none if it is gone or hidden.
+    pub state: Option<EntityState>,
+    /// True if it is hidden, not gone.
+    pub hidden: bool,
+}
+
+/// Reads any bytes as a packet into `told`, which is cleared first. `near` is a tick near the
+/// packet's, `reader` its player, and `known` finds an entity's received state at a tick. Nothing
+/// else is changed; the caller commits.
+pub fn read_snapshot<'s, G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    game: &G,
+    near: Tick,
+    reader: PlayerId,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
+    told: &mut Vec<Told>,
+) -> Result<SnapshotHeader, WireError> {
+    told.clear();
+    let (opened, bytes) = open(bytes)?;
+    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
+    let read = read_from(&mut coder, codec, game, near, opened, reader, known, told)?;
+    coder.finish()?;
+    Ok(read)
+}
+
+/// Reads the header of any bytes as a packet, and leaves its entities unread: for programs that
+/// acknowledge without looking, such as a crowd that loads a server. `near` is a tick near the
+/// packet's. Errors are those of a packet too short or of another kind.
+pub fn read_header<G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    near: Tick,
+) -> Result<SnapshotHeader, WireError> {
+    let (Opened { stamp, .. }, bytes) = open(bytes)?;
+    let mut header = SnapshotHeader::default();
+    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
+    header.code(&mut coder, codec.rates(), near, stamp)?;
+    Ok(header)
+}
+
+/// The part of a packet that is not coded.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    stamp: Stamp,
+    /// The packet says of which kinds silence says something.
+    is_silent: bool,
+}
+
+/// Splits a packet into its beginning and what is coded.
+fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
+    let (kind, rest) = bytes.split_first().ok_or(WireError::Short)?;
+    let is_silent = match kind_of(*kind) {
+        SNAPSHOT_KIND => false,
+        SILENCE_KIND => true,
+        _ => return Err(WireError::Kind(*kind)),
+    };
+    let (stamp, coded) = rest.split_first_chunk().ok_or(WireError::Short)?;
+    Ok((Opened { stamp: Stamp::read(*stamp), is_silent }, coded))
+}
+
+/// Counts the decisions of a readable packet.
+pub(crate) fn count_snapshot<'s, G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    game: &G,
+    near: Tick,
+    reader: PlayerId,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
+    counts: &mut Counts,
+) {
+    let Ok((opened, coded)) = open(bytes) else { return };
+    let coder = RangeReader::new(codec.layout().levels(), coded);
+    let mut coder = Counting { coder, counts };
+    let _ = read_from(&mut coder, codec, game, near, opened, reader, known, &mut Vec::new());
+}
+
+/// Reads, and counts what it reads.
+struct Counting<'a> {
+    coder: RangeReader<'a>,
+    counts: &'a mut Counts,
+}
+
+impl Coder for Counting<'_> {
+    fn bit(&mut self, context: usize, yes: bool) -> bool {
+        let yes = self.coder.bit(context, yes);
+        self.counts.bit(context, yes)
+    }
+
+    fn raw(&mut self, value: u32, count: u32) -> u32 {
+        let value = self.coder.raw(value, count);
+        self.counts.raw(value, count)
+    }
+
+    fn end(&mut self) {
+        self.coder.end();
+    }
+}
+
+/// All that is coded.
+#[expect(clippy::too_many_arguments, reason = "a packet is read by all of this")]
+fn read_from<'s, G: Game, C: Coder>(
+    coder: &mut C,
+    codec: &Codec<G>,
+    game: &G,
+    near: Tick,
+    opened: Opened,
+    reader: PlayerId,
+    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
+    told: &mut Vec<Told>,
+) -> Result<SnapshotHeader, WireError> {
+    let layout = codec.layout();
+    let mut header = SnapshotHeader::default();
+    header.code(coder, codec.rates(), near, opened.stamp)?;
+    coder.end();
+    let tick = header.tick;
+    let mut progress = Progress::default();
+    while plain(coder, Plain::More, false) {
+        let gap = gap(coder, progress.gap, 0);
+        if !progress.may_follow(gap) {
+            return Err(WireError::Range("entity's index"));
+        }
+        let index = progress.next.wrapping_add(gap);
+        if index >= ENTITIES_MAX {
+            return Err(WireError::Range("entity's index"));
+        }
+        let mut hidden = false;
+        let state = if plain(coder, Plain::Known, false) {
+            let mut references = References::NONE;
+            own_references(coder, header.references, progress.usual, &mut references)?;
+            progress.usual = references == header.references;
+            let find = |age: u8| {
+                let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
+                known(index, Tick(then)).ok_or(WireError::Baseline)
+            };
+            let base = *find(references.baseline().ok_or(WireError::Baseline)?)?;
+            let mut past = ReferenceStates::default();
+            for age in references.iter() {
+                let state = find(age)?;
+                if !state.same_entity(&base) {
+                    return Err(WireError::Baseline);
+                }
+                past.push(age, &state.packed);
+            }
+            let own = base.owner == Some(reader);
+            let fields = <G::Entity as Entity>::KINDS[usize::from(base.kind)].fields;
+            let activity = past.activity(fields);
+            let mut packed: Packed = [0; FIELDS_MAX];
+            let lately = progress.lately;
+            let yes = extrapolated(coder, layout, base.kind, activity, lately, false);
+            coder.end();
+            if yes {
+                codec.read(game, &mut AsExtrapolated, base.kind, own, &past, &mut packed);
+            } else {
+                codec.read(game, coder, base.kind, own, &past, &mut packed);
+            }
+            progress.predicted(yes);
+            Some(EntityState { packed, ..base })
+        } else if plain(coder, Plain::There, false) {
+            let mut state =
+                EntityState { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
+            code_full::<G, _>(coder, &mut state, reader)?;
+            Some(state)
+        } else {
+            hidden = !plain(coder, Plain::Gone, false);
+            None
+        };
+        coder.end();
+        progress.add(index, digest::<G::Entity>(index, state.as_ref()));
+        told.push(Told { index, state, hidden });
+    }
+    if opened.is_silent {
+        header.silent = KindSet::NONE.code(coder, G::Entity::KINDS.len());
+    }
+    if coder.raw(0, CHECK_BITS) != check(progress.sum) {
+        return Err(WireError::Check);
+    }
+    Ok(header)
+}

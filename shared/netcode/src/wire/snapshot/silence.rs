@@ -1,0 +1,58 @@
+//! The end of a snapshot whose silence says something: kinds of which all entities that it does not
+//! name are as extrapolated.
+
+use crate::wire::range::Coder;
+
+/// Kinds by their numbers. Those from [`KindSet::MAX`] on are never in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindSet(u32);
+
+impl KindSet {
+    /// Number of kinds that a set has bits for.
+    pub const MAX: usize = u32::BITS as usize;
+    /// No kind.
+    pub const NONE: Self = Self(0);
+
+    /// Adds a kind, or takes it out. A kind without a bit stays out.
+    pub fn set(&mut self, kind: u8, is_in: bool) {
+        let bit = 1_u32.checked_shl(kind.into()).unwrap_or(0);
+        self.0 = if is_in { self.0 | bit } else { self.0 & !bit };
+    }
+
+    /// Tells whether a kind is in it.
+    pub fn contains(self, kind: u8) -> bool {
+        self.0.checked_shr(kind.into()).unwrap_or(0) & 1 == 1
+    }
+
+    /// Tells whether no kind is in it.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Writes it with a bit for each of a game's `kinds`, or reads it.
+    pub(super) fn code<C: Coder>(self, coder: &mut C, kinds: usize) -> Self {
+        Self(coder.raw(self.0, Self::bits(kinds)))
+    }
+
+    /// Bits that it takes in a game with so many kinds.
+    pub(super) fn bits(kinds: usize) -> u32 {
+        kinds.min(Self::MAX) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KindSet;
+
+    #[test]
+    fn a_set_has_the_kinds_that_have_a_bit() {
+        let mut set = KindSet::NONE;
+        for kind in [0, 31, 32, 255] {
+            set.set(kind, true);
+            assert_eq!(set.contains(kind), usize::from(kind) < KindSet::MAX);
+        }
+        assert!(!set.contains(1) && !set.is_empty());
+        (0..=255).for_each(|kind| set.set(kind, false));
+        assert_eq!(set, KindSet::NONE);
+    }
+}

@@ -1,0 +1,263 @@
+//! Rules by which kinds of entities are sent: the bytes that each takes, and the visual error that
+//! comes with it, over the same recording of each game.
+
+use std::collections::BTreeMap;
+
+use glam::Vec2;
+use phaselock::fields::Entity;
+use phaselock::game::{Entities, Game, Slot};
+use phaselock::ids::PlayerId;
+use phaselock::interest::Relevant;
+use phaselock::limits::{CLIENT_BYTES_MAX, DATAGRAM_BYTES_MAX};
+use phaselock::motion::interpolate::cut_between;
+use phaselock::motion::{Moment, SendRule, Timeline};
+use phaselock::path::SendRate;
+use phaselock::physics::Torus;
+use phaselock::presentation::presenter::{Presenter, is_moving};
+use phaselock::random::Random;
+use phaselock::snapshot::encodings::Encodings;
+use phaselock::snapshot::history::History;
+use phaselock::snapshot::sender::Sender;
+use phaselock::snapshot::store::Store;
+use phaselock::time::{LocalTime, Rates, Tick};
+use phaselock::wire::input::Ack;
+use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::state::Codec;
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::race::Race;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::scores::quantile;
+use phaselock_testing::bots::BotWorld;
+
+use super::row::{Out, Row, Table};
+
+/// Bots of each game.
+const PLAYERS: u16 = 16;
+/// The onlooker, who owns nothing.
+const READER: PlayerId = PlayerId(999);
+/// Ticks that a packet takes, either way: 50 ms.
+const WAY_TICKS: u64 = 3;
+/// Ticks by which what is shown in the past is behind: the way, a snapshot, a lost one, and some.
+const DELAY_TICKS: u64 = 8;
+/// Share of the snapshots that is lost.
+const LOSS: f32 = 0.02;
+/// Ticks that are not measured.
+const SETTLING: u64 = 180;
+/// Ticks around a frame in which a cut makes it count for nothing: what is shown stands meanwhile.
+const CUT_TICKS: u64 = 16;
+/// Pixels that a receiver may be off by: just visible to somebody who looks for it.
+const TOLERANCE_PIXELS: f64 = 5.0;
+
+const RATES: Rates = Rates::DEFAULT;
+
+/// A game as its bots play it: the world at each tick.
+struct Recorded<G: Game> {
+    game: G,
+    worlds: Vec<Entities<G::Entity>>,
+}
+
+impl<G: Game> Recorded<G> {
+    fn play(seconds: f64) -> Self {
+        let mut bots = BotWorld::<G>::new(1, PLAYERS, false);
+        let ticks = SETTLING + (seconds * f64::from(RATES.tick_hz)) as u64;
+        let mut worlds = vec![bots.world.entities.clone()];
+        for _ in 0..ticks {
+            bots.think();
+            bots.step();
+            worlds.push(bots.world.entities.clone());
+        }
+        Self { game: bots.game, worlds }
+    }
+
+    fn at(&self, tick: u64) -> &Entities<G::Entity> {
+        &self.worlds[tick as usize]
+    }
+
+    /// Kinds that are somewhere, and move.
+    fn kinds(&self) -> impl Iterator<Item = u8> {
+        let here = |kind: &u8| {
+            let mut slots = self.worlds.iter().flat_map(Entities::iter);
+            slots.any(|slot| slot.entity.kind() == *kind && self.position(&slot.entity).is_some())
+        };
+        let moves = |kind: &u8| {
+            let fields = G::Entity::KINDS[usize::from(*kind)].fields;
+            is_moving(fields)
+        };
+        (0..G::Entity::KINDS.len() as u8).filter(moves).filter(here)
+    }
+
+    fn position(&self, entity: &G::Entity) -> Option<Vec2> {
+        self.game.position(entity)
+    }
+
+    /// Distance of a shown entity from where it was at a tick; none if it was not there all the
+    /// time, or was moved elsewhere.
+    fn error(&self, shown: &Slot<G::Entity>, tick: u64) -> Option<f64> {
+        let from = tick.saturating_sub(CUT_TICKS);
+        let to = (tick + CUT_TICKS).min(self.worlds.len() as u64 - 1);
+        let truth = self.at(tick).get(shown.id)?;
+        let [before, after] = [from, to].map(|tick| self.at(tick).get(shown.id));
+        let fields = truth.entity.fields();
+        if cut_between(fields, &before?.entity.values(), &after?.entity.values()) {
+            return None;
+        }
+        let (a, b) = (self.position(&shown.entity)?, self.position(&truth.entity)?);
+        let distance = match self.game.wraps() {
+            Some(size) => Torus { size }.distance(a, b),
+            None => a.distance(b),
+        };
+        Some(f64::from(distance))
+    }
+}
+
+/// The cost and the error of a kind by a rule.
+#[derive(Debug, Default)]
+struct Sent {
+    packet_bytes: usize,
+    snapshots: f64,
+    /// Entities that there were, and that were sent.
+    entities: f64,
+    updates: f64,
+    errors: Vec<f64>,
+}
+
+/// Packets that are under way.
+type Way<T> = BTreeMap<u64, Vec<T>>;
+
+/// Sends all of a `kind` by a rule; nothing at all without a kind.
+fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Sent {
+    let Recorded { game, worlds } = recorded;
+    let mut encodings = Encodings::new(Codec::<G>::new(RATES));
+    if let Some(kind) = kind {
+        encodings.set_rule(kind, rule);
+    }
+    let mut history = History::default();
+    let rate = SendRate::new(LocalTime(0), CLIENT_BYTES_MAX, RATES.snapshot_interval());
+    let mut sender = Sender::new(READER, rate).reading_silence(rule != SendRule::Every);
+    let mut store = Store::<G>::new(Codec::new(RATES), READER, Tick(0));
+    let mut presenter = Presenter::<G>::new(RATES);
+    let timeline = kind.map_or(Timeline::Past, |kind| presenter.choice(kind).timeline());
+    let mut random = Random::new(7);
+    let (mut down, mut up): (Way<Vec<u8>>, Way<Ack>) = Default::default();
+    let mut sent = Sent::default();
+    for (tick, world) in (0_u64..).zip(worlds) {
+        let now = LocalTime(RATES.time_of(Tick(tick)).0);
+        let secs = |tick: u64| RATES.time_of(Tick(tick)).as_secs();
+        for ack in up.remove(&tick).unwrap_or_default() {
+            sender.handle_ack(now, ack).expect("it was sent");
+        }
+        let measured = tick >= SETTLING;
+        if tick > 0 && tick.is_multiple_of(RATES.ticks_per_snapshot()) {
+            history.push(Tick(tick), world);
+            let told = world.iter().filter(|slot| Some(slot.entity.kind()) == kind);
+            let told: Vec<_> = told
+                .map(|slot| Relevant {
+                    index: slot.id.index,
+                    generation: slot.id.generation,
+                    weight: 1,
+                    near: Tick(0),
+                })
+                .collect();
+            let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
+            let mut packets = Vec::new();
+            let (encodings, packed) = (&mut encodings, |packet| packets.push(packet));
+            sender.snapshot(
+                encodings,
+                game,
+                &history,
+                &told,
+                header,
+                now,
+                DATAGRAM_BYTES_MAX,
+                packed,
+            );
+            if measured {
+                sent.snapshots += 1.0;
+                sent.entities += told.len() as f64;
+                sent.packet_bytes += packets.iter().map(Vec::len).sum::<usize>();
+            }
+            if !random.chance(LOSS) {
+                down.insert(tick + WAY_TICKS, packets);
+            }
+        }
+        for packet in down.remove(&tick).unwrap_or_default() {
+            let received = store.handle_packet(game, &packet).expect("a packet can be read");
+            if measured {
+                sent.updates += received.entities as f64;
+            }
+            for told in store.told() {
+                let state = told.state.as_ref();
+                presenter.handle(game, told.index, received.tick, state, secs(tick));
+            }
+            for (index, state) in store.unsaid() {
+                presenter.handle_unsaid(game, index, received.tick, state, secs(tick));
+            }
+        }
+        if let Some(ack) = store.ack() {
+            up.entry(tick + WAY_TICKS).or_default().push(ack);
+        }
+        let past = tick.saturating_sub(DELAY_TICKS);
+        let interval = RATES.snapshot_interval().as_secs();
+        let moment = Moment { now: secs(tick), past: secs(past), interval };
+        let (shown, _) = presenter.show(game, moment, secs(1));
+        let at = if timeline == Timeline::Past { past } else { tick };
+        let errors = shown.iter().filter_map(|slot| recorded.error(slot, at));
+        sent.errors.extend(errors.filter(|_| measured));
+    }
+    sent
+}
+
+/// Measures one game, whose window shows so many of its units from left to right.
+fn game<G: Game>(out: &Out, width: f64, seconds: f64) {
+    let recorded = Recorded::<G>::play(seconds);
+    let empty = send(&recorded, None, SendRule::Every);
+    let empty = empty.packet_bytes as f64 / empty.snapshots;
+    let distance = TOLERANCE_PIXELS * width / 1920.0;
+    for kind in recorded.kinds() {
+        let name = G::Entity::KINDS[usize::from(kind)].name;
+        out.progress(&format!("{} {name}", G::NAME));
+        for rule in [
+            "every".to_owned(),
+            "predictable".to_owned(),
+            format!("threshold:{distance:.3}"),
+            format!("adaptive:{distance:.3}"),
+        ] {
+            let parsed = rule.parse().expect("it is a rule");
+            let mut sent = send(&recorded, Some(kind), parsed);
+            let bytes = sent.packet_bytes as f64 / sent.snapshots - empty;
+            let entities = sent.entities / sent.snapshots;
+            let hz = f64::from(RATES.snapshot_hz);
+            let samples = sent.errors.len().max(1) as f64;
+            let row = Row {
+                entities: Some(entities),
+                bytes_per_entity_s: Some(bytes * hz / entities),
+                sent_share: Some(sent.updates / sent.entities),
+                error_shown_mean: Some(sent.errors.iter().sum::<f64>() / samples),
+                error_shown_p99: Some(quantile(&mut sent.errors, 0.99)),
+                error_shown_max: Some(quantile(&mut sent.errors, 1.0)),
+                pixel: Some(width / 1920.0),
+                ..Row::of(format!("{} {name}, {rule}", G::NAME), bytes, entities, hz)
+            };
+            out.row(Table::Senders, &row);
+        }
+    }
+}
+
+/// Measures the kinds of all five games that move.
+pub(crate) fn run(out: &Out, seconds: f64) {
+    out.say(&format!(
+        "senders: {seconds} seconds of {PLAYERS} bots of each game, to an onlooker at a round trip \
+         of 100 ms who is told of all of one kind, and loses {} % of the snapshots. Bytes are \
+         those beyond empty snapshots. Errors are those of the position drawn, in the game's unit, \
+         by the kind's own presentation.",
+        LOSS * 100.0
+    ));
+    out.head(Table::Senders);
+    game::<Skirmish>(out, 30.0, seconds);
+    game::<ShufflePuck>(out, 18.0, seconds);
+    game::<Asteroids>(out, 58.0, seconds);
+    game::<Race>(out, 70.0, seconds);
+    game::<Platformer>(out, 24.0, seconds);
+}
