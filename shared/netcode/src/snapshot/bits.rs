@@ -161,7 +161,7 @@ mod tests {
             let [one, two] = [&some, &others].map(|list| list.iter().copied().collect::<BTreeSet<_>>());
             let list = |bits: &Bits| bits.iter().collect::<BTreeSet<_>>();
             let (mut a, b) = (bits(&one, &some), bits(&two, &others));
-            prop_assert_eq!(list(&a), one.clone());
+            prop_assert_eq!(&list(&a), &one);
             prop_assert_eq!(a.count(), one.len());
             let around: Vec<_> = one.range(start..).chain(one.range(..start)).copied().collect();
             prop_assert_eq!(a.iter_from(start).collect::<Vec<_>>(), around);

@@ -1,6 +1,8 @@
 //! The snapshot packet, from the server to a client: a header, and entities, each against
 //! acknowledged states. A snapshot may take several packets; each is useful alone.
 
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
+
 mod header;
 mod progress;
 mod reading;

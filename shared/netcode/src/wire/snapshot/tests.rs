@@ -8,15 +8,16 @@ use proptest::prelude::*;
 
 use super::writer::END_BITS;
 use super::*;
-use crate::fields::Record;
+use crate::fields::{Entity, Record};
+use crate::ids::PlayerId;
 use crate::limits::{DATAGRAM_BYTES_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::random::Random;
 use crate::time::{Rates, Tick};
 use crate::wire::error::WireError;
 use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
-use crate::wire::model::Tables;
-use crate::wire::range::{Group, Recorder};
+use crate::wire::range::{Coder, Group, Recorder};
+use crate::wire::state::Codec;
 use crate::wire::{Echo, documented};
 use balls::{Ball, Balls};
 

@@ -33,7 +33,7 @@ pub struct SnapshotWriter<'l> {
     reader: PlayerId,
     /// Kinds of which silence says something, and the bits that this takes in the last packet.
     silent: KindSet,
-    silent_bits: u32,
+    pub(super) silent_bits: u32,
     is_last: bool,
 }
 
