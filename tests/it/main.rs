@@ -20,6 +20,7 @@ mod lab;
 mod late;
 mod messages;
 mod motion;
+mod narrow;
 mod packets;
 mod plain;
 mod platformer;

@@ -20,7 +20,8 @@ use super::workers::flat_map;
 const PACKED_TOGETHER: usize = 32;
 
 impl<G: Game> Room<G> {
-    /// Packs the newest snapshot for the next of those who have not got it and are not `behind`.
+    /// Packs the newest snapshot for the next of those who have not got it, are not `behind`, and
+    /// whose path is not full.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
         let Self { host, game, history, encodings, plain_encodings, members, .. } = self;
         let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
@@ -28,7 +29,7 @@ impl<G: Game> Room<G> {
         let mut begun = Vec::new();
         // Both are in the order of clients.
         for (client, seated) in members.iter_mut() {
-            if due.next_if_eq(client).is_none() {
+            if due.next_if_eq(client).is_none() || seated.is_path_full(now) {
                 continue;
             }
             let encodings = if seated.member.plain {

@@ -19,6 +19,7 @@ use crate::limits::{
     BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, ROOM_EVENTS_MAX,
     SILENCE_MAX,
 };
+use crate::path::PathWindow;
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
@@ -331,6 +332,10 @@ impl<G: Game> AnyRoom for Room<G> {
         if let Some(seated) = self.members.get_mut(&client) {
             seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
+    }
+
+    fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
+        self.members.get_mut(&client).map_or(PathWindow::Open, |seated| seated.window(now))
     }
 
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {

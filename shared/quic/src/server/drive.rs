@@ -72,6 +72,7 @@ impl Driver {
             let now = self.clock.now();
             if now >= room.next_timeout() {
                 room.handle_timeout(now);
+                self.network.handle_windows(now, &mut *room);
             }
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
@@ -210,7 +211,7 @@ impl Driver {
             if to != packed
                 && let Some(client) = mem::replace(&mut packed, to)
             {
-                network.flush(client, now);
+                network.flush(client, room.window(clock.time_of(now), client), now);
             }
             match output {
                 Some(Output::Datagram { client, bytes }) => network.send_datagram(client, bytes),
