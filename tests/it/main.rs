@@ -20,6 +20,7 @@ mod lab;
 mod late;
 mod messages;
 mod motion;
+mod narrow;
 mod overload;
 mod packets;
 mod plain;

@@ -1,54 +1,182 @@
-//! Tells quinn how much may be on its way to the peer: what a [`CongestionWindow`] says.
+//! Tells quinn how much may be on its way to the peer. Neither controller tries anything: towards a
+//! client it is what the room's [`SendRate`] allows, towards a server what a [`CongestionWindow`]
+//! says.
+//!
+//! [`SendRate`]: phaselock::path::SendRate
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use phaselock::path::{CongestionLimits, CongestionWindow};
+use phaselock::limits::SNAPSHOT_PACKETS_MAX;
+use phaselock::path::{CongestionLimits, CongestionWindow, PathWindow};
 use phaselock::time::LocalTime;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
-/// Makes [`QueueWindow`]s within these limits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueWindows(pub(crate) CongestionLimits);
+/// Bytes of a UDP packet on every path of QUIC (RFC 9000, 14.1). quinn sends only while that much
+/// of the window is free.
+const PACKET_BYTES: u64 = 1200;
+/// Window towards a client at the start: three packets and the free one.
+const ROOM_WINDOW_INITIAL: u64 = 4 * PACKET_BYTES;
+/// Window towards a client where the room knows of no bound: half a second of the greatest
+/// snapshots at 60 Hz.
+const ROOM_WINDOW_MAX: u64 = SNAPSHOT_PACKETS_MAX as u64 * PACKET_BYTES * 30;
+/// Round trip beyond the shortest from which on packets wait: three intervals of snapshots at 30 Hz.
+const QUEUE_MAX: Duration = Duration::from_millis(100);
+/// Bounds that are none: a window that may grow, and one that may not.
+const GROWING: u64 = 0;
+const OPEN: u64 = u64::MAX;
+/// Round trip before the first was measured.
+const UNKNOWN: u64 = u64::MAX;
 
-impl ControllerFactory for QueueWindows {
-    fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
-        let window = CongestionWindow::new(self.0, LocalTime(0));
-        Box::new(QueueWindow { origin: now, initial: self.0.initial, window })
+/// Makes [`RoomWindow`]s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoomWindows;
+
+impl ControllerFactory for RoomWindows {
+    fn build(self: Arc<Self>, _now: Instant, _mtu: u16) -> Box<dyn Controller> {
+        let (bound, shortest) = (AtomicU64::new(GROWING), AtomicU64::new(UNKNOWN));
+        let told = Arc::new(Told { bound, shortest });
+        Box::new(RoomWindow { told, opened: ROOM_WINDOW_INITIAL, in_flight: 0 })
     }
 }
 
-/// The window of a connection's path. quinn copies it for a client's new port, and makes a new one
+/// What the room says of a client's path.
+#[derive(Debug)]
+struct Told {
+    /// Bytes that may be on their way, [`GROWING`] or [`OPEN`].
+    bound: AtomicU64,
+    /// Shortest round trip in microseconds, since the room last took one for the path's own.
+    shortest: AtomicU64,
+}
+
+/// The window towards a client. Where the room knows of no bound, what has passed without a queue
+/// at most doubles it each round trip. quinn copies it for a client's new port, and makes a new one
 /// for a new address.
+#[derive(Clone, Debug)]
+struct RoomWindow {
+    /// Shared with all copies.
+    told: Arc<Told>,
+    /// Size where the room knows of no bound.
+    opened: u64,
+    in_flight: u64,
+}
+
+/// Keeps everything towards a client within the room's window. Returns true if a datagram could go
+/// out at once. Another controller does as it likes.
+pub(crate) fn keep_within(state: Box<dyn Controller>, window: PathWindow) -> bool {
+    let Ok(state) = state.into_any().downcast::<RoomWindow>() else { return true };
+    let bound = match window {
+        // Packets' heads and control messages come on top, and losses are known late. quinn keeps
+        // a packet's room free.
+        PathWindow::Snapshots(bytes) => bytes as u64 * 3 / 2 + PACKET_BYTES,
+        PathWindow::Open => OPEN,
+        PathWindow::Growing => GROWING,
+        PathWindow::Silent => ROOM_WINDOW_MAX,
+    };
+    if state.told.bound.swap(bound, Ordering::Relaxed) != bound && bound == GROWING {
+        state.told.shortest.store(UNKNOWN, Ordering::Relaxed);
+    }
+    state.in_flight + PACKET_BYTES < state.window()
+}
+
+impl Controller for RoomWindow {
+    fn on_sent(&mut self, _now: Instant, bytes: u64, _last_packet_number: u64) {
+        self.in_flight += bytes;
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, _: &RttEstimator) {
+        let round_trip = now.saturating_duration_since(sent);
+        let micros = u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX);
+        let shortest = self.told.shortest.fetch_min(micros, Ordering::Relaxed).min(micros);
+        let is_queued = round_trip > Duration::from_micros(shortest) + QUEUE_MAX;
+        // What was not used has shown nothing.
+        let is_used = self.in_flight >= self.opened / 2;
+        if self.told.bound.load(Ordering::Relaxed) == GROWING && is_used && !is_queued {
+            self.opened = (self.opened + bytes).min(ROOM_WINDOW_MAX);
+        }
+    }
+
+    fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {
+        self.in_flight = in_flight;
+    }
+
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, lost_bytes: u64) {
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
+    }
+
+    fn on_mtu_update(&mut self, _mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        match self.told.bound.load(Ordering::Relaxed) {
+            GROWING | OPEN => self.opened,
+            bound => bound,
+        }
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        ROOM_WINDOW_INITIAL
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// Makes [`InputWindow`]s.
 #[derive(Clone, Copy, Debug)]
-struct QueueWindow {
+pub(crate) struct InputWindows;
+
+impl ControllerFactory for InputWindows {
+    fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
+        let window = CongestionWindow::new(CongestionLimits::INPUTS, LocalTime(0));
+        let more = Arc::new(AtomicU64::new(0));
+        Box::new(InputWindow { origin: now, acked: now, more, window })
+    }
+}
+
+/// The window towards a server.
+#[derive(Clone, Debug)]
+struct InputWindow {
     /// When its time began.
     origin: Instant,
-    initial: u64,
+    /// Time of the last acknowledgement.
+    acked: Instant,
+    /// Bytes on top while nothing is heard, shared with all copies.
+    more: Arc<AtomicU64>,
     window: CongestionWindow,
 }
 
-impl QueueWindow {
+impl InputWindow {
     fn time(&self, at: Instant) -> LocalTime {
         let since = at.saturating_duration_since(self.origin).as_micros();
         LocalTime(i64::try_from(since).unwrap_or(i64::MAX))
     }
 }
 
-/// True if the window would let a datagram out at once; always with another controller.
-pub(crate) fn may_send(state: Box<dyn Controller>) -> bool {
-    let state = state.into_any().downcast::<QueueWindow>();
-    state.map_or(true, |state| state.window.may_send())
+/// True if an input packet could go out at once; always with another controller. While nothing is
+/// heard, one may now and then, so that a server finds out that its client's path is back.
+pub(crate) fn may_send(state: Box<dyn Controller>, now: Instant) -> bool {
+    let Ok(state) = state.into_any().downcast::<InputWindow>() else { return true };
+    let more = CongestionWindow::more_in_silence(state.time(now) - state.time(state.acked));
+    state.more.store(more, Ordering::Relaxed);
+    state.window.may_send(more)
 }
 
-impl Controller for QueueWindow {
+impl Controller for InputWindow {
     fn on_sent(&mut self, _now: Instant, bytes: u64, _last_packet_number: u64) {
         self.window.handle_sent(bytes);
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, _: &RttEstimator) {
+        self.acked = now;
+        self.more.store(0, Ordering::Relaxed);
         self.window.handle_ack(self.time(now), self.time(sent), bytes);
     }
 
@@ -63,15 +191,15 @@ impl Controller for QueueWindow {
     fn on_mtu_update(&mut self, _mtu: u16) {}
 
     fn window(&self) -> u64 {
-        self.window.bytes()
+        self.window.bytes() + self.more.load(Ordering::Relaxed)
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(*self)
+        Box::new(self.clone())
     }
 
     fn initial_window(&self) -> u64 {
-        self.initial
+        CongestionLimits::INPUTS.initial
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -6,10 +6,9 @@
 //! `tests/FIGURES.md` compares the controller with quinn's and counts QUIC's bytes.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock::path::CongestionLimits;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
@@ -18,7 +17,7 @@ use quinn::{
 };
 use quinn_proto::{Incoming, RandomConnectionIdGenerator};
 
-use crate::congestion::{self, QueueWindows};
+use crate::congestion::{self, InputWindows, RoomWindows};
 use crate::identity::Identity;
 
 /// Bytes of datagrams that wait for a client: two snapshots at their greatest, with quinn's
@@ -115,7 +114,7 @@ pub(crate) fn server_config(
     crypto: QuicServerConfig,
     controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
 ) -> ServerConfig {
-    let ours = || Arc::new(QueueWindows(CongestionLimits::SNAPSHOTS)) as _;
+    let ours = || Arc::new(RoomWindows) as _;
     let mut transport = transport(CLIENT_ACK_DELAY, controller.unwrap_or_else(ours));
     transport
         .datagram_send_buffer_size(SERVER_DATAGRAM_SEND_BYTES)
@@ -135,8 +134,7 @@ pub(crate) fn server_config(
 
 /// The client's side of a connection.
 pub(crate) fn client_config(crypto: QuicClientConfig) -> ClientConfig {
-    let mut transport =
-        transport(SERVER_ACK_DELAY, Arc::new(QueueWindows(CongestionLimits::INPUTS)));
+    let mut transport = transport(SERVER_ACK_DELAY, Arc::new(InputWindows));
     transport
         .datagram_send_buffer_size(CLIENT_DATAGRAM_SEND_BYTES)
         .datagram_receive_buffer_size(Some(CLIENT_DATAGRAM_RECEIVE_BYTES))
@@ -181,9 +179,9 @@ pub(crate) fn is_waiting_for_client(free: usize) -> bool {
 
 /// True if an input packet to this server would have to wait, in the buffer or for the window: the
 /// next one repeats its inputs.
-pub(crate) fn server_is_behind(connection: &Connection) -> bool {
+pub(crate) fn server_is_behind(connection: &Connection, now: Instant) -> bool {
     is_waiting(connection.datagram_send_buffer_space(), CLIENT_DATAGRAM_SEND_BYTES)
-        || !congestion::may_send(connection.congestion_state())
+        || !congestion::may_send(connection.congestion_state(), now)
 }
 
 /// With many connections, a forged address must not get a place.

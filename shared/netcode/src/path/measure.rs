@@ -106,6 +106,48 @@ impl Best {
     }
 }
 
+/// Bytes that pass while packets wait: those of the path's narrowest place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Busy {
+    since: Option<LocalTime>,
+    last: LocalTime,
+    bytes: u64,
+    /// The same of a second ago.
+    previous: Option<u64>,
+}
+
+impl Busy {
+    const SPAN: Micros = Micros::from_ms(1000);
+    const SPAN_MIN: Micros = Micros::from_ms(250);
+
+    /// Takes in that packets wait now, or that they do not.
+    pub(super) fn update(&mut self, now: LocalTime, waits: bool) {
+        match self.since {
+            _ if !waits => *self = Self::default(),
+            Some(since) if now - since < Self::SPAN => {}
+            _ => {
+                let previous = self.per_second();
+                *self = Self { since: Some(now), last: now, bytes: 0, previous };
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, now: LocalTime, bytes: u64) {
+        if self.since.is_some() {
+            self.bytes = self.bytes.saturating_add(bytes).min(Meter::BYTES_MAX);
+            self.last = now;
+        }
+    }
+
+    /// Bytes a second, if packets have waited for long enough.
+    pub(super) fn per_second(&self) -> Option<u64> {
+        let span = self.last - self.since?;
+        let enough = span >= Self::SPAN_MIN && self.bytes > 0;
+        let measured = enough.then(|| self.bytes * 1_000_000 / span.0.unsigned_abs());
+        measured.or(self.previous)
+    }
+}
+
 /// Recent round trips against the shortest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
@@ -148,9 +190,14 @@ impl RoundTrips {
         self.recent.get().unwrap_or_default()
     }
 
+    /// Round trip of the empty path.
+    pub(super) fn base(&self) -> Micros {
+        self.base.get().unwrap_or_default()
+    }
+
     /// Excess of the present round trip over the shortest.
     pub(super) fn queue(&self) -> Micros {
-        self.recent() - self.base.get().unwrap_or_default()
+        self.recent() - self.base()
     }
 
     pub(super) fn spread(&self) -> Micros {

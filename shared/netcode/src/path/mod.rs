@@ -1,14 +1,18 @@
-//! The path to the other side: how many bytes may be under way ([`CongestionWindow`]), and how
-//! many a client's snapshots may take ([`SendRate`]).
+//! The path to the other side: how many bytes may be under way on it, and in a client's snapshots.
 //!
-//! Both answer the same question, whether a longer round trip is the stream's own queue, by the
-//! same experiment: they send less for a while and see whether that helps. The driver keeps the
-//! window, which bounds every packet; the room keeps the rate, which decides what goes into a
-//! snapshot.
+//! Each path has one controller, which finds out by experiment whether a longer round trip is the
+//! stream's own queue: it sends less for a while and sees whether that helps. Towards a client that
+//! is the room's [`SendRate`]. It decides what goes into a snapshot, and the driver keeps all that
+//! it sends, control messages too, within its [`PathWindow`]. Towards a server, where inputs are as
+//! many as they are, it is the client's [`CongestionWindow`].
 
+mod bucket;
+mod flight;
 mod measure;
 mod rate;
+mod trial;
 mod window;
 
 pub use rate::SendRate;
+pub use trial::PathWindow;
 pub use window::{CongestionLimits, CongestionWindow};

@@ -1,10 +1,10 @@
-//! The congestion window of a path: loss does not close it, a queue of the stream's own does.
+//! The congestion window of a client's way to its server: loss does not close it, a queue of the
+//! stream's own does.
 //!
-//! A game's traffic is limited by its rate. Controllers for bulk transfer shrink the window to two
-//! packets under loss; at a round trip of 200 ms snapshots then come ten times a second at best,
-//! and nothing is gained. A path too narrow for the rate does the harm: packets wait in its queue
-//! for seconds. There the round trip grows, and the window shrinks to what the path carries in the
-//! shortest round trip.
+//! Inputs are as many as they are, and controllers for bulk transfer shrink the window to two
+//! packets under loss, of which nothing is gained. A path too narrow does the harm: packets wait in
+//! its queue for seconds. There the round trip grows, and the window shrinks to what the path
+//! carries in the shortest round trip.
 //!
 //! A round trip also grows with a longer route or somebody else's queue, which sending less does
 //! not shorten. So each shrinking is a trial: if packets take as long as before, the path is that
@@ -12,9 +12,9 @@
 //!
 //! The window starts small and, without a queue, grows by what has passed. It always holds what
 //! one round trip of the path carries, one interval of snapshots more, and a packet besides one
-//! under way.
+//! under way. While nothing is heard, a packet may go out on top now and then.
 
-use crate::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
+use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::time::{LocalTime, Micros};
 
 /// Bytes of a UDP packet on every path of QUIC (RFC 9000, 14.1). quinn sends only while that much
@@ -30,28 +30,13 @@ pub struct CongestionLimits {
     pub least: u64,
     /// Greatest size.
     pub most: u64,
-    /// Bytes a second up to which a stream is left alone.
-    pub alone: u64,
 }
 
 impl CongestionLimits {
-    /// Towards a client. `initial` is three packets and the free one, `least` one packet while
-    /// another is under way, `most` half a second of the greatest snapshots at 60 Hz. `alone` is a
-    /// small game's 28 kbit/s, which every path must carry and which tells nothing of a queue.
-    pub const SNAPSHOTS: Self = Self {
-        initial: 4 * PACKET_BYTES,
-        least: 2 * PACKET_BYTES + 1,
-        most: (SNAPSHOT_PACKETS_MAX as u64) * PACKET_BYTES * 30,
-        alone: 3500,
-    };
     /// Towards a server: packets of some 100 bytes at 60 Hz. `least` is six of them, `most` fifteen
     /// seconds of them at 128 Hz, after which a silent connection is lost.
-    pub const INPUTS: Self = Self {
-        initial: 4 * PACKET_BYTES,
-        least: 3 * PACKET_BYTES / 2,
-        most: 240 * PACKET_BYTES,
-        alone: 0,
-    };
+    pub const INPUTS: Self =
+        Self { initial: 4 * PACKET_BYTES, least: 3 * PACKET_BYTES / 2, most: 240 * PACKET_BYTES };
 }
 
 /// Bytes that may be under way on a path. Time is the sender's clock.
@@ -146,6 +131,9 @@ impl CongestionWindow {
     /// Rounds with a queue and nothing left to close after which the window opens once, for the
     /// route may have changed. Arbitrary; six seconds and more.
     const STUCK_ROUNDS: u32 = 32;
+    /// Time without an acknowledgement after which a packet may go out on top, of so many bytes.
+    const SILENCE: Micros = Micros::from_ms(500);
+    const SILENT_BYTES: u64 = 256;
 
     /// The window of a new path.
     pub fn new(limits: CongestionLimits, now: LocalTime) -> Self {
@@ -169,9 +157,16 @@ impl CongestionWindow {
         self.bytes
     }
 
-    /// Tells whether a packet could go out at once.
-    pub fn may_send(&self) -> bool {
-        self.in_flight + PACKET_BYTES < self.bytes
+    /// Tells whether a packet could go out at once, with so many bytes on top of the window.
+    pub fn may_send(&self, more: u64) -> bool {
+        self.in_flight + PACKET_BYTES < self.bytes + more
+    }
+
+    /// Bytes on top of the window after so long without an acknowledgement: a packet of inputs each
+    /// half second. QUIC's own probes come ever more rarely, and a path that is back after ten
+    /// seconds would be found too late.
+    pub fn more_in_silence(silence: Micros) -> u64 {
+        (silence.0.max(0) / Self::SILENCE.0).unsigned_abs() * Self::SILENT_BYTES
     }
 
     /// Takes in that bytes were sent.
@@ -265,8 +260,7 @@ impl CongestionWindow {
         let target = seen.rate.saturating_mul(fill) / 1_000_000;
         let bytes = (target + PACKET_BYTES).max(seen.most / 2);
         let bytes = bytes.max(self.limits.least).min(self.bytes);
-        let alone = seen.rate <= self.limits.alone;
-        if bytes <= seen.most / 8 * 5 && !alone {
+        if bytes <= seen.most / 8 * 5 {
             self.stuck = 0;
             // While the queue grew, packets took less time than the last ones will. It does not
             // grow in a second trial in a row.
@@ -281,7 +275,7 @@ impl CongestionWindow {
             return;
         }
         // The stream hardly fills the window, or it is small already.
-        if queued && !alone {
+        if queued {
             self.bytes = bytes;
         }
         self.stuck += 1;
@@ -298,9 +292,8 @@ impl CongestionWindow {
 
 const _: () = {
     assert!(PACKET_BYTES > DATAGRAM_BYTES_MAX as u64);
-    let (down, up) = (CongestionLimits::SNAPSHOTS, CongestionLimits::INPUTS);
-    assert!(down.least > 2 * PACKET_BYTES && up.least > PACKET_BYTES, "a packet fits in");
-    assert!(down.least <= down.initial && down.initial <= down.most);
+    let up = CongestionLimits::INPUTS;
+    assert!(up.least > PACKET_BYTES, "a packet fits in");
     assert!(up.least <= up.initial && up.initial <= up.most);
 };
 

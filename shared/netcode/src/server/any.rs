@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use super::control::{Command, CommandError, Event};
 use super::output::{ClientId, Output};
 use super::rotation::Rotation;
+use crate::path::PathWindow;
 use crate::rewind::Rewound;
 use crate::time::LocalTime;
 use crate::wire::control::Status;
@@ -28,6 +29,10 @@ pub trait AnyRoom: Debug + Send {
 
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
+
+    /// Bytes that may be on their way to a client at once, which the driver keeps to with everything
+    /// that it sends.
+    fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow;
 
     /// A client's connection is gone; `reason` is for the log. Its seat is kept for as long as the
     /// configuration says.

@@ -20,15 +20,16 @@ use super::workers::flat_map;
 const PACKED_TOGETHER: usize = 16;
 
 impl<G: Game> Room<G> {
-    /// Packs the newest snapshot for the next of those who have not got it and are not `behind`.
+    /// Packs the newest snapshot for the next of those who have not got it, are not `behind`, and
+    /// whose path is not full.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
         let Self { host, game, history, encodings, plain_encodings, members, begun, .. } = self;
         let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
         let mut due = self.due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         begun.clear();
         // All are in the order of clients.
-        for (client, seated) in &*members {
-            if due.next_if_eq(client).is_none() {
+        for (client, seated) in members.iter_mut() {
+            if due.next_if_eq(client).is_none() || seated.is_path_full(now) {
                 continue;
             }
             let encodings = if seated.member.plain {

@@ -7,7 +7,7 @@ use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
-use crate::path::SendRate;
+use crate::path::{PathWindow, SendRate};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::{Begun, NeverSent, Sender, Shared};
@@ -321,6 +321,16 @@ impl<I: Record> Seated<I> {
             self.member.stats.missing -= u64::from(back >= Self::OVERDUE);
             self.came |= back;
         }
+    }
+
+    /// True if the newest snapshot would wait on the path.
+    pub(super) fn is_path_full(&mut self, now: LocalTime) -> bool {
+        self.sender.is_path_full(now)
+    }
+
+    /// Bytes that may be on their way to the client at once.
+    pub(super) fn window(&mut self, now: LocalTime) -> PathWindow {
+        self.sender.window(now)
     }
 
     /// Begins the newest snapshot.

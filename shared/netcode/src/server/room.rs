@@ -21,6 +21,7 @@ use crate::limits::{
     SILENCE_MAX,
 };
 use crate::motion::send_rule::SendRule;
+use crate::path::PathWindow;
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
@@ -378,6 +379,10 @@ impl<G: Game> AnyRoom for Room<G> {
         if let Some(seated) = self.members.get_mut(&client) {
             seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
+    }
+
+    fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
+        self.members.get_mut(&client).map_or(PathWindow::Open, |seated| seated.window(now))
     }
 
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {

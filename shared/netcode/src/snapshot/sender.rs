@@ -13,7 +13,7 @@ use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Relevant;
 use crate::limits::SENT_PACKETS_MAX;
-use crate::path::SendRate;
+use crate::path::{PathWindow, SendRate};
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::input::Ack;
@@ -128,6 +128,16 @@ impl Sender {
     /// The rate at which the client's path is used.
     pub fn rate(&self) -> &SendRate {
         &self.rate
+    }
+
+    /// True if a snapshot now would wait on the path, and so is better left out.
+    pub fn is_path_full(&mut self, now: LocalTime) -> bool {
+        self.rate.available(now) == 0
+    }
+
+    /// Bytes that may be on their way at once.
+    pub fn window(&mut self, now: LocalTime) -> PathWindow {
+        self.rate.window(now)
     }
 
     /// Number of relevant entities that did not fit into the newest snapshot.

@@ -139,11 +139,13 @@ impl Carrier {
             }
             std::future::pending::<Disconnect>().await
         };
+        let is_behind =
+            || settings::server_is_behind(&connection, tokio::time::Instant::now().into_std());
         let outputs = async {
             loop {
                 match self.outputs.recv().await {
                     // One that cannot be sent is lost, as datagrams are.
-                    Some(Output::Datagram(_)) if settings::server_is_behind(&connection) => {}
+                    Some(Output::Datagram(_)) if is_behind() => {}
                     Some(Output::Datagram(bytes)) => {
                         let _ = connection.send_datagram(bytes.into());
                     }

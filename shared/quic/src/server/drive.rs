@@ -93,6 +93,10 @@ impl Driver {
             }
             // What waits already was in time, however late this task was woken.
             self.take_in().await;
+            let now = self.clock.now();
+            if self.rooms.next_timeout().is_some_and(|due| due <= now) {
+                self.network.handle_windows(now, &mut self.rooms);
+            }
             self.tick_all().await;
             self.sweep();
             self.network.admit(Instant::now().into_std(), &mut self.rooms);
@@ -312,7 +316,7 @@ impl Driver {
             if to != packed
                 && let Some(client) = mem::replace(&mut packed, to)
             {
-                network.flush(client, now);
+                network.flush(client, rooms.window(id, clock.time_of(now), client), now);
             }
             match output {
                 Some(Output::Datagram { client, bytes }) => network.send_datagram(client, bytes),

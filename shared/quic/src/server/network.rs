@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use phaselock::path::PathWindow;
 use phaselock::server::ClientId;
+use phaselock::time::LocalTime;
 use phaselock::wire::control::ServerMessage;
 use phaselock::wire::disconnect::Disconnect;
 use quinn::AsyncUdpSocket;
@@ -313,15 +315,30 @@ impl Network {
         }
     }
 
-    /// Sends a client the datagrams that it was given.
-    pub(super) fn flush(&mut self, client: ClientId, now: Instant) {
+    /// Sends a client the datagrams that it was given, within that window.
+    pub(super) fn flush(&mut self, client: ClientId, window: PathWindow, now: Instant) {
         let blocked = self.outlet.is_blocked();
         let Some((handle, peer)) = self.peer(client) else { return };
+        peer.handle_window(window);
         if blocked {
             peer.handle_blocked();
             return self.list(handle);
         }
         self.transmit_one(handle, now);
+    }
+
+    /// Looks again at the clients whose path is full: their rooms may allow more by now.
+    pub(super) fn handle_windows(&mut self, time: LocalTime, rooms: &mut Rooms) {
+        for index in 0..self.peers.len() {
+            if let Some(Some(peer)) = self.peers.get_mut(index)
+                && peer.is_behind()
+                && let Some(room) = peer.room()
+            {
+                peer.handle_window(rooms.window(room, time, peer.client));
+                peer.handle_sent();
+                self.list(ConnectionHandle(index));
+            }
+        }
     }
 
     /// Queues a control message. Fails if the client does not read those before it.

@@ -4,6 +4,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
+use phaselock::path::PathWindow;
 use phaselock::server::ClientId;
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
@@ -66,6 +67,8 @@ pub(super) struct Peer {
     is_held_up: bool,
     /// Control messages were written since something was sent last.
     has_written: bool,
+    /// Bytes that may be on their way, as the room has it.
+    window: PathWindow,
     /// Stands in the list of those that may have something to send.
     pub(super) is_listed: bool,
 }
@@ -87,6 +90,7 @@ impl Peer {
             is_behind: false,
             is_held_up: false,
             has_written: false,
+            window: PathWindow::Open,
             is_listed: false,
         }
     }
@@ -382,9 +386,16 @@ impl Peer {
     pub(super) fn handle_sent(&mut self) {
         self.has_written = false;
         let space = self.connection.datagrams().send_buffer_space();
-        self.is_behind = settings::is_waiting_for_client(space)
-            || !congestion::may_send(self.connection.congestion_state().clone_box());
+        let state = self.connection.congestion_state().clone_box();
+        let may_send = congestion::keep_within(state, self.window);
         self.is_held_up = self.connection.has_pending_retransmits();
+        // A snapshot overtakes control messages that wait, which else would leave it no moment.
+        self.is_behind = settings::is_waiting_for_client(space) || !(may_send || self.is_held_up);
+    }
+
+    /// Takes in the bytes that may be on their way from now on.
+    pub(super) fn handle_window(&mut self, window: PathWindow) {
+        self.window = window;
     }
 
     /// Takes in that a datagram may wait for the system.

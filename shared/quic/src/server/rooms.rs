@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use phaselock::path::PathWindow;
 use phaselock::server::{
     AnyRoom, ClientId, Command, CommandError, Event as Told, Output, RoomConfig, Rotation,
 };
@@ -305,6 +306,11 @@ impl Rooms {
         bytes: &[u8],
     ) {
         self.call(id, |room| room.handle_datagram(now, client, bytes));
+    }
+
+    /// Bytes that may be on their way to a client of a room at once.
+    pub(super) fn window(&mut self, id: RoomId, now: LocalTime, client: ClientId) -> PathWindow {
+        self.call(id, |room| room.window(now, client)).unwrap_or(PathWindow::Open)
     }
 
     pub(super) fn handle_path(&mut self, id: RoomId, client: ClientId, bytes_max: usize) {

@@ -3,6 +3,10 @@
 use super::*;
 use crate::random::Random;
 
+/// Limits for packets that are larger than inputs.
+const LARGE: CongestionLimits =
+    CongestionLimits { initial: 4800, least: 2401, most: 240 * PACKET_BYTES };
+
 /// A path of its own, with what is sent over it.
 struct Path {
     now: LocalTime,
@@ -71,9 +75,9 @@ impl Path {
             self.now = self.now + Micros(16_667);
             self.acknowledge();
         }
-        self.sent.push(self.window.may_send());
+        self.sent.push(self.window.may_send(0));
         for _ in 0..packets {
-            if !self.window.may_send() {
+            if !self.window.may_send(0) {
                 break;
             }
             self.window.handle_sent(bytes);
@@ -119,7 +123,7 @@ impl Path {
 fn window_stays_open_under_loss_and_jitter() {
     for loss in [0.0, 0.05, 0.3] {
         for (delay_ms, jitter_ms) in [(1, 0), (40, 30), (200, 20), (300, 120)] {
-            let mut path = Path::new(CongestionLimits::SNAPSHOTS, None, delay_ms);
+            let mut path = Path::new(LARGE, None, delay_ms);
             (path.loss, path.jitter) = (loss, Micros::from_ms(jitter_ms));
             let told = format!("{loss} loss, {delay_ms} ms, {jitter_ms} ms jitter");
             path.run(2, 3, 1150);
@@ -136,7 +140,7 @@ fn queue_of_its_own_is_short_and_the_path_is_used() {
     for rate in [5_000, 8_000, 16_000, 32_000, 64_000] {
         for delay_ms in [2, 40, 200, 400] {
             for packets in [1, 3] {
-                let mut path = Path::new(CongestionLimits::SNAPSHOTS, Some(rate), delay_ms);
+                let mut path = Path::new(LARGE, Some(rate), delay_ms);
                 path.jitter = Micros::from_ms(20);
                 let told = format!("{rate} B/s, {delay_ms} ms, {packets} packets");
                 path.run(20, packets, 1150);
@@ -159,7 +163,7 @@ fn queue_of_its_own_is_short_and_the_path_is_used() {
 #[test]
 fn window_reopens_soon_after_the_route_becomes_longer() {
     for (packets, delay_ms) in [(1, 330), (1, 660), (3, 330), (3, 660), (8, 960)] {
-        let mut path = Path::new(CongestionLimits::SNAPSHOTS, None, 60);
+        let mut path = Path::new(LARGE, None, 60);
         path.run(20, packets, 1150);
         path.delay = Micros::from_ms(delay_ms);
         path.run(10, packets, 1150);
@@ -172,7 +176,7 @@ fn window_reopens_soon_after_the_route_becomes_longer() {
 #[test]
 fn window_finds_a_path_that_became_wider() {
     for delay_ms in [20, 200] {
-        let mut path = Path::new(CongestionLimits::SNAPSHOTS, Some(8_000), delay_ms);
+        let mut path = Path::new(LARGE, Some(8_000), delay_ms);
         path.run(60, 2, 1150);
         path.rate = None;
         path.run(20, 2, 1150);
@@ -196,7 +200,7 @@ fn queue_of_inputs_is_short_too() {
 #[test]
 fn window_lets_packets_out_when_the_stream_dries_up_during_a_trial() {
     for steps in 1..60 {
-        let mut path = Path::new(CongestionLimits::SNAPSHOTS, None, 40);
+        let mut path = Path::new(LARGE, None, 40);
         path.run(5, 1, 1150);
         // The route grows, and a moment later there is next to nothing to send.
         path.delay = Micros::from_ms(500);

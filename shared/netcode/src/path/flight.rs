@@ -1,0 +1,74 @@
+//! Bytes that are on their way: what was sent after the newest packet that arrived.
+
+use std::collections::VecDeque;
+
+use crate::time::LocalTime;
+
+/// Bytes of snapshots that neither arrived nor were overtaken, by the time when they were sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flight {
+    snapshots: VecDeque<(LocalTime, u64)>,
+    bytes: u64,
+    sent: u64,
+}
+
+impl Flight {
+    /// Snapshots that are told apart; more count as one.
+    const SNAPSHOTS_MAX: usize = 64;
+
+    /// Bytes on their way.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes sent so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes sent so far that are not on their way any more.
+    pub(super) fn settled(&self) -> u64 {
+        self.sent - self.bytes
+    }
+
+    pub(super) fn handle_sent(&mut self, now: LocalTime, bytes: usize) {
+        // Sums stay in range for any size that is claimed.
+        let bytes = (bytes as u64).min(u64::from(u32::MAX)).min(u64::MAX - self.sent);
+        let is_full = self.snapshots.len() == Self::SNAPSHOTS_MAX;
+        match self.snapshots.back_mut() {
+            Some((at, snapshot)) if *at == now || is_full => {
+                *at = now;
+                *snapshot += bytes;
+            }
+            _ => self.snapshots.push_back((now, bytes)),
+        }
+        self.bytes += bytes;
+        self.sent += bytes;
+    }
+
+    /// Forgets what was sent by then: a packet of that time arrived, or none does any more.
+    pub(super) fn settle(&mut self, until: LocalTime) {
+        while let Some((_, bytes)) = self.snapshots.pop_front_if(|(at, _)| *at <= until) {
+            self.bytes -= bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packet_that_arrives_settles_those_before_it() {
+        let mut flight = Flight::default();
+        for ms in 0..200 {
+            flight.handle_sent(LocalTime(ms * 1000), 10);
+            flight.handle_sent(LocalTime(ms * 1000), 5);
+        }
+        assert_eq!((flight.bytes(), flight.settled(), flight.sent()), (3000, 0, 3000));
+        flight.settle(LocalTime(9000));
+        assert_eq!((flight.bytes(), flight.settled(), flight.sent()), (2850, 150, 3000));
+        flight.settle(LocalTime(200_000));
+        assert_eq!((flight.bytes(), flight.settled(), flight.sent()), (0, 3000, 3000));
+    }
+}
