@@ -276,8 +276,12 @@ impl Driver {
     /// Carries out an order here, or has it carried out where its room is.
     fn carry_out(&mut self, order: Order) {
         let Some(shard) = self.shards.get(order.to.shard) else {
+            let Order { to, command, done } = order;
+            let result = self.rooms.handle_command(to.room, command);
+            // Whoever has the result has the news of it.
+            self.rooms.tell_events(to.room);
             // Nobody may wait for the result any more.
-            let _ = order.done.send(self.rooms.handle_command(order.to.room, order.command));
+            let _ = done.send(result);
             return;
         };
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
