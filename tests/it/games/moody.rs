@@ -1,5 +1,5 @@
-//! A game whose rules do as its players wish: they play, panic, or wait. Nobody can join it on a map
-//! of [`DOOMED`]'s seed.
+//! A game whose rules do as its players wish: they play, panic, or wait. Nobody can join it on a
+//! map of [`DOOMED`]'s seed.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;

@@ -55,9 +55,8 @@ pub trait AnyRoom: Debug + Send {
         self.handle_timeout_of(now, u64::MAX);
     }
 
-    /// The same, but of the ticks that are due at most so many, of which a driver with several rooms
-    /// on a thread gives each its turn. Snapshots wait until all have run, or as many as a stall
-    /// may leave to catch up.
+    /// The same, but of the ticks that are due at most so many, so that a driver with several rooms
+    /// on a thread gives each its turn. The snapshot waits until all have run, or several behind.
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64);
 
     /// Time of the next [`handle_timeout`](Self::handle_timeout).

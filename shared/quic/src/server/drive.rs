@@ -55,6 +55,8 @@ pub(super) struct Driver {
     timer: Pin<Box<Sleep>>,
     /// Rooms of this turn.
     ids: Vec<RoomId>,
+    /// Those of them that ran a tick.
+    ticked: Vec<RoomId>,
 }
 
 /// Reason of a turn.
@@ -75,7 +77,8 @@ impl Driver {
         shards: Vec<Shard>,
     ) -> Self {
         let timer = Box::pin(sleep_until(Instant::now()));
-        Self { network, rooms, clock, orders, shutdown, shards, timer, ids: Vec::new() }
+        let (ids, ticked) = (Vec::new(), Vec::new());
+        Self { network, rooms, clock, orders, shutdown, shards, timer, ids, ticked }
     }
 
     /// Runs the rooms until the server is to stop, or is drained, and everybody has been told.
@@ -129,7 +132,9 @@ impl Driver {
         let are_many = self.rooms.are_many();
         for id in &ids {
             let begun = are_many.then(Instant::now);
-            self.rooms.tick(*id, self.clock.now());
+            if self.rooms.tick(*id, self.clock.now()) {
+                self.ticked.push(*id);
+            }
             self.drain(*id).await;
             if let Some(begun) = begun {
                 let took = begun.elapsed();
@@ -151,9 +156,10 @@ impl Driver {
         .await;
     }
 
-    /// Tells the host, and goes on to the next games; closes rooms that are drained or unused.
+    /// After a tick of a room, tells the host, and goes on to the next game; closes a room that is
+    /// drained or unused.
     async fn close_turn(&mut self) {
-        let ids = self.take_ids();
+        let mut ids = mem::take(&mut self.ticked);
         for id in &ids {
             self.rooms.tell_events(*id);
             let now = self.clock.now();
@@ -168,7 +174,8 @@ impl Driver {
                 self.rooms.close_if_unused(*id, now);
             }
         }
-        self.ids = ids;
+        ids.clear();
+        self.ticked = ids;
     }
 
     /// The rooms that run, in a list that is used again.
@@ -273,8 +280,12 @@ impl Driver {
     /// Carries out an order here, or has it carried out where its room is.
     fn carry_out(&mut self, order: Order) {
         let Some(shard) = self.shards.get(order.to.shard) else {
+            let Order { to, command, done } = order;
+            let result = self.rooms.handle_command(to.room, command);
+            // Whoever has the result has the news of it.
+            self.rooms.tell_events(to.room);
             // Nobody may wait for the result any more.
-            let _ = order.done.send(self.rooms.handle_command(order.to.room, order.command));
+            let _ = done.send(result);
             return;
         };
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
@@ -308,7 +319,8 @@ impl Driver {
             let now = Instant::now().into_std();
             // Clients with a snapshot still waiting are spared this one.
             let behind = |client| network.is_behind(client);
-            let output = rooms.poll_output(id, clock.time_of(now), &behind);
+            let mut output = None;
+            rooms.poll_output(id, clock.time_of(now), &behind, &mut output);
             let to = match &output {
                 Some(Output::Datagram { client, .. }) => Some(*client),
                 _ => None,

@@ -24,8 +24,8 @@ use crate::clock::Clock;
 const PANICS_MAX: usize = 3;
 /// See [`PANICS_MAX`]. Arbitrary.
 const PANICS_WITHIN: Micros = Micros::from_ms(60_000);
-/// Time from a panic to the next game: a client takes a second game within a second for a mistake of
-/// the server's, and its news may take different times.
+/// Time from a panic to the next game: a client takes a game within a second of another one for a
+/// mistake of the server's, and its news may take different times.
 const PAUSE: Micros = Micros::from_ms(1500);
 /// Time after which another room has its turn: ten ticks of a small room. Arbitrary.
 const TURN: Micros = Micros::from_ms(1);
@@ -352,12 +352,13 @@ impl Rooms {
     }
 
     /// Runs what is due of a room: all of it, or as much as fits its turn where others wait, but a
-    /// tick at least.
-    pub(super) fn tick(&mut self, id: RoomId, now: LocalTime) {
+    /// tick at least. Returns true if anything was due.
+    pub(super) fn tick(&mut self, id: RoomId, now: LocalTime) -> bool {
         let ticks_max = if self.are_many() { 1 } else { u64::MAX };
         let clock = self.clock;
         self.go_on(id, now);
-        self.call(id, |room| {
+        let ticked = self.call(id, |room| {
+            let is_due = now >= room.next_timeout();
             while now >= room.next_timeout() {
                 room.handle_timeout_of(now, ticks_max);
                 if clock.now() - now > TURN {
@@ -367,21 +368,24 @@ impl Rooms {
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
             }
+            is_due
         });
+        ticked.unwrap_or(true)
     }
 
-    /// The next thing to do for a room, as [`AnyRoom::poll_output_unless`].
+    /// Puts the next thing to do for a room, as [`AnyRoom::poll_output_unless`] has it, into
+    /// `output`: to hand it up costs a copy for each call on the way.
     pub(super) fn poll_output(
         &mut self,
         id: RoomId,
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
-    ) -> Option<Output> {
-        let mut output = self.call(id, |room| room.poll_output_unless(now, behind)).flatten();
-        if let Some(Output::Control { message: ServerMessage::Status(status), .. }) = &mut output {
+        output: &mut Option<Output>,
+    ) {
+        self.call(id, |room| *output = room.poll_output_unless(now, behind));
+        if let Some(Output::Control { message: ServerMessage::Status(status), .. }) = output {
             self.directory.complete(status);
         }
-        output
     }
 
     /// Takes in that a room took so long.
