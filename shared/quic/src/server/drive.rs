@@ -233,7 +233,10 @@ impl Driver {
 
     /// Says goodbye to everybody, and waits until it is heard.
     async fn stop(&mut self, goodbye: &Disconnect) {
-        tracing::info!(%goodbye, "stopping");
+        match self.network.has_socket() {
+            true => tracing::info!(%goodbye, "stopping"),
+            false => tracing::debug!(%goodbye, "a thread of rooms stops"),
+        }
         for Shard { stop, .. } in self.shards.drain(..) {
             // One that has ended needs no word.
             let _ = stop.send(goodbye.clone());

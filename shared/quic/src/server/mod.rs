@@ -38,6 +38,7 @@ use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use phaselock::games::Games;
 use phaselock::limits::ROOMS_MAX;
@@ -260,9 +261,16 @@ impl Common {
     }
 }
 
+/// Looks at a thread that is about to end, and the time between them.
+const ENDING: (u32, Duration) = (200, Duration::from_millis(5));
+
 /// Takes in the end of a thread, and goes on with its panic, if it did. One whose rules never end
 /// is left behind.
 fn end(thread: JoinHandle<()>) {
+    // It has nothing more to do but to end, unless a game holds it.
+    for _ in (0..ENDING.0).take_while(|_| !thread.is_finished()) {
+        thread::sleep(ENDING.1);
+    }
     if !thread.is_finished() {
         tracing::error!(name = thread.thread().name(), "a thread of rooms does not end");
         return;

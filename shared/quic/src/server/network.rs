@@ -412,6 +412,11 @@ impl Network {
         !are_others && self.peers.iter().all(Option::is_none)
     }
 
+    /// True if the socket is on this thread.
+    pub(super) fn has_socket(&self) -> bool {
+        matches!(self.source, Source::Socket(_))
+    }
+
     /// The ways to other threads, if there are any.
     pub(super) fn lines(&self) -> Option<&Lines> {
         match &self.source {
