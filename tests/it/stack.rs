@@ -140,6 +140,8 @@ pub(super) struct Player {
     /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its
     /// state was then, in milliseconds.
     pub(super) arrivals: Vec<(f64, f64)>,
+    /// Bytes of each of these.
+    pub(super) sizes: Vec<usize>,
     /// Counts until [`STEADY`].
     until_steady: Option<Stats>,
 }
@@ -164,6 +166,7 @@ impl Player {
             welcomed: Instant::now(),
             samples: Vec::new(),
             arrivals: Vec::new(),
+            sizes: Vec::new(),
             until_steady: None,
         }
     }
@@ -181,12 +184,13 @@ impl Player {
 
     fn frame(&mut self, world: &World) {
         let clock = self.driver.clock();
-        let arrivals = &mut self.arrivals;
+        let (arrivals, sizes) = (&mut self.arrivals, &mut self.sizes);
         self.driver.receive_each(|session, received, arrival| {
             let rates = session.client().expect("it received").common().rates();
             let came = world.time() - (clock.now() - arrival);
             let age = came - rates.time_of(received.tick);
             arrivals.push((came.0 as f64 / 1e6, age.as_ms()));
+            sizes.push(received.bytes);
         });
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {

@@ -23,7 +23,7 @@ const ROOM_WINDOW_INITIAL: u64 = 4 * PACKET_BYTES;
 /// Window towards a client where the room knows of no bound: half a second of the greatest
 /// snapshots at 60 Hz.
 const ROOM_WINDOW_MAX: u64 = SNAPSHOT_PACKETS_MAX as u64 * PACKET_BYTES * 30;
-/// Round trip beyond the shortest from which on packets wait: three intervals of snapshots at 30 Hz.
+/// Excess of a round trip over the shortest with which packets wait: three intervals at 30 Hz.
 const QUEUE_MAX: Duration = Duration::from_millis(100);
 /// Bounds that are none: a window that may grow, and one that may not.
 const GROWING: u64 = 0;
@@ -43,7 +43,7 @@ impl ControllerFactory for RoomWindows {
     }
 }
 
-/// What the room says of a client's path.
+/// The room's word on a client's path.
 #[derive(Debug)]
 struct Told {
     /// Bytes that may be on their way, [`GROWING`] or [`OPEN`].
@@ -74,7 +74,6 @@ pub(crate) fn keep_within(state: Box<dyn Controller>, window: PathWindow) -> boo
         PathWindow::Snapshots(bytes) => bytes as u64 * 3 / 2 + PACKET_BYTES,
         PathWindow::Open => OPEN,
         PathWindow::Growing => GROWING,
-        PathWindow::Silent => ROOM_WINDOW_MAX,
     };
     if state.told.bound.swap(bound, Ordering::Relaxed) != bound && bound == GROWING {
         state.told.shortest.store(UNKNOWN, Ordering::Relaxed);

@@ -11,9 +11,6 @@ pub enum PathWindow {
     Open,
     /// The same, and more as long as no queue shows.
     Growing,
-    /// Whatever the rate allows: nothing is heard, and only a packet can find out that the path is
-    /// back.
-    Silent,
 }
 
 /// Sign that started a trial.
