@@ -267,6 +267,11 @@ impl Rates {
         Micros::from_f64(1e6 / f64::from(self.snapshot_hz))
     }
 
+    /// The first of the usual ticks for snapshots after this one.
+    pub fn next_snapshot(self, after: Tick) -> Tick {
+        Tick((after.0 + 1).next_multiple_of(self.ticks_per_snapshot()))
+    }
+
     /// Ticks from one snapshot to the next.
     pub fn ticks_per_snapshot(self) -> u64 {
         u64::from(self.tick_hz / self.snapshot_hz)

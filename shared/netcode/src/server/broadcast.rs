@@ -10,6 +10,7 @@ use crate::time::LocalTime;
 use crate::wire::snapshot::stamp;
 use crate::wire::state::Codec;
 
+use super::any::AnyRoom as _;
 use super::member::Seated;
 use super::output::{ClientId, Output};
 use super::room::Room;
@@ -20,6 +21,24 @@ use super::workers::flat_map;
 const PACKED_TOGETHER: usize = 16;
 
 impl<G: Game> Room<G> {
+    /// Notes the world for the next snapshot, and what each client is told of.
+    pub(super) fn make_snapshot(&mut self) {
+        let rates = self.host.config.rates;
+        self.next_snapshot = rates.next_snapshot(self.world.tick);
+        self.history.push(self.world.tick, &self.world.entities);
+        let present = |seated: &Seated<_>| seated.member.away_until.is_none();
+        let seated = self.members.values_mut().filter(|seated| present(seated));
+        let told = seated.map(|seated| (seated.member.player, &mut seated.sight));
+        self.interest.update(&self.game, &self.world, &*self.host.config.workers, told);
+        let members = self.members.iter().filter(|(_, seated)| present(seated));
+        self.due.extend(members.map(|(client, _)| *client));
+    }
+
+    /// Tells whether snapshots may be packed: a tick goes before them, but some go between any two.
+    pub(super) fn has_time(&self, now: LocalTime) -> bool {
+        !self.has_packed || now < self.next_timeout()
+    }
+
     /// Packs the newest snapshot for the next of those who have not got it, are not `behind`, and
     /// whose path is not full.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {

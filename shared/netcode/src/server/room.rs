@@ -27,7 +27,7 @@ use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
-use crate::time::{LocalTime, Micros, Rates, Tick};
+use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::state::Codec;
@@ -68,9 +68,9 @@ pub struct Room<G: Game> {
     /// Clients that have not got the newest snapshot yet.
     pub(super) due: VecDeque<ClientId>,
     /// First tick of which a snapshot is made, if everybody has got the one before.
-    next_snapshot: Tick,
+    pub(super) next_snapshot: Tick,
     /// Some got theirs since the last tick.
-    has_packed: bool,
+    pub(super) has_packed: bool,
     /// Memory for those of whom the snapshot is packed.
     pub(super) begun: Vec<(ClientId, Begun)>,
     /// Inputs of this tick.
@@ -128,7 +128,7 @@ impl<G: Game> Room<G> {
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
             due: VecDeque::new(),
-            next_snapshot: next_snapshot(config.rates, tick),
+            next_snapshot: config.rates.next_snapshot(tick),
             has_packed: false,
             begun: Vec::new(),
             inputs: Inputs::default(),
@@ -227,24 +227,6 @@ impl<G: Game> Room<G> {
         self.world.snap();
         self.world.past.push(tick, &self.world.entities);
         self.world.outbox.refill(self.host.config.rates);
-    }
-
-    /// Notes the world for the next snapshot, and what each client is told of.
-    fn make_snapshot(&mut self) {
-        let rates = self.host.config.rates;
-        self.next_snapshot = next_snapshot(rates, self.world.tick);
-        self.history.push(self.world.tick, &self.world.entities);
-        let present = |seated: &Seated<_>| seated.member.away_until.is_none();
-        let seated = self.members.values_mut().filter(|seated| present(seated));
-        let told = seated.map(|seated| (seated.member.player, &mut seated.sight));
-        self.interest.update(&self.game, &self.world, &*self.host.config.workers, told);
-        let members = self.members.iter().filter(|(_, seated)| present(seated));
-        self.due.extend(members.map(|(client, _)| *client));
-    }
-
-    /// Tells whether snapshots may be packed: a tick goes before them, but some go between any two.
-    fn has_time(&self, now: LocalTime) -> bool {
-        !self.has_packed || now < self.next_timeout()
     }
 
     /// Frees the seats of those who stay away, and keeps those of the silent.
@@ -507,9 +489,4 @@ impl<G: Game> AnyRoom for Room<G> {
             bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
         }
     }
-}
-
-/// The next of the usual ticks for snapshots.
-fn next_snapshot(rates: Rates, after: Tick) -> Tick {
-    Tick((after.0 + 1).next_multiple_of(rates.ticks_per_snapshot()))
 }

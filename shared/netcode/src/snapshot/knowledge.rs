@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::bits::Bits;
+use super::content::Content;
 use super::encodings::{Encodings, ReferenceSet};
 use super::history::{History, Source};
-use super::plan::{Chosen, Coded};
-use super::priority::{Owed, Priorities};
 use super::recent::Recent;
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
@@ -18,45 +17,6 @@ use crate::wire::snapshot::Change;
 struct Row {
     number: u64,
     entities: Bits,
-}
-
-/// A packet's word of entities.
-#[derive(Debug, Default)]
-pub(super) struct Content {
-    /// Those present.
-    pub(super) there: Bits,
-    /// Of these, those that may rest, see [`Knowledge::knows`].
-    pub(super) resting: Vec<u16>,
-    /// Those gone or hidden.
-    pub(super) away: Vec<u16>,
-    /// Sums that a loss gives back. While everything fits into a snapshot nothing is owed.
-    pub(super) owed: Vec<(u16, Owed)>,
-}
-
-impl Content {
-    /// Takes in a packet's entities, with what is owed for them if they have an order.
-    pub(super) fn fill(
-        &mut self,
-        chosen: impl Iterator<Item = Chosen>,
-        mut order: Option<&mut Priorities>,
-    ) {
-        for Chosen { index, coded, .. } in chosen {
-            match coded {
-                Coded::Gone | Coded::Hidden => self.away.push(index),
-                _ => self.there.insert(index),
-            }
-            if let Some(priorities) = &mut order {
-                self.owed.push((index, priorities.sent(index)));
-            }
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.there.clear();
-        self.resting.clear();
-        self.away.clear();
-        self.owed.clear();
-    }
 }
 
 /// Entities at one client.

@@ -16,6 +16,7 @@
 //! - No coder has a memory from one packet to the next.
 
 mod bits;
+mod content;
 pub mod encodings;
 pub mod history;
 mod knowledge;

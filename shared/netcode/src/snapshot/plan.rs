@@ -1,9 +1,9 @@
 //! The parts of a client's snapshot while it is packed.
 
 use super::bits::Bits;
+use super::content::Content;
 use super::encodings::{Encoded, Encodings, ReferenceSet, SetId};
 use super::history::Source;
-use super::knowledge::Content;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;
 

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::mem::take;
 
+use super::content::Content;
 use super::encodings::{Encodings, ReferenceSet};
 use super::history::{Frame, History, Source};
-use super::knowledge::{Content, Knowledge};
-use super::plan::{Scene, Size, Space};
+use super::knowledge::Knowledge;
+use super::plan::{Coded, Scene, Size, Space};
 use super::priority::Priorities;
 use super::recent::Recent;
 use crate::game::Game;
@@ -293,8 +294,10 @@ impl Sender {
             let mut content = space.contents.pop().unwrap_or_default();
             content.clear();
             if has_order || packet.count < space.listed.count() {
-                let has_order = has_order.then_some(&mut self.priorities);
-                content.fill(chosen.by_ref().take(packet.count), has_order);
+                let said = chosen.by_ref().take(packet.count).map(|chosen| {
+                    (chosen.index, !matches!(chosen.coded, Coded::Gone | Coded::Hidden))
+                });
+                content.fill(said, has_order.then_some(&mut self.priorities));
             } else {
                 content.there.set(&space.listed);
                 content.there.subtract(&space.ended);

@@ -3,6 +3,7 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
+mod change;
 mod header;
 mod progress;
 mod reading;
@@ -12,8 +13,7 @@ mod silence;
 mod tests;
 mod writer;
 
-use super::state::EntityState;
-
+pub use change::{Change, Encoding};
 pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub(crate) use progress::digest;
 pub use progress::{SILENCE_KIND, SNAPSHOT_KIND};
@@ -23,41 +23,3 @@ pub use references::References;
 pub use silence::KindSet;
 pub(crate) use writer::Heads;
 pub use writer::SnapshotWriter;
-
-/// A packet's word of one entity.
-#[derive(Clone, Copy, Debug)]
-pub enum Change {
-    /// Difference from states that the reader has.
-    Known(References, Encoding),
-    /// The whole state.
-    Full(EntityState),
-    /// Its end.
-    Gone,
-    /// The reader may not see it any more.
-    Hidden,
-}
-
-impl Change {
-    /// Cost of the fields' own groups in 1/1024 bit.
-    fn fields_cost(&self) -> u32 {
-        match self {
-            Self::Known(_, encoding) => encoding.cost,
-            Self::Full(_) | Self::Gone | Self::Hidden => 0,
-        }
-    }
-}
-
-/// Coding of an entity's state for readers with certain older ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Encoding {
-    /// The entity's kind.
-    pub kind: u8,
-    /// Size of its recent change, and of that over all references.
-    pub activity: [u8; 2],
-    /// All fields are as extrapolated.
-    pub extrapolated: bool,
-    /// Cost of its fields in 1/1024 bit; 0 if they are as extrapolated.
-    pub cost: u32,
-    /// Digest of its state.
-    pub digest: u32,
-}

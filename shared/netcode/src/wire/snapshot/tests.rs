@@ -17,7 +17,7 @@ use crate::wire::error::WireError;
 use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Coder, Group, Recorder};
-use crate::wire::state::Codec;
+use crate::wire::state::{Codec, EntityState};
 use crate::wire::{Echo, documented};
 use balls::{Ball, Balls};
 

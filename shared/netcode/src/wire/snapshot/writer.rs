@@ -2,13 +2,13 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
 
+use super::change::{Change, Encoding};
 use super::header::SnapshotHeader;
 use super::progress::{
     CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
 };
 use super::references::{References, own_references};
 use super::silence::KindSet;
-use super::{Change, Encoding};
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
