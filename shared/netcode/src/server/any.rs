@@ -29,7 +29,7 @@ pub trait AnyRoom: Debug + Send {
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
 
-    /// Bytes that may be on their way to a client at once. The driver keeps all that it sends within
+    /// Bytes that may be on their way to a client at once. The driver keeps all that it sends to
     /// them.
     fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow;
 
