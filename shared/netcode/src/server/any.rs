@@ -30,8 +30,8 @@ pub trait AnyRoom: Debug + Send {
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
 
-    /// Bytes that may be on their way to a client at once, which the driver keeps to with everything
-    /// that it sends.
+    /// Bytes that may be on their way to a client at once. The driver keeps all that it sends to
+    /// them.
     fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow;
 
     /// A client's connection is gone; `reason` is for the log. Its seat is kept for as long as the
