@@ -31,7 +31,7 @@ const SECONDS_BEFORE: f64 = 1_087.0;
 const BYTES_PER_SECOND: u32 = 1_500;
 /// Silences, after so many seconds of play each: longer than what is extrapolated, and longer than
 /// the oldest baseline.
-const SILENCES: [(f64, f64); 4] = [(5.0, 0.8), (4.5, 4.2), (4.0, 0.7), (3.1, 0.0)];
+const SILENCES: [(f64, f64); 4] = [(5.0, 0.8), (4.5, 4.2), (4.0, 0.7), (3.4, 0.0)];
 
 /// A session, as its player got it.
 #[derive(Debug)]

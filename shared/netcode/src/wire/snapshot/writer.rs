@@ -168,8 +168,8 @@ impl<'l> SnapshotWriter<'l> {
     }
 }
 
-/// What precedes the fields of an entity that comes right behind a usual one, by the two entities
-/// before it: bits of [`Progress::lately`]. None if that is not one group.
+/// Beginnings of an entity that comes right behind a usual one, up to its fields, by the two
+/// entities before it: bits of [`Progress::lately`]. None if one of them is not one group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Heads(Option<[Head; 4]>);
 
