@@ -66,7 +66,7 @@ pub(crate) struct Steppe {
 }
 
 impl Press {
-    /// What a player presses in a tick: it wanders, turns, and fires.
+    /// A player's input of a tick: it wanders, turns, and fires.
     pub(crate) fn of(player: PlayerId, tick: Tick) -> Self {
         let stretch = tick.0 / 40;
         let mut random = Random::new(u64::from(player.0) << 32 | stretch);

@@ -136,7 +136,7 @@ pub struct Sim<G: Game> {
     pub datagram_takes: Micros,
     /// End of what the server does at present.
     busy_until: LocalTime,
-    /// It has not sent all that it may send after a tick.
+    /// Not all is sent yet that may be after a tick.
     is_draining: bool,
     /// Clients that join from now on ask for plain coding.
     pub plain: bool,

@@ -32,8 +32,8 @@ impl Workers for Alone {
 /// Parts for each worker, so that one that is held up does not hold up the rest. Arbitrary.
 const PARTS_EACH: usize = 4;
 
-/// Does something with each item, on all workers, and hands on what that yields, in the order of the
-/// items. One worker takes no memory for it.
+/// Does something with each item, on all workers, and hands on what that yields, in the order of
+/// the items. One worker takes no memory for it.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
     items: impl Iterator<Item = T>,

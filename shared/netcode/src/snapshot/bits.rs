@@ -158,7 +158,7 @@ mod tests {
             others in prop::collection::vec(0..700_u16, 0..90),
             start in 0..800_u16,
         ) {
-            let [one, two] = [&some, &others].map(|list| list.iter().copied().collect::<BTreeSet<_>>());
+            let [one, two] = [&some, &others].map(|it| it.iter().copied().collect::<BTreeSet<_>>());
             let list = |bits: &Bits| bits.iter().collect::<BTreeSet<_>>();
             let (mut a, b) = (bits(&one, &some), bits(&two, &others));
             prop_assert_eq!(&list(&a), &one);

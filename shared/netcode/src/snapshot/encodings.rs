@@ -100,7 +100,7 @@ impl ReferenceSet {
 pub(crate) struct Encoded {
     pub(crate) encoding: Encoding,
     groups: Groups,
-    /// What precedes the fields of one with the packet's references.
+    /// Beginnings, up to the fields, of one with the packet's references.
     pub(crate) heads: Heads,
 }
 

@@ -92,8 +92,8 @@ impl Sender {
         space.listed = listed;
     }
 
-    /// Chooses from those `due`, in this order, what goes out, and sorts it by indices from the cursor
-    /// on.
+    /// Chooses from those `due`, in this order, what goes out, and sorts it by indices from the
+    /// cursor on.
     fn choose<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, due: &[u16], size: Size) {
         space.chosen.clear();
         space.others.clear();

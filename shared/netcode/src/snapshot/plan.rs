@@ -19,7 +19,7 @@ pub struct Begun {
 /// Memory that is used again for each snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    /// What there is to send, and of these those of whose end the client must be told.
+    /// Entities to send, and of these those of whose end the client must be told.
     pub(super) listed: Bits,
     pub(super) ended: Bits,
     /// Relevant entities that may rest, see [`Encodings::resting`].

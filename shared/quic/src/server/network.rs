@@ -284,7 +284,7 @@ impl Network {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return };
         if self.outlet.transmit(&mut peer.connection, now) {
             peer.is_listed = false;
-            peer.handle_sent();
+            peer.handle_sent(now);
             self.deadlines.set(handle, peer.next_timeout());
         } else {
             // The first to go on with as soon as the system has room.
@@ -335,7 +335,7 @@ impl Network {
                 && let Some(room) = peer.room()
             {
                 peer.handle_window(rooms.window(room, time, peer.client));
-                peer.handle_sent();
+                peer.handle_sent(self.clock.instant(time).into_std());
                 self.list(ConnectionHandle(index));
             }
         }

@@ -383,11 +383,11 @@ impl Peer {
     }
 
     /// Looks at what is left after everything that may leave now was sent.
-    pub(super) fn handle_sent(&mut self) {
+    pub(super) fn handle_sent(&mut self, now: Instant) {
         self.has_written = false;
         let space = self.connection.datagrams().send_buffer_space();
         let state = self.connection.congestion_state().clone_box();
-        let may_send = congestion::keep_within(state, self.window);
+        let may_send = congestion::keep_within(state, self.window, now);
         self.is_held_up = self.connection.has_pending_retransmits();
         // A snapshot overtakes control messages that wait, which else would leave it no moment.
         self.is_behind = settings::is_waiting_for_client(space) || !(may_send || self.is_held_up);
