@@ -23,12 +23,10 @@ const ROOM_WINDOW_INITIAL: u64 = 4 * PACKET_BYTES;
 /// Window towards a client where the room knows of no bound: half a second of the greatest
 /// snapshots at 60 Hz.
 const ROOM_WINDOW_MAX: u64 = SNAPSHOT_PACKETS_MAX as u64 * PACKET_BYTES * 30;
-/// Time without an acknowledgement after which what is on its way counts for nothing: quinn takes
-/// it for lost only by an acknowledgement of something later.
-const STALE: Duration = Duration::from_millis(500);
-/// Packets of which one goes out into silence at a time, and quinn's free one. Snapshots are small
-/// then, and the room's rate makes them ever fewer.
-const SILENT_PACKETS: u64 = 3;
+/// Packets that may go out on top for each such time without an acknowledgement, to find out that
+/// the path is back: quinn takes what is on its way for lost only when something later arrives.
+const SILENCE: Duration = Duration::from_millis(500);
+const SILENCE_PACKETS: u64 = 2;
 /// Excess of a round trip over the shortest with which packets wait: three intervals at 30 Hz.
 const QUEUE_MAX: Duration = Duration::from_millis(100);
 /// Bounds that are none: a window that may grow, and one that may not.
@@ -45,7 +43,13 @@ impl ControllerFactory for RoomWindows {
     fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
         let (bound, shortest) = (AtomicU64::new(GROWING), AtomicU64::new(UNKNOWN));
         let told = Arc::new(Told { bound, shortest });
-        Box::new(RoomWindow { told, opened: ROOM_WINDOW_INITIAL, in_flight: 0, acked: now })
+        Box::new(RoomWindow {
+            told,
+            opened: ROOM_WINDOW_INITIAL,
+            in_flight: 0,
+            acked: now,
+            acked_in_flight: 0,
+        })
     }
 }
 
@@ -68,23 +72,28 @@ struct RoomWindow {
     /// Size where the room knows of no bound.
     opened: u64,
     in_flight: u64,
-    /// Time of the last acknowledgement.
+    /// Time of the last acknowledgement, and the bytes on their way then.
     acked: Instant,
+    acked_in_flight: u64,
 }
 
 /// Keeps everything towards a client within the room's window. Returns true if a datagram could go
 /// out at once. Another controller does as it likes.
 pub(crate) fn keep_within(state: Box<dyn Controller>, window: PathWindow, now: Instant) -> bool {
     let Ok(state) = state.into_any().downcast::<RoomWindow>() else { return true };
-    let is_stale = now.saturating_duration_since(state.acked) > STALE;
-    let window = if is_stale { PathWindow::Silent } else { window };
     let bound = match window {
         // Packets' heads and control messages come on top, and losses are known late. quinn keeps
         // a packet's room free.
         PathWindow::Snapshots(bytes) => bytes as u64 * 3 / 2 + PACKET_BYTES,
         PathWindow::Open => OPEN,
         PathWindow::Growing => GROWING,
-        PathWindow::Silent => state.in_flight + SILENT_PACKETS * PACKET_BYTES,
+    };
+    let silences = now.saturating_duration_since(state.acked).as_millis() / SILENCE.as_millis();
+    let more = u64::try_from(silences).unwrap_or(u64::MAX).min(64) * SILENCE_PACKETS * PACKET_BYTES;
+    let bound = match bound {
+        _ if more == 0 => bound,
+        GROWING | OPEN => state.opened.max(state.acked_in_flight) + more,
+        bound => bound.max(state.acked_in_flight) + more,
     };
     if state.told.bound.swap(bound, Ordering::Relaxed) != bound && bound == GROWING {
         state.told.shortest.store(UNKNOWN, Ordering::Relaxed);
@@ -112,6 +121,7 @@ impl Controller for RoomWindow {
 
     fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {
         self.in_flight = in_flight;
+        self.acked_in_flight = in_flight;
     }
 
     fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, lost_bytes: u64) {

@@ -195,9 +195,8 @@ impl SendRate {
     pub fn window(&mut self, now: LocalTime) -> PathWindow {
         self.advance(now);
         match self.bound() {
-            _ if self.silent.is_some() => PathWindow::Silent,
             Some(bytes) => PathWindow::Snapshots(bytes),
-            None if self.trial.is_none() => PathWindow::Growing,
+            None if self.trial.is_none() && self.silent.is_none() => PathWindow::Growing,
             None => PathWindow::Open,
         }
     }

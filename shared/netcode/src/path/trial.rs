@@ -11,8 +11,6 @@ pub enum PathWindow {
     Open,
     /// The same, and more as long as no queue shows.
     Growing,
-    /// One snapshot more than those that nothing was heard of: it finds out that the path is back.
-    Silent,
 }
 
 /// Sign that started a trial.

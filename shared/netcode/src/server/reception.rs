@@ -209,6 +209,7 @@ impl<G: Game> Room<G> {
     /// Frees a member's seat.
     pub(super) fn free(&mut self, client: ClientId, reason: &str) {
         let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
+        self.due.retain(|due| *due != client);
         let Member { player, name, stats, .. } = member;
         tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
         self.game.leave(&mut self.world, player);

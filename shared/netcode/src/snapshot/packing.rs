@@ -35,7 +35,9 @@ impl Sender {
         self.find_usual(scene, space);
         if self.left_out == 0 {
             self.choose_all(scene, space);
-            if self.write(scene, space, header, size) == space.chosen.len() {
+            let packed = self.write(scene, space, header, size);
+            let bytes: usize = space.packets.iter().map(|packed| packed.bytes.len()).sum();
+            if packed == space.chosen.len() && bytes <= size.snapshot.max(HEADER_BYTES) {
                 self.priorities.rest();
                 return false;
             }

@@ -1,15 +1,19 @@
 //! The host's end of a running server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use phaselock::server::{Command, CommandError, Event};
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
 
 use super::directory::{Destination, Directory, RoomFigures};
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
 pub(super) const ORDERS_MAX: usize = 64;
+/// Longest time for which a room may leave an order without an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events that wait for whoever listens; of more the oldest are lost, and the listener is told.
 const EVENTS_MAX: usize = 1024;
 
@@ -20,6 +24,9 @@ pub(super) struct Order {
     pub(super) command: Command,
     pub(super) done: oneshot::Sender<Result<(), CommandError>>,
 }
+
+/// The way by which the result of an order comes.
+type Answer = oneshot::Receiver<Result<(), CommandError>>;
 
 /// News of a room.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +49,9 @@ pub enum OrderError {
     /// Players of several rooms have the same numbers.
     #[error("the server has several rooms; name the player's room")]
     WhichRoom,
+    /// A room does not answer. It may carry out the order yet.
+    #[error("the room has not answered for 2 seconds; look at its log, and restart the server")]
+    Late,
     /// The server has stopped.
     #[error("the server has stopped")]
     Stopped,
@@ -72,20 +82,32 @@ pub(super) fn channel() -> (ServerHandle, Host) {
 }
 
 impl ServerHandle {
-    /// Has an order carried out in every room, and waits for the results; the first refusal ends
-    /// it. A kick needs [a room](Self::command_in) where there are several.
+    /// Has an order carried out in every room, and waits for the results; the error is the first
+    /// room's that has one. A kick needs [a room](Self::command_in) where there are several.
     pub async fn command(&self, command: Command) -> Result<(), OrderError> {
-        let rooms = self.directory.destinations();
-        match &command {
-            Command::Kick { .. } if rooms.len() > 1 => return Err(OrderError::WhichRoom),
+        if let Command::Drain { goodbye, .. } = &command {
             // No room is made any more, also while the others are told.
-            Command::Drain { goodbye, .. } => self.directory.drain(goodbye.clone()),
-            _ => {}
+            self.directory.drain(goodbye.clone());
         }
+        let rooms = self.directory.destinations();
+        if matches!(command, Command::Kick { .. }) && rooms.len() > 1 {
+            return Err(OrderError::WhichRoom);
+        }
+        // All are told before any is waited for: one that stands still keeps no other from it.
+        let mut results = Vec::with_capacity(rooms.len());
         for to in rooms {
-            self.order(to, command.clone()).await?;
+            results.push(self.give(to, command.clone()).await);
         }
-        if self.orders.is_closed() { Err(OrderError::Stopped) } else { Ok(()) }
+        let end = Instant::now() + ANSWER_TIMEOUT;
+        let mut carried_out = Ok(());
+        for result in results {
+            let answer = match result {
+                Ok(done) => answer(done, end).await,
+                Err(error) => Err(error),
+            };
+            carried_out = carried_out.and(answer);
+        }
+        if self.orders.is_closed() { Err(OrderError::Stopped) } else { carried_out }
     }
 
     /// Has an order carried out in one room, and waits for the result. A room that is drained is
@@ -96,10 +118,15 @@ impl ServerHandle {
     }
 
     async fn order(&self, to: Destination, command: Command) -> Result<(), OrderError> {
+        let done = self.give(to, command).await?;
+        answer(done, Instant::now() + ANSWER_TIMEOUT).await
+    }
+
+    async fn give(&self, to: Destination, command: Command) -> Result<Answer, OrderError> {
         let (done, result) = oneshot::channel();
         let order = Order { to, command, done };
         self.orders.send(order).await.map_err(|_| OrderError::Stopped)?;
-        Ok(result.await.map_err(|_| OrderError::Stopped)??)
+        Ok(result)
     }
 
     /// Events from now on. A listener that falls 1024 behind loses the oldest, and is told how
@@ -112,4 +139,10 @@ impl ServerHandle {
     pub fn rooms(&self) -> Vec<RoomFigures> {
         self.directory.figures()
     }
+}
+
+/// Waits for a room's answer.
+async fn answer(done: Answer, end: Instant) -> Result<(), OrderError> {
+    let answer = timeout_at(end, done).await.map_err(|_| OrderError::Late)?;
+    Ok(answer.map_err(|_| OrderError::Stopped)??)
 }

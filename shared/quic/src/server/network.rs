@@ -128,7 +128,7 @@ impl Network {
         if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
             peer.connection.handle_event(event);
             if self.advance(handle, arrival, rooms) {
-                self.await_snapshot(handle);
+                self.await_snapshot(handle, arrival);
             }
         } else if let Source::Socket(entrance) = &mut self.source {
             entrance.pass_on(handle, arrival, event);
@@ -238,9 +238,9 @@ impl Network {
 
     /// Leaves what a packet called for, such as an acknowledgement, to the next snapshot or timer
     /// if that is early enough.
-    fn await_snapshot(&mut self, handle: ConnectionHandle) {
+    fn await_snapshot(&mut self, handle: ConnectionHandle, now: Instant) {
         match self.peers.get_mut(handle.0) {
-            Some(Some(peer)) if peer.may_wait() => {
+            Some(Some(peer)) if peer.may_wait(now) => {
                 self.deadlines.set(handle, peer.next_timeout());
             }
             _ => self.list(handle),

@@ -26,6 +26,10 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// The last control message has so long to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Time after the last sending from which on nothing waits for the next snapshot: three intervals
+/// at 30 Hz.
+const SNAPSHOTS_APART_MAX: Duration = Duration::from_millis(100);
+
 /// Datagrams a second that one client gets through to the room, three a tick at the fastest rate; a
 /// flood beyond is dropped here.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
@@ -65,6 +69,8 @@ pub(super) struct Peer {
     is_behind: bool,
     /// Something else waits for the path.
     is_held_up: bool,
+    /// Time of the last look at what may be sent.
+    sent_at: Instant,
     /// Control messages were written since something was sent last.
     has_written: bool,
     /// Bytes that may be on their way, as the room has it.
@@ -89,6 +95,7 @@ impl Peer {
             second: (now, 0),
             is_behind: false,
             is_held_up: false,
+            sent_at: now,
             has_written: false,
             window: PathWindow::Open,
             is_listed: false,
@@ -376,8 +383,10 @@ impl Peer {
     }
 
     /// True if nothing has to leave before the next snapshot or timer, whatever came.
-    pub(super) fn may_wait(&self) -> bool {
-        matches!(self.stage, Stage::Playing { .. })
+    pub(super) fn may_wait(&self, now: Instant) -> bool {
+        let is_sent_to = now.saturating_duration_since(self.sent_at) < SNAPSHOTS_APART_MAX;
+        is_sent_to
+            && matches!(self.stage, Stage::Playing { .. })
             && !(self.is_behind || self.is_held_up || self.has_written)
             && !self.connection.has_pending_retransmits()
     }
@@ -385,6 +394,7 @@ impl Peer {
     /// Looks at what is left after everything that may leave now was sent.
     pub(super) fn handle_sent(&mut self, now: Instant) {
         self.has_written = false;
+        self.sent_at = now;
         let space = self.connection.datagrams().send_buffer_space();
         let state = self.connection.congestion_state().clone_box();
         let may_send = congestion::keep_within(state, self.window, now);
