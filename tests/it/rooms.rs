@@ -303,11 +303,35 @@ async fn a_panic_is_over_at_once_for_its_room_and_unknown_in_another() {
     until("playing on", &mut all, |it| it[2].snapshots() > before + 60).await;
     assert_eq!(all[2].states, [State::Connecting { attempt: 1 }, State::Connected]);
     assert_eq!((all[2].games, house.rooms()), (1, vec![("2".to_owned(), 1)]));
-    // Its place is free for whoever asks.
+    // Its place is free for whoever asks, and stays.
     let mut next = house.join(Some("1"));
     all.push(&mut next);
     until("playing", &mut all[2..], all_play).await;
     house.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_count_in_it() {
+    let house = House::new(4, RoomsConfig::default());
+    let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("playing", &mut all, all_play).await;
+    all[0].wish = 1;
+    until("a panic", &mut all, |_| house.handle.rooms()[0].panics == 1).await;
+    all[0].wish = 0;
+    // The next game begins 1.5 s after the panic.
+    let goodbye = Disconnect::new(Code::Draining, "come back later");
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(20_000) };
+    assert_eq!(house.handle.command(drain).await, Ok(()));
+    players.pop().expect("the second").driver.leave("no more").await;
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("a new game", &mut all, |it| it[0].games > 1 && it[0].plays()).await;
+    until("being alone", &mut all, |it| it[0].company() == 1).await;
+    assert_eq!(house.handle.rooms()[0].seats_taken, 1, "no seat is kept for who left");
+    // The order counts: the server ends when its time is up.
+    let told = |it: &[&mut Player]| it[0].goodbye().is_some_and(|it| it.code == Code::Draining);
+    until("being sent away", &mut all, told).await;
+    timeout(PATIENCE, house.server).await.expect("it ends").expect("it does not panic");
 }
 
 #[tokio::test(start_paused = true)]

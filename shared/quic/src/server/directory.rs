@@ -9,10 +9,12 @@ use std::time::Duration;
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::limits::ROOMS_LISTED_MAX;
-use phaselock::server::Event;
+use phaselock::server::{Command, Event};
+use phaselock::time::Micros;
 use phaselock::wire::control::{Hello, Status};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
+use tokio::time::Instant;
 
 /// Number of a room, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,12 +91,14 @@ impl Entry {
 struct List {
     rooms: BTreeMap<RoomId, Entry>,
     next: u32,
+    /// Rooms without a code that stay when they are empty.
+    rooms_kept: usize,
     rooms_max: usize,
     shards: usize,
     /// Seats of a room that has not been opened yet.
     players_max: u16,
-    /// Goodbye to newcomers, once the host has had the server drained.
-    draining: Option<Disconnect>,
+    /// Goodbye to newcomers, and the end, once the host has had the server drained.
+    draining: Option<(Disconnect, Instant)>,
 }
 
 /// The rooms of a server.
@@ -107,6 +111,7 @@ impl Directory {
         let directory = Self(Mutex::new(List {
             rooms: BTreeMap::new(),
             next: 0,
+            rooms_kept: 1,
             rooms_max: 1,
             shards: 1,
             players_max: 0,
@@ -124,15 +129,15 @@ impl Directory {
     /// Lists the first rooms, each with so many seats, beside those that are listed.
     pub(super) fn found(&self, rooms: usize, rooms_max: usize, shards: usize, players_max: u16) {
         let mut list = self.list();
-        (list.rooms_max, list.shards) = (rooms_max.max(rooms), shards);
+        (list.rooms_kept, list.rooms_max) = (rooms, rooms_max.max(rooms));
+        list.shards = shards;
         list.players_max = players_max;
         for (at, entry) in list.rooms.values_mut().enumerate() {
             entry.shard = at % shards.max(1);
             entry.figures.status.players_max = players_max;
         }
         while list.rooms.len() < rooms {
-            let room = list.make(None);
-            list.rooms.entry(room).and_modify(|entry| entry.is_kept = true);
+            list.make(None);
         }
     }
 
@@ -260,13 +265,21 @@ impl Directory {
     }
 
     /// Makes no rooms any more, and says this to whoever would need one.
-    pub(super) fn drain(&self, goodbye: Disconnect) {
-        self.list().draining = Some(goodbye);
+    pub(super) fn drain(&self, goodbye: Disconnect, end: Instant) {
+        self.list().draining = Some((goodbye, end));
     }
 
     /// The goodbye, once the server is drained.
     pub(super) fn draining(&self) -> Option<Disconnect> {
-        self.list().draining.clone()
+        self.list().draining.as_ref().map(|(goodbye, _)| goodbye.clone())
+    }
+
+    /// The order to drain a room that is opened while the server is drained.
+    pub(super) fn drain_order(&self) -> Option<Command> {
+        let (goodbye, end) = self.list().draining.clone()?;
+        let left = end.saturating_duration_since(Instant::now()).as_micros();
+        let within = Micros(i64::try_from(left).unwrap_or(i64::MAX).max(1));
+        Some(Command::Drain { goodbye, within })
     }
 
     /// Figures of all rooms.
@@ -350,7 +363,7 @@ impl List {
     }
 
     fn make_unless_full(&mut self, code: Option<&RoomCode>) -> Result<RoomId, Disconnect> {
-        if let Some(goodbye) = &self.draining {
+        if let Some((goodbye, _)) = &self.draining {
             return Err(goodbye.clone());
         }
         if self.rooms.len() >= self.rooms_max {
@@ -381,7 +394,10 @@ impl List {
         let shard = (0..self.shards).min_by_key(|shard| on(*shard)).unwrap_or(0);
         let figures =
             RoomFigures { status, is_open, seats_taken: 0, busy: Duration::ZERO, panics: 0 };
-        let entry = Entry { figures, shard, is_kept: false, coming: 0, seats: BTreeMap::new() };
+        // One that is closed for its mistakes leaves its place to the next.
+        let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
+        let is_kept = is_open && kept < self.rooms_kept;
+        let entry = Entry { figures, shard, is_kept, coming: 0, seats: BTreeMap::new() };
         let id = self.next_id();
         self.rooms.insert(id, entry);
         id

@@ -85,9 +85,10 @@ impl ServerHandle {
     /// Has an order carried out in every room, and waits for the results; the error is the first
     /// room's that has one. A kick needs [a room](Self::command_in) where there are several.
     pub async fn command(&self, command: Command) -> Result<(), OrderError> {
-        if let Command::Drain { goodbye, .. } = &command {
+        if let Command::Drain { goodbye, within } = &command {
             // No room is made any more, also while the others are told.
-            self.directory.drain(goodbye.clone());
+            let within = Duration::from_micros(within.0.unsigned_abs());
+            self.directory.drain(goodbye.clone(), Instant::now() + within);
         }
         let rooms = self.directory.destinations();
         if matches!(command, Command::Kick { .. }) && rooms.len() > 1 {

@@ -5,6 +5,7 @@
 //! ```text
 //! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's orders
 //!   rooms        what runs here, game after game, and what panicked    directory: who goes where
+//!     pause      a room between a panic and its next game
 //!   network      all connections: who may send, what is due
 //!     entrance   the socket: whose packet, who may come in             newcomers: how many
 //!       packets  packets by batches                                    shards: other threads
@@ -28,6 +29,7 @@ mod handle;
 mod network;
 mod newcomers;
 mod packets;
+mod pause;
 mod peer;
 mod plan;
 mod rooms;

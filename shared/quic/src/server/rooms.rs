@@ -11,12 +11,13 @@ use phaselock::server::{
 };
 use phaselock::time::{LocalTime, Micros, ServerTime};
 use phaselock::wire::control::{Hello, ServerMessage};
-use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::broadcast;
 
 use super::directory::{Destination, Directory, RoomId};
 use super::handle::RoomEvent;
+use super::pause::{News, Pause, given_up, lost};
 use super::plan::Plan;
 use crate::clock::Clock;
 
@@ -37,8 +38,8 @@ const BUSY_INTERVAL: Micros = Micros::from_ms(1000);
 struct Running {
     /// None after a panic, until the next game begins.
     room: Option<Box<dyn AnyRoom>>,
-    /// After a panic, those who wait for the next game, and its time.
-    next: Option<(Rotation, LocalTime)>,
+    /// After a panic, until the next game.
+    pause: Option<Pause>,
     code: RoomCode,
     /// Index of its game.
     game: usize,
@@ -61,12 +62,6 @@ pub(super) struct Rooms {
     /// Rooms that are no more, with the goodbye for those who are left.
     gone: VecDeque<(RoomId, Disconnect)>,
     events: broadcast::Sender<RoomEvent>,
-}
-
-/// The goodbye to those whom a panic lost.
-fn lost() -> Disconnect {
-    let text = "the room met a mistake in its rules and begins anew; join again";
-    Disconnect::new(Code::Failed, text)
 }
 
 impl Rooms {
@@ -130,7 +125,7 @@ impl Rooms {
         let busy = (Duration::ZERO, now);
         let running = Running {
             room: None,
-            next: None,
+            pause: None,
             code,
             game: 0,
             span,
@@ -140,7 +135,10 @@ impl Rooms {
         };
         self.running.insert(id, running);
         if !self.play(id, 0, Rotation::new(config)) {
-            self.give_up(id);
+            return self.give_up(id);
+        }
+        if let Some(order) = self.directory.drain_order() {
+            self.call(id, |room| News::Order(order).tell(room, now));
         }
     }
 
@@ -162,6 +160,18 @@ impl Rooms {
         (running.game, running.room) = (game, room);
         self.measure(id);
         is_open
+    }
+
+    fn pause(&mut self, id: RoomId, pause: Pause) {
+        self.running.entry(id).and_modify(|running| running.pause = Some(pause));
+    }
+
+    /// Keeps news for a room that waits for its next game. Returns false for any other.
+    fn keep(&mut self, id: RoomId, news: impl FnOnce() -> News) -> bool {
+        let running = self.running.get_mut(&id);
+        let Some(pause) = running.and_then(|running| running.pause.as_mut()) else { return false };
+        pause.keep(news());
+        true
     }
 
     /// Goes on to the next game, if all rounds of this one have been played. Returns true if so.
@@ -224,11 +234,7 @@ impl Rooms {
         }
         tracing::error!(%code, panics, "the room panicked; its players go on in the next game");
         match self.close_game(id) {
-            Some(rotation) => {
-                if let Some(running) = self.running.get_mut(&id) {
-                    running.next = Some((rotation, now + PAUSE));
-                }
-            }
+            Some(waiting) => self.pause(id, Pause::new(waiting, now + PAUSE)),
             None => self.begin_anew(id),
         }
     }
@@ -245,11 +251,9 @@ impl Rooms {
 
     /// Closes a room whose rules cannot be run.
     fn give_up(&mut self, id: RoomId) {
-        let text = "the room met one mistake in its rules after the other and is closed";
-        let goodbye = Disconnect { retry_after: None, ..Disconnect::new(Code::Failed, text) };
         self.running.remove(&id);
         self.directory.close(id);
-        self.gone.push_back((id, goodbye));
+        self.gone.push_back((id, given_up()));
     }
 
     /// The next room that is no more, and the goodbye for those who are left.
@@ -324,11 +328,15 @@ impl Rooms {
         client: ClientId,
         reason: &str,
     ) {
-        self.call(id, |room| room.handle_lost(now, client, reason));
+        if !self.keep(id, || News::Lost(client, reason.to_owned())) {
+            self.call(id, |room| room.handle_lost(now, client, reason));
+        }
     }
 
     pub(super) fn handle_left(&mut self, id: RoomId, client: ClientId, reason: &str) {
-        self.call(id, |room| room.handle_left(client, reason));
+        if !self.keep(id, || News::Left(client, reason.to_owned())) {
+            self.call(id, |room| room.handle_left(client, reason));
+        }
     }
 }
 
@@ -338,7 +346,7 @@ impl Rooms {
     pub(super) fn next_timeout(&self) -> Option<LocalTime> {
         let due = |running: &Running| match &running.room {
             Some(room) => Some(room.next_timeout()),
-            None => running.next.as_ref().map(|(_, at)| *at),
+            None => running.pause.as_ref().map(|pause| pause.until),
         };
         self.running.values().filter_map(due).min()
     }
@@ -346,8 +354,11 @@ impl Rooms {
     /// Begins the next game after a panic, if it is time.
     fn go_on(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
-        if let Some((rotation, _)) = running.next.take_if(|(_, at)| *at <= now) {
-            self.next_game(id, Some(rotation));
+        if let Some(pause) = running.pause.take_if(|pause| pause.until <= now) {
+            self.next_game(id, Some(pause.waiting));
+            for news in pause.news {
+                self.call(id, |room| news.tell(room, now));
+            }
         }
     }
 
@@ -432,11 +443,15 @@ impl Rooms {
 
 /// The host's side.
 impl Rooms {
+    /// Carries out an order; while the room waits for its next game, when that begins.
     pub(super) fn handle_command(
         &mut self,
         id: RoomId,
         command: Command,
     ) -> Result<(), CommandError> {
+        if self.keep(id, || News::Order(command.clone())) {
+            return Ok(());
+        }
         let now = self.clock.now();
         self.call(id, |room| room.handle_command(now, command)).unwrap_or(Ok(()))
     }
