@@ -8,6 +8,8 @@ use crate::time::{Micros, Rates};
 pub const ENTITIES_MAX: u16 = 16_384;
 /// Columns of the table of one kind of entity or of an input: a vector takes several.
 pub const FIELDS_MAX: usize = 20;
+/// States that an entity is coded from: the baseline and some before it.
+pub const REFERENCES_MAX: usize = 5;
 /// Bits of one field: those of the integers in which fields travel. An `f32` holds 24 of them.
 pub const FIELD_BITS_MAX: u32 = 32;
 /// People in a room. Arbitrary.

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from .numbers import WireError, difference, fnv1a_64
 
-FILE_START = b"phaselock tables 6\n"
+FILE_START = b"phaselock tables 7\n"
 EVEN = 128
 NUMBERS = 11
 NUMBER_CONTEXTS = 33
 GAPS = NUMBERS * NUMBER_CONTEXTS
 GAP_CONTEXTS = 68
 HEADER = GAPS + 4 * GAP_CONTEXTS
-KIND = 339
+KIND = 337
 FIELD = 21176
 
 

@@ -15,7 +15,8 @@ from .tables import FIELD, GAP_CONTEXTS, GAPS, HEADER, KIND, NUMBER_CONTEXTS, Ru
 RANGE_BITS = 56
 # Numbers of a group without decisions, and those of one that ends by itself.
 WHOLE, NARROW = 1 << 32, 1 << 16
-USUAL, PRESENT, KNOWN, THERE, GONE, OWNED, MORE = 324, 326, 334, 335, 336, 337, 338
+USUAL, NEWEST, PRESENT = 324, 326, 327
+KNOWN, THERE, GONE, OWNED, MORE = 332, 333, 334, 335, 336
 
 
 def _likelihood(level: int) -> int:
@@ -203,23 +204,27 @@ class _Entities:
 
     def _references(self) -> list[int]:
         """Ages of an entity's references."""
-        if self.ages and self._plain(USUAL + self.usual):
-            self.usual = 1
+        self.usual = int(bool(self.ages) and self._plain(USUAL + self.usual))
+        if self.usual:
             return self.ages
-        own = [self.reader.age(self.source)]
+        if len(self.ages) > 1 and self._plain(NEWEST):
+            own = self.ages[:1]
+        else:
+            own = [self.reader.age(self.source)]
         for n, age in enumerate(age for age in self.ages if age > own[0]):
-            if self._plain(PRESENT + min(n, 7)) and len(own) < REFERENCES_MAX:
+            if self._plain(PRESENT + min(n, 4)) and len(own) < REFERENCES_MAX:
                 own.append(age)
-        self.usual = int(own == self.ages)
         return own
 
     def _known(self, index: int) -> State:
         ages = self._references()
+        base = self.reader.states.baseline(self.tick - ages[0], index)
+        table = self.reader.rules.kinds[base.kind]
+        if not any(field.trending for field in table):
+            ages = ages[:2]
         past = [self.reader.states.baseline(self.tick - age, index) for age in ages]
-        base = past[0]
         if any(each[:3] != base[:3] for each in past):
             raise WireError(f"references of entity {index} are of different ones")
-        table = self.reader.rules.kinds[base.kind]
         states = [each.fields for each in past]
         now = before = 8
         if len(states) > 1:

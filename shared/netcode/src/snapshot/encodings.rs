@@ -1,30 +1,28 @@
 //! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
 //! An encoding depends on an entity's state, its references, and whether the reader owns it. Most
-//! clients have the same few *sets* of references, and for each set there is a table
-//! by index. An encoding is made when the first client needs it, on whichever thread that is, and
-//! kept as groups of decisions, which each client's packet takes in as they are. An extrapolation
-//! depends on the baseline alone and serves every set with that baseline.
+//! clients have the same few rows of references; see [`Strand`](super::strands::Strand). An
+//! encoding is made when the first client needs it, on whichever thread that is, and kept as groups
+//! of decisions, which each client's packet takes in as they are. An extrapolation depends on the
+//! baseline alone and serves every strand with that baseline.
 
-#![expect(clippy::disallowed_types, reason = "nothing depends on the order of the maps")]
-
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::bits::Bits;
 use super::history::{Frame, History, Source};
 use super::silence::Silence;
+use super::strands::{Map, ReferenceSet, Strand, StrandId, Strands};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::limits::{BASELINE_AGE_TICKS_MAX, FIELDS_MAX};
+use crate::limits::{FIELDS_MAX, REFERENCES_MAX};
 use crate::motion::send_rule::SendRule;
-use crate::wire::extrapolation::{REFERENCES_MAX, ReferenceStates};
+use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
+use crate::wire::layout::BRIEF;
 use crate::wire::range::{Coder, Group, Recorder};
-use crate::wire::snapshot::{Encoding, Heads, References, digest};
+use crate::wire::snapshot::{Encoding, Led, References, digest};
 use crate::wire::state::{Codec, Extrapolations};
 
 /// Index, references and ownership in one number.
@@ -38,70 +36,11 @@ impl Key {
     }
 }
 
-/// Hasher of keys, which only the server makes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // The odd number nearest to 2^64 divided by the golden ratio (Knuth, vol. 3, 6.4).
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 29;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
-
-/// Age in ticks of an older frame, if it may be a baseline.
-fn age(newest: &Frame, then: &Frame) -> Option<u8> {
-    let age = newest.tick.since(then.tick);
-    (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
-}
-
-/// References of most entities in a packet, and the frames that they are of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReferenceSet {
-    pub(crate) references: References,
-    /// Numbers of the frames, newest first.
-    numbers: [u64; REFERENCES_MAX],
-    len: usize,
-}
-
-impl ReferenceSet {
-    /// Adds a frame, older than those before. False if it is too old.
-    pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
-        let Some(age) = age(newest, then) else { return false };
-        if self.len < REFERENCES_MAX {
-            self.references.push(age);
-            self.numbers[self.len] = then.number;
-            self.len += 1;
-        }
-        true
-    }
-
-    /// Numbers of the frames, newest first.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
-        self.numbers.into_iter().take(self.len)
-    }
-}
-
 /// An entity's coding for readers who have certain older states.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoded {
-    pub(crate) encoding: Encoding,
+    pub(crate) led: Led,
     groups: Groups,
-    /// Beginnings, up to the fields, of one with the packet's references.
-    pub(crate) heads: Heads,
 }
 
 impl Encoded {
@@ -134,17 +73,6 @@ impl Groups {
     }
 }
 
-/// Encodings by one set of references.
-#[derive(Debug, Default)]
-struct Set {
-    references: ReferenceSet,
-    /// Entities that are there in all its frames and in the newest one.
-    there: Bits,
-    /// Position of its baseline among the bases.
-    base: usize,
-    table: Vec<OnceLock<Encoded>>,
-}
-
 /// Extrapolations from one baseline.
 #[derive(Debug, Default)]
 struct Base {
@@ -152,13 +80,6 @@ struct Base {
     table: Vec<OnceLock<Extrapolations>>,
 }
 
-/// Position of a set of references among those of the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SetId(u32);
-
-/// Sets of references in one snapshot that have a table. Clients with losses have sets of their
-/// own; beyond so many they share by a map. Arbitrary.
-const SETS_MAX: usize = 48;
 /// Parts of the map, so that threads seldom wait for each other. Arbitrary.
 const SHARDS: usize = 32;
 
@@ -172,12 +93,15 @@ pub struct Encodings<G> {
     there: Bits,
     /// ... those that may rest while they do not change, ...
     resting: Bits,
+    /// ... those of kinds that [`BRIEF`] references are enough for, ...
+    brief: Bits,
     /// ... and those of which their owners alone see all, by owners.
     private: Vec<(PlayerId, u16)>,
-    /// Those in use come first.
-    sets: Vec<Set>,
-    used: usize,
-    by_references: Map<u64, SetId>,
+    strands: Strands,
+    /// Encodings in the places of strands. Those that are taken come first; more may be asked for
+    /// than there are.
+    kept: Vec<OnceLock<Encoded>>,
+    taken: AtomicU32,
     bases: Vec<Base>,
     bases_used: usize,
     others: Vec<Mutex<Map<Key, Encoded>>>,
@@ -195,9 +119,10 @@ impl<G: Game> Encodings<G> {
             there: Bits::default(),
             resting: Bits::default(),
             private: Vec::new(),
-            sets: Vec::new(),
-            used: 0,
-            by_references: HashMap::default(),
+            brief: Bits::default(),
+            strands: Strands::default(),
+            kept: Vec::new(),
+            taken: AtomicU32::new(0),
             bases: Vec::new(),
             bases_used: 0,
             others: (0..SHARDS).map(|_| Mutex::default()).collect(),
@@ -247,13 +172,18 @@ impl<G: Game> Encodings<G> {
         all.map(|(_, index)| *index)
     }
 
-    /// Entities that are there in all frames of a set and in the newest one.
-    pub(super) fn there_in(&self, set: SetId) -> &Bits {
-        &self.sets[set.0 as usize].there
+    /// Those of kinds that [`BRIEF`] references are enough for.
+    pub(super) fn brief(&self) -> &Bits {
+        &self.brief
+    }
+
+    /// A strand and its shorter ones, the longest first.
+    pub(super) fn strands(&self, id: StrandId) -> impl Iterator<Item = &Strand> {
+        self.strands.and_shorter(id)
     }
 
     /// Forgets the encodings of another snapshot.
-    pub(crate) fn begin(&mut self, frame: &Frame) {
+    pub(crate) fn begin(&mut self, history: &History, frame: &Frame) {
         if self.frame == frame.number {
             return;
         }
@@ -262,6 +192,7 @@ impl<G: Game> Encodings<G> {
         self.there.clear();
         self.resting.clear();
         self.private.clear();
+        self.brief.clear();
         for (index, state) in frame.iter() {
             self.there.insert(index);
             if self.codec.is_stepwise(state.kind) || self.silence.kinds().contains(state.kind) {
@@ -270,47 +201,37 @@ impl<G: Game> Encodings<G> {
             if let Some(owner) = state.owner.filter(|_| self.codec.hides(state.kind)) {
                 self.private.push((owner, index));
             }
+            if self.codec.layout().references(state.kind) == BRIEF {
+                self.brief.insert(index);
+            }
         }
         self.private.sort_unstable();
-        self.by_references.clear();
-        (self.used, self.bases_used) = (0, 0);
+        self.strands.begin(history, frame);
+        let taken = std::mem::take(self.taken.get_mut()) as usize;
+        for kept in self.kept.iter_mut().take(taken) {
+            kept.take();
+        }
+        if taken > self.kept.len() {
+            self.kept.resize_with(taken.next_power_of_two(), OnceLock::new);
+        }
+        self.bases_used = 0;
         for shard in &mut self.others {
             shard.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         }
     }
 
-    /// The set of a client with these references, if there is room for another.
-    pub(crate) fn set(&mut self, history: &History, references: ReferenceSet) -> Option<SetId> {
-        let key = references.references.key();
-        if let Some(id) = self.by_references.get(&key) {
-            return Some(*id);
-        }
-        if references.len == 0 || self.used == SETS_MAX {
-            return None;
-        }
-        let oldest = references.numbers[references.len - 1];
-        let frame = history.newest()?;
-        let base = self.base(frame, references.numbers[0]);
-        if self.sets.len() == self.used {
-            self.sets.push(Set::default());
-        }
-        let set = &mut self.sets[self.used];
-        (set.references, set.base) = (references, base);
-        set.there.clear();
-        let steady = self.there.iter().filter(|index| history.since(*index) <= oldest);
-        steady.for_each(|index| set.there.insert(index));
-        set.table.clear();
-        set.table.resize_with(frame.len(), OnceLock::new);
-        let id = SetId(self.used as u32);
-        self.used += 1;
-        self.by_references.insert(key, id);
+    /// The strand of a client with these references, if there is room for another.
+    pub(crate) fn strand(&mut self, frame: &Frame, references: &ReferenceSet) -> Option<StrandId> {
+        let id = self.strands.find(frame, &self.there, references)?;
+        self.base(frame, references.numbers().next()?);
         Some(id)
     }
 
-    fn base(&mut self, frame: &Frame, number: u64) -> usize {
+    /// Makes room for the extrapolations from a baseline.
+    fn base(&mut self, frame: &Frame, number: u64) {
         let used = &self.bases[..self.bases_used];
-        if let Some(at) = used.iter().position(|base| base.number == number) {
-            return at;
+        if used.iter().any(|base| base.number == number) {
+            return;
         }
         if self.bases.len() == self.bases_used {
             self.bases.push(Base::default());
@@ -320,39 +241,53 @@ impl<G: Game> Encodings<G> {
         base.table.clear();
         base.table.resize_with(frame.len(), OnceLock::new);
         self.bases_used += 1;
-        self.bases_used - 1
     }
 
-    /// The encoding of an entity for clients that have all of a set's references of it.
+    /// The encoding at a place.
     #[inline]
-    pub(crate) fn usual(
+    pub(crate) fn kept(&self, place: u32) -> Option<&Encoded> {
+        self.kept.get(place as usize)?.get()
+    }
+
+    /// The place of an entity's encoding for clients that have all of a strand's references of it;
+    /// none if there is no room.
+    #[inline]
+    pub(super) fn place(
         &self,
         source: &Source<'_, G>,
-        set: SetId,
+        strand: &Strand,
         index: u16,
         memory: &mut Vec<Group>,
-    ) -> Option<&Encoded> {
-        let set = &self.sets[set.0 as usize];
-        let slot = set.table.get(usize::from(index))?;
-        match slot.get() {
-            Some(made) => Some(made),
-            None => self.make_usual(source, set, slot, index, memory),
+    ) -> Option<u32> {
+        match strand.place(index) {
+            Some(place) => Some(place),
+            None => self.make_kept(source, strand, index, memory),
         }
     }
 
     #[cold]
-    fn make_usual<'s>(
-        &'s self,
+    fn make_kept(
+        &self,
         source: &Source<'_, G>,
-        set: &Set,
-        slot: &'s OnceLock<Encoded>,
+        strand: &Strand,
         index: u16,
         memory: &mut Vec<Group>,
-    ) -> Option<&'s Encoded> {
-        let extrapolations = self.bases[set.base].table.get(usize::from(index));
-        let mut made = self.make(source, index, &set.references, false, extrapolations, memory)?;
-        made.heads = Heads::new(&self.codec, &made.encoding, memory);
-        Some(slot.get_or_init(|| made))
+    ) -> Option<u32> {
+        let kind = source.frame.get(index)?.kind;
+        let needed = self.codec.layout().references(kind);
+        let place = match strand.shorter {
+            Some(shorter) if strand.references.len() > needed => {
+                self.place(source, self.strands.get(shorter), index, memory)?
+            }
+            _ => {
+                let place = self.taken.fetch_add(1, Ordering::Relaxed);
+                let room = self.kept.get(place as usize)?;
+                room.set(self.make(source, index, &strand.references, false, memory)?).ok()?;
+                place
+            }
+        };
+        strand.set_place(index, place);
+        Some(place)
     }
 
     /// The encoding of an entity for a client that has the `references`, all of the same entity.
@@ -364,10 +299,9 @@ impl<G: Game> Encodings<G> {
         own: bool,
         memory: &mut Vec<Group>,
     ) -> Option<Encoded> {
-        let baseline = references.numbers().next()?;
         if own {
             // Nobody else gets it.
-            return self.make(source, index, references, own, None, memory);
+            return self.make(source, index, references, own, memory);
         }
         let key = Key::new(index, references.references, own);
         let shard = &self.others[usize::from(index) % SHARDS];
@@ -375,21 +309,18 @@ impl<G: Game> Encodings<G> {
         if let Some(kept) = lock().get(&key) {
             return Some(kept.clone());
         }
-        let base = self.bases[..self.bases_used].iter().find(|base| base.number == baseline);
-        let extrapolations = base.and_then(|base| base.table.get(usize::from(index)));
-        let made = self.make(source, index, references, own, extrapolations, memory)?;
+        let made = self.make(source, index, references, own, memory)?;
         lock().insert(key, made.clone());
         Some(made)
     }
 
-    /// Makes an encoding, with extrapolations that are `kept` or to be kept.
+    /// Makes an encoding.
     fn make(
         &self,
         source: &Source<'_, G>,
         index: u16,
         references: &ReferenceSet,
         own: bool,
-        kept: Option<&OnceLock<Extrapolations>>,
         groups: &mut Vec<Group>,
     ) -> Option<Encoded> {
         let state = source.frame.get(index)?;
@@ -418,8 +349,11 @@ impl<G: Game> Encodings<G> {
         let activity = past.activity(fields);
         let (game, kind) = (source.game, state.kind);
         let extrapolate = || self.codec.extrapolations(game, kind, own, &past, &shown.packed);
+        let baseline = references.numbers().next().filter(|_| !own);
+        let base = |number| self.bases[..self.bases_used].iter().find(|it| it.number == number);
+        let table = baseline.and_then(base).map(|base| &base.table);
         let own_ones;
-        let extrapolations = match kept {
+        let extrapolations = match table.and_then(|table| table.get(usize::from(index))) {
             Some(kept) => kept.get_or_init(extrapolate),
             None => {
                 own_ones = extrapolate();
@@ -438,6 +372,10 @@ impl<G: Game> Encodings<G> {
         }
         let digest = digest::<G::Entity>(index, Some(&shown));
         let encoding = Encoding { kind, activity, extrapolated, cost, digest };
-        Some(Encoded { encoding, groups: Groups::new(groups), heads: Heads::default() })
+        let layout = self.codec.layout();
+        let needed = layout.references(kind) as u8;
+        let levels = layout.extrapolated(kind, activity);
+        let led = Led { encoding, levels, count: past.len as u8, needed };
+        Some(Encoded { led, groups: Groups::new(groups) })
     }
 }

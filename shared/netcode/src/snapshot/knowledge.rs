@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::bits::Bits;
 use super::content::Content;
-use super::encodings::{Encodings, ReferenceSet};
+use super::encodings::Encodings;
 use super::history::{History, Source};
 use super::recent::Recent;
+use super::strands::{ReferenceSet, Strand};
 use crate::game::Game;
-use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::wire::snapshot::Change;
 
 /// Entities of one snapshot.
@@ -177,15 +178,24 @@ impl Knowledge {
                 .all(|number| silence.is_near(encodings.codec(), source, index, number))
     }
 
-    /// Writes the entities of which the client has all states of a packet's set, the newest first:
-    /// of those that were `there` in all its frames.
-    pub(super) fn write_usual(&self, set: &ReferenceSet, there: &Bits, usual: &mut Bits) {
-        usual.set(there);
-        for number in set.numbers() {
-            match self.acked(number) {
-                Some(entities) => usual.keep(entities),
-                None => usual.clear(),
-            }
+    /// Writes by the number of references, from one on, the entities of which the client has so
+    /// many of the newest states of `strands`, the longest first.
+    pub(super) fn write_led<'s>(
+        &self,
+        strands: impl Iterator<Item = &'s Strand>,
+        led: &mut [Bits; REFERENCES_MAX],
+    ) {
+        led.iter_mut().for_each(Bits::clear);
+        for strand in strands {
+            let Some(at) = strand.references.len().checked_sub(1) else { continue };
+            let Some(oldest) = strand.references.numbers().last() else { continue };
+            let Some(entities) = self.acked(oldest) else { continue };
+            led[at].set(&strand.there);
+            led[at].keep(entities);
+        }
+        for at in 1..REFERENCES_MAX {
+            let [newer, older] = &mut led[at - 1..=at] else { continue };
+            older.keep(newer);
         }
     }
 

@@ -27,5 +27,6 @@ mod recent;
 pub mod sender;
 mod silence;
 pub mod store;
+mod strands;
 
 pub use crate::wire::state::EntityState;

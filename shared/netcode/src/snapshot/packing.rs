@@ -6,12 +6,13 @@ use super::EntityState;
 use super::encodings::Encoded;
 use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
 use super::sender::Sender;
+use super::strands::Strand;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MIN, SNAPSHOT_PACKETS_MAX};
 use crate::wire::fields::without_hidden;
-use crate::wire::range::Group;
+use crate::wire::layout::BRIEF;
 use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
 
 /// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
@@ -64,19 +65,39 @@ impl Sender {
         }
     }
 
-    /// Finds the entities of which the client has all the packet's references. Whoever sees no
-    /// more of its own than others do shares with them.
+    /// Finds the entities of which the client has the packet's references, or the newest of them.
+    /// Whoever sees no more of its own than others do shares with them.
     fn find_usual<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space) {
         let Scene { encodings, begun, .. } = scene;
-        let usual = &mut space.usual;
-        match begun.set {
-            Some(set) => {
-                self.knowledge.write_usual(&begun.references, encodings.there_in(set), usual);
-                encodings.private(self.reader).for_each(|index| usual.remove(index));
-                usual.subtract(&space.ended);
-            }
-            None => usual.clear(),
+        let Space { usual, led, ended, .. } = space;
+        usual.clear();
+        let strands = begun.strand.into_iter().flat_map(|strand| encodings.strands(strand));
+        self.knowledge.write_led(strands, led);
+        let [newest, ..] = &mut *led;
+        newest.subtract(ended);
+        encodings.private(self.reader).for_each(|index| newest.remove(index));
+        let len = begun.references.len();
+        if let Some(few) = led.get(BRIEF.min(len).wrapping_sub(1)) {
+            usual.set(few);
+            usual.keep(encodings.brief());
         }
+        if let Some(all) = led.get(len.wrapping_sub(1)) {
+            usual.add(all);
+        }
+        usual.keep(&led[0]);
+    }
+
+    /// The strand for an entity of which the client has the packet's newest references.
+    #[inline]
+    fn strand<'s, G: Game>(scene: &Scene<'s, G>, space: &Space, index: u16) -> Option<&'s Strand> {
+        let mut strands = scene.encodings.strands(scene.begun.strand?);
+        if space.usual.contains(index) {
+            return strands.next();
+        }
+        if !space.led[0].contains(index) {
+            return None;
+        }
+        strands.find(|strand| space.led[strand.references.len() - 1].contains(index))
     }
 
     /// Chooses all that is listed, from the cursor on.
@@ -85,9 +106,12 @@ impl Sender {
         space.others.clear();
         let listed = take(&mut space.listed);
         for index in listed.iter_from(self.cursor) {
-            let coded = match space.usual.contains(index) {
-                true => Coded::Usual,
-                false => self.coded(scene, space, index).0,
+            let Scene { source, encodings, .. } = scene;
+            let place = Self::strand(scene, space, index)
+                .and_then(|strand| encodings.place(source, strand, index, &mut space.groups));
+            let coded = match place {
+                Some(place) => Coded::Led(place),
+                None => self.coded(scene, space, index).0,
             };
             space.chosen.push(Chosen { index, rank: 0, coded });
         }
@@ -125,15 +149,21 @@ impl Sender {
             };
             return (away, AWAY_COST);
         };
-        let cost = |encoded: &Encoded| u64::from(encoded.encoding.cost) + 1024;
-        if space.usual.contains(index)
-            && let Some(set) = begun.set
-            && let Some(encoded) = encodings.usual(source, set, index, &mut space.groups)
+        let cost = |encoded: &Encoded| u64::from(encoded.led.encoding.cost) + 1024;
+        let strand = Self::strand(scene, space, index);
+        if let Some(strand) = strand
+            && let Some(place) = encodings.place(source, strand, index, &mut space.groups)
+            && let Some(encoded) = encodings.kept(place)
         {
-            return (Coded::Usual, cost(encoded));
+            return (Coded::Led(place), cost(encoded));
         }
         let own = state.owner == Some(self.reader) && encodings.codec().hides(state.kind);
-        let references = self.knowledge.references(source, &begun.references, index);
+        let needed = encodings.codec().layout().references(state.kind);
+        let references = match strand {
+            Some(strand) => strand.references,
+            None => self.knowledge.references(source, &begun.references, index),
+        };
+        let references = references.first(needed);
         match encodings.other(source, index, &references, own, &mut space.groups) {
             Some(encoded) => {
                 let cost = cost(&encoded);
@@ -173,9 +203,8 @@ impl Sender {
             let first = space.packets.is_empty();
             let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
             let most = most.min(size.packet);
-            let (others, making) = (&space.others, &mut space.making);
             for chosen in left {
-                if !self.push(&mut writer, scene, others, chosen, most, making) {
+                if !self.push(&mut writer, scene, &space.others, chosen, most) {
                     break;
                 }
             }
@@ -205,21 +234,16 @@ impl Sender {
         others: &[(References, Encoded)],
         chosen: &Chosen,
         most: usize,
-        making: &mut Vec<Group>,
     ) -> bool {
-        let Scene { source, encodings, begun } = scene;
+        let Scene { source, encodings, .. } = scene;
         let index = chosen.index;
         match chosen.coded {
-            Coded::Usual => {
-                let usual = begun.set.and_then(|set| encodings.usual(source, set, index, making));
-                usual.is_some_and(|usual| {
-                    let Encoded { encoding, heads, .. } = usual;
-                    writer.push_usual::<G>(index, encoding, heads, usual.groups(), most)
-                })
-            }
+            Coded::Led(place) => encodings
+                .kept(place)
+                .is_some_and(|kept| writer.push_led::<G>(index, &kept.led, kept.groups(), most)),
             Coded::Other(at) => {
                 let (references, encoded) = &others[usize::from(at)];
-                let change = Change::Known(*references, encoded.encoding);
+                let change = Change::Known(*references, encoded.led.encoding);
                 writer.push::<G>(index, &change, encoded.groups(), most)
             }
             Coded::Full => source.frame.get(index).is_some_and(|state| {

@@ -2,8 +2,10 @@
 
 use super::bits::Bits;
 use super::content::Content;
-use super::encodings::{Encoded, Encodings, ReferenceSet, SetId};
+use super::encodings::{Encoded, Encodings};
 use super::history::Source;
+use super::strands::{ReferenceSet, StrandId};
+use crate::limits::REFERENCES_MAX;
 use crate::wire::range::Group;
 use crate::wire::snapshot::References;
 
@@ -12,8 +14,8 @@ use crate::wire::snapshot::References;
 pub struct Begun {
     /// References of most entities.
     pub(super) references: ReferenceSet,
-    /// Encodings from just these, if there are any.
-    pub(super) set: Option<SetId>,
+    /// Encodings from just these, if there is room for them.
+    pub(super) strand: Option<StrandId>,
 }
 
 /// Memory that is used again for each snapshot.
@@ -24,8 +26,10 @@ pub(super) struct Space {
     pub(super) ended: Bits,
     /// Relevant entities that may rest, see [`Encodings::resting`].
     pub(super) resting: Bits,
-    /// Entities of which the client has all the packet's references.
+    /// Entities of which the client has all the packet's references that they need.
     pub(super) usual: Bits,
+    /// By their number, from one on, entities of which it has so many of the newest ones.
+    pub(super) led: [Bits; REFERENCES_MAX],
     /// Some of the listed, the most important first.
     pub(super) due: Vec<u16>,
     pub(super) chosen: Vec<Chosen>,
@@ -36,8 +40,6 @@ pub(super) struct Space {
     pub(super) buffers: Vec<Vec<u8>>,
     pub(super) contents: Vec<Content>,
     pub(super) groups: Vec<Group>,
-    /// The same for encodings that are made while a packet is written.
-    pub(super) making: Vec<Group>,
 }
 
 /// An entity of a snapshot, and its coding.
@@ -52,8 +54,8 @@ pub(super) struct Chosen {
 /// Coding of an entity.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Coded {
-    /// From the packet's references.
-    Usual,
+    /// From the newest references of the packet: the place of an encoding.
+    Led(u32),
     /// From references of its own, at a position in [`Space::others`].
     Other(u16),
     /// The whole state.

@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 use std::mem::take;
 
 use super::content::Content;
-use super::encodings::{Encodings, ReferenceSet};
+use super::encodings::Encodings;
 use super::history::{Frame, History, Source};
 use super::knowledge::Knowledge;
 use super::plan::{Coded, Scene, Size, Space};
 use super::priority::Priorities;
 use super::recent::Recent;
+use super::strands::ReferenceSet;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Relevant;
-use crate::limits::SENT_PACKETS_MAX;
+use crate::limits::{REFERENCES_MAX, SENT_PACKETS_MAX};
 use crate::path::{PathWindow, SendRate};
 use crate::time::{LocalTime, Micros};
-use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{KindSet, SnapshotHeader};
 use crate::wire::state::Codec;
@@ -251,9 +251,9 @@ impl Sender {
     /// coded from them.
     pub fn begin<G: Game>(&self, encodings: &mut Encodings<G>, history: &History) -> Begun {
         let Some(frame) = history.newest() else { return Begun::default() };
-        encodings.begin(frame);
+        encodings.begin(history, frame);
         let references = self.references(encodings.codec(), history, frame);
-        Begun { references, set: encodings.set(history, references) }
+        Begun { references, strand: encodings.strand(frame, &references) }
     }
 
     /// Packs the newest snapshot, as [begun](Self::begin), into packets of at most `packet_bytes`:

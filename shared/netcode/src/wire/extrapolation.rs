@@ -9,11 +9,8 @@
 use super::fields::difference;
 use super::model::CLASSES;
 use crate::fields::{Field, Motion, Packed};
-use crate::limits::FIELDS_MAX;
+use crate::limits::{FIELDS_MAX, REFERENCES_MAX};
 use crate::time::Rates;
-
-/// Number of states to extrapolate from: the baseline and up to four before it.
-pub const REFERENCES_MAX: usize = 5;
 
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]

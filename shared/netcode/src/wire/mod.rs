@@ -14,6 +14,7 @@ pub mod extrapolation;
 pub mod fields;
 mod hash;
 pub mod input;
+pub mod layout;
 pub mod model;
 pub mod protocol;
 pub mod range;

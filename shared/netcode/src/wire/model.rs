@@ -7,12 +7,11 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
-use std::borrow::Cow;
-
 use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
 use super::records::records_digest;
 use crate::fields::Kind;
+use crate::limits::REFERENCES_MAX;
 
 /// A number in a packet's header, with statistics of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +62,9 @@ pub(super) const FIELD: usize = MANTISSA + MAGNITUDES * 4;
 pub(crate) const ACTIVITIES: usize = 9;
 pub(super) const EXTRAPOLATED: usize = 0;
 pub(super) const USUAL: usize = EXTRAPOLATED + ACTIVITIES * ACTIVITIES * 4;
-pub(super) const PRESENT: usize = USUAL + 2;
-pub(super) const KNOWN: usize = PRESENT + 8;
+pub(super) const NEWEST: usize = USUAL + 2;
+pub(super) const PRESENT: usize = NEWEST + 1;
+pub(super) const KNOWN: usize = PRESENT + REFERENCES_MAX;
 /// Decisions of an entity apart from its fields.
 pub(super) const ENTITY: usize = KNOWN + 5;
 
@@ -91,7 +91,7 @@ pub enum TablesError {
 }
 
 /// First bytes of a file of tables; changes whenever decisions are added or moved.
-const VERSION: &[u8] = b"phaselock tables 6\n";
+const VERSION: &[u8] = b"phaselock tables 7\n";
 
 impl Tables {
     /// Tables for games without their own, trained on all scenes.
@@ -134,7 +134,7 @@ impl Tables {
     }
 
     /// General tables for every field of such kinds.
-    fn spread(&self, kinds: &[usize]) -> Self {
+    pub(super) fn spread(&self, kinds: &[usize]) -> Self {
         let (header, rest) = self.levels.split_at(HEADER);
         let (entity, field) = rest.split_at(ENTITY);
         let mut levels = header.to_vec();
@@ -235,45 +235,6 @@ pub(super) fn len(kinds: &[usize]) -> usize {
     starts(kinds).last().map_or(HEADER, |(start, fields)| start + ENTITY + fields * FIELD)
 }
 
-/// Tables of a game, and the places of its decisions in them.
-#[derive(Debug)]
-pub struct Layout {
-    tables: Cow<'static, Tables>,
-    /// Start of the decisions of each kind's entity.
-    kinds: Vec<usize>,
-}
-
-impl Layout {
-    /// A game's kinds in its tables; if these were made for other kinds, in the general ones.
-    pub fn new(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
-        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
-        let tables = match tables {
-            fit if fit.fit(kinds) => fit,
-            _ => Cow::Owned(Tables::general().spread(&fields)),
-        };
-        Self { tables, kinds: starts(&fields).map(|(start, _)| start).collect() }
-    }
-
-    /// The likelihoods.
-    pub fn levels(&self) -> &[Level] {
-        &self.tables.levels
-    }
-
-    /// Digest of the tables.
-    pub fn digest(&self) -> u64 {
-        self.tables.digest
-    }
-
-    fn entity(&self, kind: u8) -> usize {
-        self.kinds[usize::from(kind)]
-    }
-
-    /// Start of a field's decisions.
-    pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
-        FieldAt(self.entity(kind) + ENTITY + field * FIELD)
-    }
-}
-
 /// Codes a number of a header: its exponent by the tables, the rest as it is.
 pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 {
     let start = which as usize * EXPONENTS;
@@ -319,25 +280,13 @@ fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u3
     }
 }
 
-/// Codes whether an entity is as extrapolated, given the two before it (`lately`).
-pub(crate) fn extrapolated<C: Coder>(
-    coder: &mut C,
-    layout: &Layout,
-    kind: u8,
-    activity: [u8; 2],
-    lately: u8,
-    yes: bool,
-) -> bool {
-    let [now, before] = activity.map(usize::from);
-    let context = (now * ACTIVITIES + before) * 4 + usize::from(lately);
-    coder.bit(layout.entity(kind) + EXTRAPOLATED + context, yes)
-}
-
 /// Decisions about an entity with one context each, shared by all kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
     /// The references are the packet's, given whether the entity before had them.
     Usual(bool),
+    /// The baseline is the packet's.
+    Newest,
     /// The packet's reference of a number is among the entity's.
     Present(usize),
     Known,
@@ -352,7 +301,8 @@ pub(crate) enum Plain {
 pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
     let context = match what {
         Plain::Usual(before) => USUAL + usize::from(before),
-        Plain::Present(number) => PRESENT + number.min(7),
+        Plain::Newest => NEWEST,
+        Plain::Present(number) => PRESENT + number.min(REFERENCES_MAX - 1),
         Plain::Known => KNOWN,
         Plain::There => KNOWN + 1,
         Plain::Gone => KNOWN + 2,
@@ -402,4 +352,4 @@ pub(crate) fn residual<C: Coder>(
 
 /// Start of a field's decisions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldAt(usize);
+pub(crate) struct FieldAt(pub(super) usize);

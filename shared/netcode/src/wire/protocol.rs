@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::hash::fnv1a;
-use super::model::Layout;
+use super::layout::Layout;
 use super::records::{audience, motion, records_text};
 use crate::fields::{Entity, Field, Kind, Record};
 use crate::game::Game;
@@ -14,7 +14,7 @@ use crate::limits;
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `WIRE.md` changes.
-pub const LAYOUT: u32 = 8;
+pub const LAYOUT: u32 = 9;
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {

@@ -118,7 +118,7 @@ fn split(scale: &Scale, width: u64, level: Level) -> u64 {
 
 /// A group that grows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Growing {
+pub(crate) struct Growing {
     start: u64,
     width: u64,
 }
@@ -136,9 +136,16 @@ impl Growing {
         }
     }
 
+    /// Decides with a likelihood; returns the group if it ended with that.
+    #[inline]
+    pub(super) fn bit(&mut self, level: Level, yes: bool) -> Option<Group> {
+        self.decide(split(scale(), self.width, level), yes);
+        if self.width < NARROW { self.take() } else { None }
+    }
+
     /// The group so far, if there is anything in it. The next one begins.
     #[inline]
-    fn take(&mut self) -> Option<Group> {
+    pub(super) fn take(&mut self) -> Option<Group> {
         let Self { start, width } = std::mem::replace(self, Self::NEW);
         (width < WHOLE).then_some(Group { start: start as u32, width: width as u32 })
     }
@@ -352,14 +359,9 @@ impl<'t> Recorder<'t> {
         Self { levels, scale: scale(), groups, growing: Growing::NEW, cost: 0 }
     }
 
-    /// The decisions so far as the beginning of a group, if no group has ended.
-    pub(super) fn pause(self) -> Option<Growing> {
-        self.groups.is_empty().then_some(self.growing)
-    }
-
-    /// Goes on from the beginning of a group, where none has begun.
-    pub(super) fn resume(&mut self, begun: Growing) {
-        self.growing = begun;
+    /// The cost of the ended groups in 1/1024 bit, and the group that has not ended.
+    pub(super) fn pause(self) -> (u32, Growing) {
+        (self.cost, self.growing)
     }
 }
 

@@ -21,5 +21,5 @@ pub(crate) use reading::count_snapshot;
 pub use reading::{Told, read_header, read_snapshot};
 pub use references::References;
 pub use silence::KindSet;
-pub(crate) use writer::Heads;
+pub(crate) use writer::Led;
 pub use writer::SnapshotWriter;

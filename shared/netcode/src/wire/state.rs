@@ -7,7 +7,8 @@ use super::extrapolation::{
     FINE, Predicted, ReferenceStates, Trend, by_table, digits, follows, on_grid,
 };
 use super::fields::{difference, moved, visible, without_hidden};
-use super::model::{Knowledge, Layout, Tables, residual};
+use super::layout::Layout;
+use super::model::{Knowledge, Tables, residual};
 use super::range::Coder;
 use super::rotation::{Whole, smallest};
 use crate::fields::{Entity, Field, Motion, Packed};

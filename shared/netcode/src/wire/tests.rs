@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 
 use super::counts::Counts;
+use super::layout::Layout;
 use super::model::*;
 use super::range::{Coder, RangeReader, RangeWriter, Recorder};
 use crate::fields::{Field, Kind};
@@ -81,7 +82,7 @@ fn the_documents_numbers_are_the_codes() {
 fn the_documents_contexts_are_the_codes() {
     let document = include_str!("../../WIRE.md");
     for stated in [
-        format!("`{USUAL} + usual` |\n| Present | `{PRESENT} + n` |"),
+        format!("`{USUAL} + usual` |\n| Newest | {NEWEST} |\n| Present | `{PRESENT} + n` |"),
         format!("More | {KNOWN}, {}, {}, {}, {} |", KNOWN + 1, KNOWN + 2, KNOWN + 3, KNOWN + 4),
         format!("bit(F + {SIGN} + c)"),
         format!("bit(F + {EXPONENT} + x * {MAGNITUDES} + min(e, {}))", MAGNITUDES - 1),

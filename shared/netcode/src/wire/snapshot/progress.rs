@@ -62,12 +62,6 @@ impl Progress {
         index.wrapping_sub(self.next)
     }
 
-    /// Tells whether an entity comes right behind one with the packet's references, which itself
-    /// came right behind another.
-    pub(super) fn is_usual(&self, index: u16) -> bool {
-        self.usual && self.gap == 0 && self.gap_to(index) == 0
-    }
-
     /// Tells whether an entity may follow: indices go around at most once.
     pub(super) fn may_follow(&self, gap: u16) -> bool {
         let turned = if self.count == 0 { 0 } else { self.turned + u32::from(gap) };

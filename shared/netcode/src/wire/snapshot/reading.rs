@@ -17,7 +17,8 @@ use crate::wire::counts::Counts;
 use crate::wire::datagram::kind_of;
 use crate::wire::error::WireError;
 use crate::wire::extrapolation::ReferenceStates;
-use crate::wire::model::{Plain, extrapolated, gap, plain};
+use crate::wire::layout::extrapolated;
+use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, RangeReader};
 use crate::wire::state::{AsExtrapolated, Codec, EntityState};
 
@@ -155,15 +156,15 @@ fn read_from<'s, G: Game, C: Coder>(
         let mut hidden = false;
         let state = if plain(coder, Plain::Known, false) {
             let mut references = References::NONE;
-            own_references(coder, header.references, progress.usual, &mut references)?;
-            progress.usual = references == header.references;
+            let (packet, before) = (header.references, progress.usual);
+            progress.usual = own_references(coder, packet, before, false, &mut references)?;
             let find = |age: u8| {
                 let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
                 known(index, Tick(then)).ok_or(WireError::Baseline)
             };
             let base = *find(references.baseline().ok_or(WireError::Baseline)?)?;
             let mut past = ReferenceStates::default();
-            for age in references.iter() {
+            for age in references.iter().take(layout.references(base.kind)) {
                 let state = find(age)?;
                 if !state.same_entity(&base) {
                     return Err(WireError::Baseline);

@@ -2,9 +2,8 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
-use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::wire::WireError;
-use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::model::{Number, Plain, number, plain};
 use crate::wire::range::Coder;
 
@@ -34,6 +33,13 @@ impl References {
     /// The baseline's.
     pub fn baseline(&self) -> Option<u8> {
         self.iter().next()
+    }
+
+    /// The newest `count` of them.
+    #[must_use]
+    pub fn first(mut self, count: usize) -> Self {
+        self.ages.iter_mut().skip(count).for_each(|age| *age = 0);
+        self
     }
 
     /// All in one number.
@@ -66,21 +72,28 @@ fn age(age: u32) -> Result<u8, WireError> {
     }
 }
 
-/// Codes an entity's references: the packet's, or a baseline of its own and those of the packet's
-/// before it that it has.
+/// Codes an entity's references: the packet's, if it is `usual`; or a baseline, which may be the
+/// packet's, and those of the packet's before it that it has. Returns whether it is usual.
 pub(super) fn own_references<C: Coder>(
     coder: &mut C,
     packet: References,
     usual_before: bool,
+    usual: bool,
     own: &mut References,
-) -> Result<(), WireError> {
-    let possible = packet.baseline().is_some();
-    if possible && plain(coder, Plain::Usual(usual_before), *own == packet) {
+) -> Result<bool, WireError> {
+    let newest = packet.baseline();
+    if newest.is_some() && plain(coder, Plain::Usual(usual_before), usual) {
         *own = packet;
-        return Ok(());
+        return Ok(true);
     }
-    let baseline = own.baseline().map_or(0, |age| u32::from(age) - 1);
-    let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
+    let baseline = own.baseline();
+    let baseline = match newest.filter(|_| packet.iter().nth(1).is_some()) {
+        Some(newest) if plain(coder, Plain::Newest, baseline == Some(newest)) => newest,
+        _ => {
+            let back = baseline.map_or(0, |age| u32::from(age) - 1);
+            age(number(coder, Number::BaselineAge, back).saturating_add(1))?
+        }
+    };
     let mut read = References::NONE;
     read.push(baseline);
     for (nth, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
@@ -89,5 +102,5 @@ pub(super) fn own_references<C: Coder>(
         }
     }
     *own = read;
-    Ok(())
+    Ok(false)
 }

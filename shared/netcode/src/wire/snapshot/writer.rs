@@ -12,12 +12,28 @@ use super::silence::KindSet;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::wire::model::{Layout, Plain, extrapolated, gap, plain};
-use crate::wire::range::{Coder, Group, Growing, RangeWriter, Recorder};
+use crate::wire::layout::{Layout, extrapolated};
+use crate::wire::model::{Plain, gap, plain};
+use crate::wire::range::{Coder, Group, Level, RangeWriter, Recorder};
 use crate::wire::state::Codec;
 
 /// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
 pub(super) const END_BITS: u32 = 12 + CHECK_BITS + 8;
+
+/// Most cost of an entity without its fields in 1/1024 bit, if its gap is short: each of some 20
+/// decisions takes less than 12 bits.
+const HEAD_COST_MAX: u32 = 256 * 1024;
+
+/// Coding of an entity from the newest references of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Led {
+    pub(crate) encoding: Encoding,
+    /// Levels of being as extrapolated, by the two entities before.
+    pub(crate) levels: [Level; 4],
+    /// Number of references, and the most that the kind goes by.
+    pub(crate) count: u8,
+    pub(crate) needed: u8,
+}
 
 /// Writer of one packet.
 #[derive(Debug)]
@@ -29,6 +45,7 @@ pub struct SnapshotWriter<'l> {
     /// In 1/1024 bit.
     pub(super) cost: u32,
     references: References,
+    references_count: usize,
     progress: Progress,
     reader: PlayerId,
     /// Kinds of which silence says something, and the bits that this takes in the last packet.
@@ -72,6 +89,7 @@ impl<'l> SnapshotWriter<'l> {
             groups,
             cost,
             references,
+            references_count: references.iter().count(),
             progress,
             reader,
             silent,
@@ -99,7 +117,7 @@ impl<'l> SnapshotWriter<'l> {
         entity::<G, _>(&mut recorder, packet, &mut progress, index, change);
         recorder.end();
         let cost = self.cost + recorder.cost + change.fields_cost();
-        if cost.div_ceil(1024) + END_BITS + self.silent_bits > bytes_max as u32 * 8 {
+        if !self.fits(cost, bytes_max) {
             return false;
         }
         self.groups.iter().for_each(|group| self.coder.group(*group));
@@ -109,32 +127,61 @@ impl<'l> SnapshotWriter<'l> {
         true
     }
 
-    /// Adds an entity whose references are the packet's, like [`push`](Self::push).
+    /// Adds an entity that is coded from the packet's newest references, like
+    /// [`push`](Self::push).
     #[inline]
-    pub(crate) fn push_usual<G: Game>(
+    pub(crate) fn push_led<G: Game>(
         &mut self,
         index: u16,
-        encoding: &Encoding,
-        heads: &Heads,
+        led: &Led,
         fields: &[Group],
         bytes_max: usize,
     ) -> bool {
-        let head = heads.0.as_ref().filter(|_| self.progress.is_usual(index));
-        let Some(head) = head.map(|heads| heads[usize::from(self.progress.lately)]) else {
-            let change = Change::Known(self.references, *encoding);
+        let Led { encoding, levels, count, needed } = led;
+        let (count, needed) = (usize::from(*count), usize::from(*needed));
+        let usual = count == self.references_count.min(needed);
+        let (progress, gap) = (&self.progress, self.progress.gap_to(index));
+        let opening = self.layout.opening(gap, progress.gap, progress.usual, usual);
+        let fits = self.fits(self.cost + encoding.cost + HEAD_COST_MAX, bytes_max);
+        let (Some(opening), true) = (opening.filter(|_| progress.may_follow(gap)), fits) else {
+            let change = Change::Known(self.references.first(count), *encoding);
             return self.push::<G>(index, &change, fields, bytes_max);
         };
-        let cost = self.cost + head.cost + encoding.cost;
-        let is_full = cost.div_ceil(1024) + END_BITS + self.silent_bits > bytes_max as u32 * 8;
-        if is_full || !self.progress.may_follow(0) {
-            return false;
+        let mut growing = opening.growing;
+        self.cost += opening.cost + encoding.cost;
+        if let Some(ended) = opening.ended {
+            self.coder.group(ended);
         }
-        self.coder.group(head.group);
+        if !usual {
+            let levels = self.layout.present_levels().iter().take(self.references_count - 1);
+            for (level, nth) in levels.zip(1..) {
+                let ended = growing.bit(*level, nth < count);
+                self.write_counted(ended);
+            }
+        }
+        let level = levels[usize::from(self.progress.lately)];
+        let ended = growing.bit(level, encoding.extrapolated).or_else(|| growing.take());
+        self.write_counted(ended);
         fields.iter().for_each(|group| self.coder.group(*group));
+        self.progress.usual = usual;
         self.progress.predicted(encoding.extrapolated);
         self.progress.add(index, encoding.digest);
-        self.cost = cost;
         true
+    }
+
+    /// Writes a group that ended, if there is one, and adds its cost.
+    #[inline]
+    fn write_counted(&mut self, ended: Option<Group>) {
+        if let Some(group) = ended {
+            self.coder.group(group);
+            self.cost += group.cost();
+        }
+    }
+
+    /// Tells whether a packet of such a cost is small enough.
+    #[inline]
+    fn fits(&self, cost: u32, bytes_max: usize) -> bool {
+        cost.div_ceil(1024) + END_BITS + self.silent_bits <= bytes_max as u32 * 8
     }
 
     /// Number of entities.
@@ -168,55 +215,6 @@ impl<'l> SnapshotWriter<'l> {
     }
 }
 
-/// Beginnings of an entity that comes right behind a usual one, up to its fields, by the two
-/// entities before it: bits of [`Progress::lately`]. None if one of them is not one group.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heads(Option<[Head; 4]>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Head {
-    group: Group,
-    /// In 1/1024 bit.
-    cost: u32,
-}
-
-impl Heads {
-    /// Those of an encoding; `groups` is memory.
-    pub(crate) fn new<G: Game>(
-        codec: &Codec<G>,
-        encoding: &Encoding,
-        groups: &mut Vec<Group>,
-    ) -> Self {
-        let layout = codec.layout();
-        let Some(begun) = usual(layout, groups) else { return Self(None) };
-        let mut heads = [Head::default(); 4];
-        for (head, lately) in heads.iter_mut().zip(0..) {
-            groups.clear();
-            let mut recorder = Recorder::new(layout.levels(), groups);
-            recorder.resume(begun);
-            let mut progress = Progress { lately, ..Progress::default() };
-            prediction(&mut recorder, layout, &mut progress, encoding);
-            recorder.end();
-            head.cost = recorder.cost;
-            let [group] = groups[..] else { return Self(None) };
-            head.group = group;
-        }
-        Self(Some(heads))
-    }
-}
-
-/// The beginning of an entity's group if it and the one before have the packet's references,
-/// without a gap; none if it is more than a group.
-fn usual(layout: &Layout, groups: &mut Vec<Group>) -> Option<Growing> {
-    groups.clear();
-    let mut recorder = Recorder::new(layout.levels(), groups);
-    plain(&mut recorder, Plain::More, true);
-    gap(&mut recorder, 0, 0);
-    plain(&mut recorder, Plain::Known, true);
-    plain(&mut recorder, Plain::Usual(true), true);
-    recorder.pause()
-}
-
 /// Codes whether an entity is as extrapolated.
 fn prediction<C: Coder>(
     coder: &mut C,
@@ -242,9 +240,10 @@ fn entity<G: Game, C: Coder>(
     let sum = match change {
         Change::Known(references, encoding) => {
             plain(coder, Plain::Known, true);
-            let mut references = *references;
-            let _ = own_references(coder, packet, progress.usual, &mut references);
-            progress.usual = references == packet;
+            let usual = *references == packet.first(layout.references(encoding.kind));
+            let (mut own, before) = (*references, progress.usual);
+            let coded = own_references(coder, packet, before, usual, &mut own);
+            progress.usual = coded.unwrap_or(false);
             prediction(coder, layout, progress, encoding);
             encoding.digest
         }

@@ -1,0 +1,192 @@
+//! Encodings by the references that they are made from.
+//!
+//! A client's references of most entities are those of its packet. Of an entity that it has not
+//! seen for long it has the newest few of them: so each row of references begins like those of
+//! other clients, and every beginning is a [`Strand`], with the encodings of all entities from just
+//! these references.
+
+#![expect(clippy::disallowed_types, reason = "nothing depends on the order of the maps")]
+#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::bits::Bits;
+use super::history::{Frame, History};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
+use crate::wire::snapshot::References;
+
+/// Hasher of keys, which only the server makes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The odd number nearest to 2^64 divided by the golden ratio (Knuth, vol. 3, 6.4).
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 29;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
+
+/// Age in ticks of an older frame, if it may be a baseline.
+fn age(newest: &Frame, then: &Frame) -> Option<u8> {
+    let age = newest.tick.since(then.tick);
+    (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+}
+
+/// References, and the frames that they are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReferenceSet {
+    pub(crate) references: References,
+    /// Numbers of the frames, newest first.
+    numbers: [u64; REFERENCES_MAX],
+    len: usize,
+}
+
+impl ReferenceSet {
+    /// Adds a frame, older than those before. False if it is too old.
+    pub(crate) fn push(&mut self, newest: &Frame, then: &Frame) -> bool {
+        let Some(age) = age(newest, then) else { return false };
+        if self.len < REFERENCES_MAX {
+            self.references.push(age);
+            self.numbers[self.len] = then.number;
+            self.len += 1;
+        }
+        true
+    }
+
+    /// Numbers of the frames, newest first.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.numbers.into_iter().take(self.len)
+    }
+
+    /// Number of references.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The newest `count` of them.
+    pub(super) fn first(&self, count: usize) -> Self {
+        let len = self.len.min(count);
+        Self { references: self.references.first(len), len, ..*self }
+    }
+}
+
+/// Position of a strand among those of the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StrandId(u32);
+
+/// Encodings from the same references.
+#[derive(Debug, Default)]
+pub(super) struct Strand {
+    pub(super) references: ReferenceSet,
+    /// The one without the oldest of these references.
+    pub(super) shorter: Option<StrandId>,
+    /// Entities that are there in all its frames and in the newest one.
+    pub(super) there: Bits,
+    /// By index a number one more than the place of an encoding; 0 for none.
+    places: Vec<AtomicU32>,
+}
+
+impl Strand {
+    /// The place that was [set](Self::set_place), if it was.
+    #[inline]
+    pub(super) fn place(&self, index: u16) -> Option<u32> {
+        // What is at the place is published by its own means.
+        self.places.get(usize::from(index))?.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    pub(super) fn set_place(&self, index: u16, place: u32) {
+        if let Some(slot) = self.places.get(usize::from(index)) {
+            slot.store(place + 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Most strands. Clients with losses have strands of their own; beyond so many their encodings are
+/// shared by a map. Arbitrary.
+const STRANDS_MAX: usize = 256;
+
+/// The strands of one snapshot. The memory is used again for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Strands {
+    /// Those in use come first.
+    all: Vec<Strand>,
+    used: usize,
+    by_references: Map<u64, StrandId>,
+    /// Entities that came while a reference may be from before, with the numbers of their first
+    /// frames: the youngest first.
+    young: Vec<(u64, u16)>,
+}
+
+impl Strands {
+    /// Forgets those of another snapshot.
+    pub(super) fn begin(&mut self, history: &History, frame: &Frame) {
+        self.by_references.clear();
+        self.used = 0;
+        let first = history.first().unwrap_or(0);
+        self.young.clear();
+        let born = frame.iter().map(|(index, _)| (history.since(index), index));
+        self.young.extend(born.filter(|(since, _)| *since > first));
+        self.young.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    pub(super) fn get(&self, id: StrandId) -> &Strand {
+        &self.all[id.0 as usize]
+    }
+
+    /// The strand with all of these references, if there is room for it. The newest frame has
+    /// `present`.
+    pub(super) fn find(
+        &mut self,
+        frame: &Frame,
+        present: &Bits,
+        references: &ReferenceSet,
+    ) -> Option<StrandId> {
+        let key = references.references.key();
+        if let Some(id) = self.by_references.get(&key) {
+            return Some(*id);
+        }
+        let before = references.len.checked_sub(1)?;
+        let shorter = match before {
+            0 => None,
+            _ => Some(self.find(frame, present, &references.first(before))?),
+        };
+        if self.used == STRANDS_MAX {
+            return None;
+        }
+        if self.all.len() == self.used {
+            self.all.push(Strand::default());
+        }
+        let oldest = references.numbers[before];
+        let strand = &mut self.all[self.used];
+        (strand.references, strand.shorter) = (*references, shorter);
+        strand.there.set(present);
+        let later = self.young.iter().take_while(|(since, _)| *since > oldest);
+        later.for_each(|(_, index)| strand.there.remove(*index));
+        strand.places.clear();
+        strand.places.resize_with(frame.len(), AtomicU32::default);
+        let id = StrandId(self.used as u32);
+        self.used += 1;
+        self.by_references.insert(key, id);
+        Some(id)
+    }
+
+    /// A strand and its shorter ones, the longest first.
+    pub(super) fn and_shorter(&self, id: StrandId) -> impl Iterator<Item = &Strand> {
+        std::iter::successors(Some(self.get(id)), |strand| Some(self.get(strand.shorter?)))
+    }
+}

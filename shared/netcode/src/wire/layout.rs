@@ -1,0 +1,168 @@
+//! Tables in use: where a game's decisions stand in them, and what follows from them alone.
+
+use std::borrow::Cow;
+
+use super::model::{
+    ACTIVITIES, ENTITY, EXTRAPOLATED, FIELD, FieldAt, HEADER, PRESENT, Plain, Tables, gap, plain,
+    starts,
+};
+use super::range::{Coder, EVEN, Group, Growing, Level, Recorder};
+use crate::fields::Kind;
+use crate::limits::REFERENCES_MAX;
+
+/// Most references that an entity without trends is coded from.
+pub(crate) const BRIEF: usize = 2;
+/// Gaps between indices whose codings are kept. Arbitrary: longer ones are rare in crowds.
+const GAPS: u16 = 64;
+/// Gaps before that are told apart.
+const GAPS_BEFORE: u16 = 4;
+
+/// Tables of a game, and the places of its decisions in them.
+#[derive(Debug)]
+pub struct Layout {
+    tables: Cow<'static, Tables>,
+    /// Start of the decisions of each kind's entity.
+    kinds: Vec<usize>,
+    /// For each kind the most references that its coding goes by.
+    references: Vec<usize>,
+    /// By the gap, the gap before, and both answers.
+    openings: Vec<Option<Opening>>,
+}
+
+/// The beginning of a known entity: that it follows, its gap, that it is known, and whether its
+/// references are the packet's; if not, that its baseline is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// A group that ended within it, and the cost of that in 1/1024 bit.
+    pub(crate) ended: Option<Group>,
+    pub(crate) cost: u32,
+    pub(crate) growing: Growing,
+}
+
+impl Layout {
+    /// A game's kinds in its tables; if these were made for other kinds, in the general ones.
+    pub fn new(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let tables = match tables {
+            fit if fit.fit(kinds) => fit,
+            _ => Cow::Owned(Tables::general().spread(&fields)),
+        };
+        // Older states tell trends; for the rest, the two newest tell how much changes.
+        let references = |kind: &Kind| match kind.fields.iter().any(|field| field.trending) {
+            true => REFERENCES_MAX,
+            false => BRIEF,
+        };
+        let references = kinds.iter().map(references).collect();
+        let kinds = starts(&fields).map(|(start, _)| start).collect();
+        let mut memory = Vec::new();
+        let mut openings = Vec::with_capacity(4 * usize::from(GAPS * GAPS_BEFORE));
+        for gap in 0..GAPS {
+            for before in 0..GAPS_BEFORE {
+                for answers in 0..4 {
+                    let was_usual = answers & 2 != 0;
+                    let usual = answers & 1 != 0;
+                    let opening = Opening::new(&tables, &mut memory, gap, before, was_usual, usual);
+                    openings.push(opening);
+                }
+            }
+        }
+        Self { tables, kinds, references, openings }
+    }
+
+    /// The likelihoods.
+    pub fn levels(&self) -> &[Level] {
+        &self.tables.levels
+    }
+
+    /// Digest of the tables.
+    pub fn digest(&self) -> u64 {
+        self.tables.digest
+    }
+
+    /// The most references that an entity of a kind is coded from: further ones change nothing.
+    pub fn references(&self, kind: u8) -> usize {
+        self.references[usize::from(kind)]
+    }
+
+    fn entity(&self, kind: u8) -> usize {
+        self.kinds[usize::from(kind)]
+    }
+
+    /// Start of a field's decisions.
+    pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
+        FieldAt(self.entity(kind) + ENTITY + field * FIELD)
+    }
+
+    /// Levels of [`extrapolated`], by the two entities before.
+    pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Level; 4] {
+        let start = self.entity(kind) + extrapolated_at(activity);
+        [0, 1, 2, 3].map(|lately| self.tables.levels[start + lately])
+    }
+
+    /// Levels of having each of a packet's references behind its newest.
+    pub(crate) fn present_levels(&self) -> &[Level; REFERENCES_MAX] {
+        let levels = &self.tables.levels[HEADER + PRESENT..];
+        levels.first_chunk().unwrap_or(&[EVEN; REFERENCES_MAX])
+    }
+
+    /// The beginning of an entity in a packet with two references or more, unless it is long.
+    #[inline]
+    pub(crate) fn opening(
+        &self,
+        gap: u16,
+        before: u16,
+        was_usual: bool,
+        usual: bool,
+    ) -> Option<&Opening> {
+        let before = usize::from(before.min(GAPS_BEFORE - 1));
+        let answers = usize::from(was_usual) << 1 | usize::from(usual);
+        let at = (usize::from(gap) * usize::from(GAPS_BEFORE) + before) * 4 + answers;
+        self.openings.get(at)?.as_ref()
+    }
+}
+
+impl Opening {
+    fn new(
+        tables: &Tables,
+        groups: &mut Vec<Group>,
+        index_gap: u16,
+        before: u16,
+        was_usual: bool,
+        usual: bool,
+    ) -> Option<Self> {
+        groups.clear();
+        let mut recorder = Recorder::new(&tables.levels, groups);
+        plain(&mut recorder, Plain::More, true);
+        gap(&mut recorder, before, index_gap);
+        plain(&mut recorder, Plain::Known, true);
+        plain(&mut recorder, Plain::Usual(was_usual), usual);
+        if !usual {
+            plain(&mut recorder, Plain::Newest, true);
+        }
+        let (cost, growing) = recorder.pause();
+        let ended = match groups[..] {
+            [] => None,
+            [group] => Some(group),
+            _ => return None,
+        };
+        Some(Self { ended, cost, growing })
+    }
+}
+
+fn extrapolated_at(activity: [u8; 2]) -> usize {
+    let [now, before] = activity.map(usize::from);
+    EXTRAPOLATED + (now * ACTIVITIES + before) * 4
+}
+
+/// Codes whether an entity is as extrapolated, given the two before it (`lately`).
+pub(crate) fn extrapolated<C: Coder>(
+    coder: &mut C,
+    layout: &Layout,
+    kind: u8,
+    activity: [u8; 2],
+    lately: u8,
+    yes: bool,
+) -> bool {
+    let context = layout.entity(kind) + extrapolated_at(activity) + usize::from(lately);
+    coder.bit(context, yes)
+}
