@@ -93,6 +93,8 @@ pub struct Encodings<G> {
     there: Bits,
     /// ... those that may rest while they do not change, ...
     resting: Bits,
+    /// ... those of them that are not as in the snapshot before, ...
+    changed: Bits,
     /// ... those of kinds that [`BRIEF`] references are enough for, ...
     brief: Bits,
     /// ... and those of which their owners alone see all, by owners.
@@ -119,6 +121,7 @@ impl<G: Game> Encodings<G> {
             there: Bits::default(),
             resting: Bits::default(),
             private: Vec::new(),
+            changed: Bits::default(),
             brief: Bits::default(),
             strands: Strands::default(),
             kept: Vec::new(),
@@ -165,6 +168,11 @@ impl<G: Game> Encodings<G> {
         &self.resting
     }
 
+    /// Those that may rest and are not as in the snapshot before.
+    pub(super) fn changed(&self) -> &Bits {
+        &self.changed
+    }
+
     /// Those of which their owner, this player, sees more than others do.
     pub(super) fn private(&self, owner: PlayerId) -> impl Iterator<Item = u16> {
         let from = self.private.partition_point(|(player, _)| *player < owner);
@@ -192,11 +200,15 @@ impl<G: Game> Encodings<G> {
         self.there.clear();
         self.resting.clear();
         self.private.clear();
+        self.changed.clear();
         self.brief.clear();
         for (index, state) in frame.iter() {
             self.there.insert(index);
             if self.codec.is_stepwise(state.kind) || self.silence.kinds().contains(state.kind) {
                 self.resting.insert(index);
+                if history.changed(index, true) == frame.number {
+                    self.changed.insert(index);
+                }
             }
             if let Some(owner) = state.owner.filter(|_| self.codec.hides(state.kind)) {
                 self.private.push((owner, index));

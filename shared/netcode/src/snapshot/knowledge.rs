@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use super::bits::Bits;
 use super::content::Content;
 use super::encodings::Encodings;
-use super::history::{History, Source};
+use super::history::{Frame, History, Source};
 use super::recent::Recent;
 use super::strands::{ReferenceSet, Strand};
 use crate::game::Game;
 use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
+use crate::time::Tick;
 use crate::wire::snapshot::Change;
 
 /// Entities of one snapshot.
@@ -25,6 +26,8 @@ struct Row {
 pub(super) struct Knowledge {
     /// Entities of which it acknowledged the states, in snapshots of the history.
     acked: VecDeque<Row>,
+    /// Entities of which it acknowledged any, and some of those that are forgotten since.
+    ever: Bits,
     /// Memory of forgotten rows.
     spare: Vec<Bits>,
     /// Sent as present, and not known to be away.
@@ -39,6 +42,17 @@ pub(super) struct Knowledge {
     forgot_at: u64,
     /// By index, what is known of an entity that may rest.
     rests: Vec<Rest>,
+    settled: Settled,
+}
+
+/// Entities of which the client has the present state for good, as of a snapshot: until they
+/// change, nobody has to look at them again.
+#[derive(Debug, Default)]
+struct Settled {
+    entities: Bits,
+    /// Number of the snapshot, and the tick at which the first of them is to be sent again.
+    at: u64,
+    until: Tick,
 }
 
 /// Snapshots with an entity that may rest.
@@ -68,6 +82,8 @@ impl Knowledge {
         if first >= self.forgot_at + FORGET_EVERY {
             self.forgot_at = first;
             self.away.retain(|_, number| *number >= first);
+            self.ever.clear();
+            self.acked.iter().for_each(|row| self.ever.add(&row.entities));
         }
     }
 
@@ -80,6 +96,7 @@ impl Knowledge {
             at
         });
         self.acked[at].entities.add(&content.there);
+        self.ever.add(&content.there);
         for index in &content.resting {
             let rest = self.rest_mut(*index);
             rest.acked = rest.acked.max(Some(number));
@@ -140,15 +157,39 @@ impl Knowledge {
         ended.subtract(told);
     }
 
-    /// Tells whether the client's newest state of an entity that may rest is the present one, and
-    /// stays so: such an entity stands still while nothing is sent of it.
-    pub(super) fn knows<G: Game>(&self, source: &Source<'_, G>, index: u16, own: bool) -> bool {
-        let Some((rest, behind)) = self.rest(index) else { return false };
-        let (history, frame) = (source.history, source.frame);
-        let since = history.changed(index, own).max(behind);
-        let newest = rest.acked.filter(|newest| *newest >= since);
-        let then = newest.and_then(|newest| history.numbered(newest));
-        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    /// Entities that are [settled](Self::settle) still, of those `told`, after some `changed` in
+    /// the newest snapshot.
+    pub(super) fn settled(&mut self, frame: &Frame, changed: &Bits, told: &Bits) -> &Bits {
+        let Settled { entities, at, until } = &mut self.settled;
+        if *at + 1 != frame.number || frame.tick >= *until {
+            entities.clear();
+            *until = Tick(u64::MAX);
+        }
+        *at = frame.number;
+        entities.subtract(changed);
+        entities.keep(told);
+        entities
+    }
+
+    /// If the client's newest state of an entity that may rest is the present one, the tick at
+    /// which it is to be sent again. Such an entity stands still while nothing is sent of it.
+    pub(super) fn known_until<G: Game>(
+        &self,
+        source: &Source<'_, G>,
+        index: u16,
+        own: bool,
+    ) -> Option<Tick> {
+        let (rest, behind) = self.rest(index)?;
+        let since = source.history.changed(index, own).max(behind);
+        let then = source.history.numbered(rest.acked.filter(|newest| *newest >= since)?)?;
+        let until = Tick(then.tick.0 + REPEAT_TICKS);
+        (source.frame.tick < until).then_some(until)
+    }
+
+    /// Takes an entity as known until a tick, as long as it does not change.
+    pub(super) fn settle(&mut self, index: u16, until: Tick) {
+        self.settled.entities.insert(index);
+        self.settled.until = self.settled.until.min(until);
     }
 
     /// Tells whether the entity, which the reader does not own, may be left out by its kind's rule:
@@ -224,6 +265,9 @@ impl Knowledge {
         index: u16,
     ) -> ReferenceSet {
         let mut own = ReferenceSet::default();
+        if !self.ever.contains(index) {
+            return own;
+        }
         let since = source.history.since(index);
         let mut rows = self.acked.iter().rev().take_while(|row| row.number >= since);
         let Some(newest) = rows.find(|row| row.entities.contains(index)).map(|row| row.number)

@@ -26,6 +26,8 @@ pub(super) struct Space {
     pub(super) ended: Bits,
     /// Relevant entities that may rest, see [`Encodings::resting`].
     pub(super) resting: Bits,
+    /// Of these, those of which it has to be found out whether the client has them.
+    pub(super) unsure: Bits,
     /// Entities of which the client has all the packet's references that they need.
     pub(super) usual: Bits,
     /// By their number, from one on, entities of which it has so many of the newest ones.

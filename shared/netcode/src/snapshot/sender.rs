@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::mem::take;
 
+use super::EntityState;
 use super::content::Content;
 use super::encodings::Encodings;
 use super::history::{Frame, History, Source};
@@ -303,7 +304,7 @@ impl Sender {
                 content.there.subtract(&space.ended);
                 content.away.extend(space.ended.iter());
             }
-            let resting = space.resting.iter();
+            let resting = space.unsure.iter();
             content.resting.extend(resting.filter(|index| content.there.contains(*index)));
             self.knowledge.handle_sent(frame.number, &content);
             self.remember(&mut space, frame.number, now, packet.bytes.len(), content);
@@ -345,8 +346,8 @@ impl Sender {
     }
 
     /// Lists what there is to send: relevant entities, and those that the client must forget.
-    fn list<G: Game>(&self, scene: &Scene<'_, G>, space: &mut Space, relevant: &[Relevant]) {
-        let Space { listed, ended, resting, .. } = space;
+    fn list<G: Game>(&mut self, scene: &Scene<'_, G>, space: &mut Space, relevant: &[Relevant]) {
+        let Space { listed, ended, resting, unsure, .. } = space;
         let Scene { source, encodings, .. } = scene;
         listed.clear();
         relevant.iter().for_each(|told| listed.insert(told.index));
@@ -355,11 +356,26 @@ impl Sender {
         resting.set(encodings.resting());
         resting.keep(listed);
         let silent = self.silent(encodings);
-        for index in resting.iter() {
+        let settled = self.knowledge.settled(source.frame, encodings.changed(), listed);
+        listed.subtract(settled);
+        unsure.set(resting);
+        unsure.subtract(settled);
+        let owns = |state: &EntityState| state.owner == Some(self.reader);
+        debug_assert!(
+            resting.iter().filter(|index| !unsure.contains(*index)).all(|index| {
+                let own = source.frame.get(index).is_some_and(owns);
+                self.knowledge.known_until(source, index, own).is_some()
+            }),
+            "what is settled is known"
+        );
+        for index in unsure.iter() {
             let Some(state) = source.frame.get(index) else { continue };
-            let own = state.owner == Some(self.reader);
+            let own = owns(state);
             let is_known = match encodings.codec().is_stepwise(state.kind) {
-                true => self.knowledge.knows(source, index, own),
+                true => {
+                    let until = self.knowledge.known_until(source, index, own);
+                    until.inspect(|until| self.knowledge.settle(index, *until)).is_some()
+                }
                 false => {
                     silent.contains(state.kind)
                         && !own

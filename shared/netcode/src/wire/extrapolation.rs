@@ -161,13 +161,8 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
             let centre = (-rate.min * rate.steps()) as i64;
             let speed = (i64::from(base[by]) - centre) * FINE;
             let drift = (rate.drift * rate.steps() as f32 * FINE as f32) as i64;
-            // Half of the drift a second times the square of the seconds.
-            let wide = |number: i64| i128::from(number);
-            let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
-            let way = wide(speed) * wide(ticks) + drifted;
             let shift = i64::from(field.fraction_bits) - i64::from(rate.fraction_bits);
-            let way = if shift >= 0 { way << shift } else { way >> -shift };
-            fine = on_the_way(fine, way / wide(hz));
+            fine = on_the_way(fine, way(speed, drift, shift, ticks, hz));
             moved = true;
         }
         if field.drift != 0.0 {
@@ -180,6 +175,27 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
         }
     }
     told
+}
+
+/// Way in some ticks at a speed and a drift a second, brought onto another grid by a shift.
+fn way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
+    // A division of 64 bits takes a fraction of the time of one of 128.
+    let short = speed.checked_mul(ticks).filter(|way| way.unsigned_abs() < 1 << 50);
+    match short.filter(|_| drift == 0 && shift.abs() <= 12) {
+        Some(way) if shift >= 0 => ((way << shift) / hz).into(),
+        Some(way) => ((way >> -shift) / hz).into(),
+        None => wide_way(speed, drift, shift, ticks, hz),
+    }
+}
+
+/// The same whatever the numbers are.
+fn wide_way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
+    // Half of the drift a second times the square of the seconds.
+    let wide = |number: i64| i128::from(number);
+    let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
+    let way = wide(speed) * wide(ticks) + drifted;
+    let way = if shift >= 0 { way << shift } else { way >> -shift };
+    way / wide(hz)
 }
 
 /// Adds a move, bounded whatever a game declares: by 256 periods of the widest field.
@@ -201,6 +217,7 @@ pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
 pub(crate) struct Trend {
     /// Number of states on it: 0 without two states, else 2 or more.
     references: usize,
+    sums: [i64; 3],
 }
 
 /// Sums for a line of least squares over the newest `len` states: their number, the sum of their
@@ -214,12 +231,16 @@ fn sums(past: &ReferenceStates<'_>, len: usize) -> [i64; 3] {
     sums
 }
 
-/// The line of a field in parts of `divisor`, from the baseline's value: (value now, rise a tick,
-/// divisor).
-fn line(past: &ReferenceStates<'_>, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
-    let [n, x, xx] = sums(past, len);
+/// The line of a field by the `sums` of these states, in parts of `divisor`, from the baseline's
+/// value: (value now, rise a tick, divisor).
+fn line(
+    past: &ReferenceStates<'_>,
+    field: &Field,
+    at: usize,
+    [n, x, xx]: [i64; 3],
+) -> (i64, i64, i64) {
     let (mut y, mut xy) = (0, 0);
-    for j in 0..len {
+    for j in 0..n as usize {
         let value = i64::from(difference(field, past.base()[at], past.states[j][at]));
         y += value;
         xy -= past.age(j) * value;
@@ -230,13 +251,14 @@ fn line(past: &ReferenceStates<'_>, field: &Field, at: usize, len: usize) -> (i6
 impl Trend {
     /// The line of all trending fields: a state is on it if each of them is, to a step.
     pub(crate) fn of(fields: &[Field], past: &ReferenceStates<'_>) -> Self {
-        let mut references = past.len.min(2);
-        if references < 2 {
-            return Self { references: 0 };
+        if past.len < 2 {
+            return Self { references: 0, sums: [0; 3] };
         }
+        let mut trend = Self { references: 2, sums: sums(past, 2) };
         for len in 3..=past.len {
+            let sums = sums(past, len);
             let straight = fields.iter().enumerate().filter(|(_, f)| follows(f)).all(|(at, f)| {
-                let (now, rise, divisor) = line(past, f, at, len);
+                let (now, rise, divisor) = line(past, f, at, sums);
                 (0..len).all(|j| {
                     let value = i64::from(difference(f, past.base()[at], past.states[j][at]));
                     (value * divisor - now + rise * past.age(j)).abs() <= divisor
@@ -245,9 +267,9 @@ impl Trend {
             if !straight {
                 break;
             }
-            references = len;
+            trend = Self { references: len, sums };
         }
-        Self { references }
+        trend
     }
 
     /// Predicts a field on the line.
@@ -267,7 +289,7 @@ impl Trend {
         {
             return Some(Predicted::falling(base * FINE + fine, base));
         }
-        let (now, _, divisor) = line(past, field, at, self.references);
+        let (now, _, divisor) = line(past, field, at, self.sums);
         let fine = base * FINE + (now * FINE).div_euclid(divisor.max(1));
         Some(match self.references {
             2 => Predicted::moving(fine, base),
@@ -340,6 +362,19 @@ mod tests {
                 let middle = trend_class(64.0, &at);
                 assert_eq!(predicted.class, middle, "it is as sure of it as in the middle");
             }
+        }
+    }
+
+    #[test]
+    fn short_numbers_go_the_way_of_wide_ones() {
+        let mut random = crate::random::Random::new(6);
+        for _ in 0..10_000 {
+            let speed = random.bits() as i64 >> random.below(64);
+            let (ticks, hz) = (random.below(256).into(), i64::from(random.below(240)) + 1);
+            let shift = i64::from(random.below(33)) - 16;
+            let drift = [0, 256, -77][random.below(3) as usize];
+            let wide = wide_way(speed, drift, shift, ticks, hz);
+            assert_eq!(way(speed, drift, shift, ticks, hz), wide, "{speed} {drift} {shift} {hz}");
         }
     }
 
