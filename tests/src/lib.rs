@@ -11,4 +11,5 @@ pub mod motions;
 pub mod showing;
 pub mod toy;
 pub mod traces;
+pub mod unplayed;
 pub mod vectors;

@@ -171,7 +171,7 @@ impl Directory {
         self.list().heartbeats.get(shard).cloned().unwrap_or_else(Heartbeat::new)
     }
 
-    /// True if a thread of rooms has had no turn for long: the rules of one of its rooms do not end.
+    /// True if a thread of rooms has had no turn for long, because the rules of a room do not end.
     pub(super) fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
         self.list().is_silent(shard, now)
     }
