@@ -3,7 +3,9 @@
 //! On loopback the sender's processor time pays for the way to a receiver's socket. Here the server
 //! keeps one core, and what it sends is received on the others, as by another machine.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -16,12 +18,43 @@ const LOAD: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(10, 77, 128, 0);
 /// Core of the server.
 const SERVER_CORE: usize = 0;
+/// Packets that have to fit between the two cores: a snapshot of the greatest crowd.
+const BACKLOG_PACKETS_MIN: u32 = 8192;
+/// Kernel setting for them, the whole machine's.
+const BACKLOG: &str = "/proc/sys/net/core/netdev_max_backlog";
+/// Beginning of all namespaces' names; the process's number ends them.
+const NAMES: &str = "peers-";
 
 /// The namespaces. They are gone when this is dropped.
 #[derive(Debug)]
 pub struct Namespaces {
     server: String,
     load: String,
+}
+
+/// Ends the namespaces of processes that are gone, such as one that was broken off.
+fn clean_up() {
+    let Ok(entries) = fs::read_dir("/run/netns") else { return };
+    for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
+        let process = name.strip_prefix(NAMES).and_then(|rest| rest.rsplit('-').next());
+        if process.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
+            // What cannot be ended disturbs nobody.
+            let _ = run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+/// Tells if a kernel setting will make a crowd lose packets.
+fn check_backlog() {
+    let text = fs::read_to_string(BACKLOG).unwrap_or_default();
+    if let Ok(packets) = text.trim().parse::<u32>()
+        && packets < BACKLOG_PACKETS_MIN
+    {
+        eprintln!(
+            "peers: the kernel keeps {packets} packets from one core to another, and loses more:              rows of large crowds will miss snapshots. Set it with 'sysctl \
+             net.core.netdev_max_backlog={BACKLOG_PACKETS_MIN}'"
+        );
+    }
 }
 
 /// Runs a program to its end.
@@ -43,7 +76,9 @@ impl Namespaces {
         if cores < 2 {
             bail!("with one core the server cannot have its own; leave --namespaces out");
         }
-        let of = |part: &str| format!("peers-{part}-{}", std::process::id());
+        let of = |part: &str| format!("{NAMES}{part}-{}", std::process::id());
+        clean_up();
+        check_backlog();
         let made = Self { server: of("server"), load: of("load") };
         let Self { server, load } = &made;
         let others = (1_u64 << cores.min(63)) - 1 - (1 << SERVER_CORE);
