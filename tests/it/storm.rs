@@ -1,6 +1,6 @@
-//! A storm of newcomers into a room: those who play are undisturbed, and all get in soon. Server and
-//! clients are the real ones, over a network in memory and in virtual time; handshakes and packets
-//! take the server as much time as on a real machine.
+//! A storm of newcomers into a room: those who play are undisturbed, and all get in soon. Server
+//! and clients are the real ones, over a network in memory and in virtual time; handshakes and
+//! packets take the server as much time as on a real machine.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
