@@ -51,8 +51,9 @@ fn check_backlog() {
         && packets < BACKLOG_PACKETS_MIN
     {
         eprintln!(
-            "peers: the kernel keeps {packets} packets from one core to another, and loses more:              rows of large crowds will miss snapshots. Set it with 'sysctl \
-             net.core.netdev_max_backlog={BACKLOG_PACKETS_MIN}'"
+            "peers: the kernel keeps {packets} packets from one core to another, and loses more: \
+             rows of large crowds will miss snapshots. \
+             'sysctl net.core.netdev_max_backlog={BACKLOG_PACKETS_MIN}' helps"
         );
     }
 }

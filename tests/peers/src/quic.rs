@@ -97,7 +97,8 @@ pub fn listen(address: SocketAddr) -> Result<Endpoint> {
     Ok(Endpoint::new(ids, Some(config), socket, runtime)?)
 }
 
-/// The connection of a client from a socket of its own, with its endpoint. Errors are the network's.
+/// The connection of a client from a socket of its own, with its endpoint. Errors are the
+/// network's.
 pub async fn connect(server: SocketAddr, client: usize) -> Result<(Endpoint, Connection)> {
     let (tls, _) = client_crypto(None, ALPN)?;
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));

@@ -1,5 +1,5 @@
-//! A crowd under strain: on a machine that other processes keep busy for a while, or while newcomers
-//! storm in.
+//! A crowd under strain: on a machine that other processes keep busy for a while, or while
+//! newcomers storm in.
 
 use std::io::{self, Write as _};
 
@@ -123,7 +123,8 @@ impl Strain {
             };
             writeln!(
                 out,
-                "{:18}{} of {} newcomers are in: half of them after {:.2} s, the last after {:.2} s",
+                "{:18}{} of {} newcomers are in: half of them after {:.2} s, the last after \
+                 {:.2} s",
                 "",
                 secs.len(),
                 waited.len(),

@@ -26,7 +26,8 @@ fn unix() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// netcode's server at that address, with kernel buffers as ours has them, and its port. Keys come with tokens that nobody signed: packets are encrypted all the same.
+/// netcode's server at that address, with kernel buffers as ours has them, and its port. Keys come
+/// with tokens that nobody signed: packets are encrypted all the same.
 pub fn listen(address: SocketAddr, clients: u16) -> Result<(NetcodeServerTransport, u16)> {
     let socket = phaselock_quic::socket::bind(address)?;
     let address = socket.local_addr()?;
