@@ -5,8 +5,6 @@
 //! game's relevance of whatever is near to each player, and what lingers. `-- --help` lists the
 //! options.
 
-#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
-
 use std::time::Instant;
 
 use clap::Parser;
@@ -15,38 +13,17 @@ use phaselock::ids::PlayerId;
 use phaselock::rewind::Past;
 use phaselock::server::{Alone, Interest, Sight};
 use phaselock::time::Rates;
-use phaselock_games::asteroids::Asteroids;
-use phaselock_games::platformer::Platformer;
-use phaselock_games::puck::ShufflePuck;
-use phaselock_games::race::Race;
-use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::scores::quantile;
 use phaselock_testing::bots::BotWorld;
-use phaselock_tests::bench::{Column, Format, head, json, number, row};
+use phaselock_tests::bench::{BEFORE, Column, Played, number};
+use phaselock_tests::each_game;
 use serde::Serialize;
-
-const PLAYERS: [u16; 3] = [8, 64, 256];
-/// Ticks before anything is measured: beyond the warm-up of every game, into its play.
-const BEFORE: u64 = 720;
 
 #[derive(Debug, Parser)]
 #[command(name = "interest")]
 struct Args {
     #[command(flatten)]
-    format: Format,
-    /// Plays for a moment only
-    #[arg(long)]
-    quick: bool,
-    /// The only game
-    #[arg(long, value_name = "NAME", value_parser = names())]
-    game: Option<String>,
-    /// The only count of players
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    players: Option<u16>,
-}
-
-fn names() -> Vec<&'static str> {
-    phaselock_games::all().names().collect()
+    played: Played,
 }
 
 /// Figures of a game.
@@ -74,34 +51,14 @@ const COLUMNS: [Column<Row>; 7] = [
     ("ns a pair", |row| number(row.pair_ns, 1)),
 ];
 
-/// Measures a game with so many players for so many ticks.
-type Measure = fn(u16, u64) -> Row;
-
 fn main() {
-    let args = Args::parse();
-    let games: [(&str, Measure); 5] = [
-        (Skirmish::NAME, measure::<Skirmish>),
-        (ShufflePuck::NAME, measure::<ShufflePuck>),
-        (Asteroids::NAME, measure::<Asteroids>),
-        (Race::NAME, measure::<Race>),
-        (Platformer::NAME, measure::<Platformer>),
-    ];
-    let ticks = if args.quick { 60 } else { 1200 };
-    if !args.format.json {
-        println!(
+    let said = |ticks| {
+        format!(
             "{ticks} ticks each after {BEFORE}, a snapshot every other tick; microseconds a\n\
              snapshot on one thread."
-        );
-        head(&COLUMNS);
-    }
-    let wanted = |game: &str| args.game.as_deref().is_none_or(|only| only == game);
-    let counts = args.players.map_or(PLAYERS.to_vec(), |only| vec![only]);
-    for (_, measure) in games.iter().filter(|(game, _)| wanted(game)) {
-        for players in &counts {
-            let figures = measure(*players, ticks);
-            if args.format.json { json(&figures) } else { row(&COLUMNS, &figures) }
-        }
-    }
+        )
+    };
+    Args::parse().played.measure(1200, &COLUMNS, &each_game!(measure), said);
 }
 
 fn measure<G: Game>(players: u16, ticks: u64) -> Row {

@@ -16,15 +16,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use clap::Parser;
-use glam::Vec2;
 use phaselock::client::SessionConfig;
-use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Viewpoint, World};
 use phaselock::games::Games;
-use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
-use phaselock::record;
 use phaselock::server::RoomConfig;
-use phaselock::time::Rates;
 use phaselock_lab::scores::quantile;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -33,12 +28,11 @@ use phaselock_quic::server::{RoomsConfig, Server};
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
 use phaselock_tests::bench::{Column, Format, head, json, number, row};
+use phaselock_tests::meadows::{Meadows, TOGETHER, push};
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 const PLAYERS: u16 = 256;
-/// Players who see each other.
-const TOGETHER: u16 = 16;
 /// Time of a client's frame: that of a tick.
 const FRAME: Duration = Duration::from_micros(16_667);
 /// Virtual time of a figure; the median of several is printed.
@@ -55,83 +49,6 @@ struct Args {
     /// The only count of rooms, 1 to 16
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=16))]
     rooms: Option<u16>,
-}
-
-record! {
-    /// A player's input.
-    struct Push {
-        /// Direction, of length 0 to 1.
-        way: Vec2 = Field::range(-1, 1, 6),
-    }
-}
-
-record! {
-    /// A player's body.
-    struct Mover {
-        /// Metres from the middle.
-        position: Vec2 = Field::centred(20, 8).moved_by("velocity"),
-        /// Metres a second.
-        velocity: Vec2 = Field::centred(12, 7).trending(),
-    }
-}
-
-/// The rules: players run about in meadows far from each other, sixteen in each.
-#[derive(Debug)]
-struct Meadows(Rates);
-
-impl Meadows {
-    fn run(&self, mover: &mut Mover, push: &Push) {
-        mover.velocity += (push.way * 8.0 - mover.velocity) * 0.2;
-        mover.position += mover.velocity * self.0.step_secs();
-    }
-}
-
-fn meadow(player: PlayerId) -> Vec2 {
-    let number = player.0 / TOGETHER % 16;
-    Vec2::new(f32::from(number % 4), f32::from(number / 4)) * 500.0 - 750.0
-}
-
-impl Game for Meadows {
-    const NAME: &'static str = "meadows";
-    const RULES_VERSION: u32 = 1;
-    const KIT: Kit<Self> = Kit::NONE;
-    type Input = Push;
-    type Entity = Mover;
-    type Memory = ();
-
-    fn new(rates: Rates, _: u64) -> Self {
-        Self(rates)
-    }
-
-    fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        let mut across = || world.random.range(-30.0, 30.0);
-        let position = meadow(player) + Vec2::new(across(), across());
-        world.spawn(Some(player), Mover { position, velocity: Vec2::ZERO });
-    }
-
-    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Push>) {
-        for (_, owner, mover) in world.entities.records_mut::<Mover>() {
-            self.run(mover, &owner.map(|owner| inputs.get(owner)).unwrap_or_default());
-        }
-    }
-
-    fn predict(&self, all: &mut Entities<Mover>, own: EntityId, push: &Push, _: Ahead<'_>) {
-        if let Some(mover) = all.record_mut(own) {
-            self.run(mover, push);
-        }
-    }
-
-    fn repeat(last: &Push, _: u64) -> Push {
-        *last
-    }
-
-    fn position(&self, entity: &Mover) -> Option<Vec2> {
-        Some(entity.position)
-    }
-
-    fn viewpoint(&self, _: &Entities<Mover>, player: PlayerId) -> Option<Viewpoint> {
-        Some(Viewpoint { position: meadow(player), range: 200.0 })
-    }
 }
 
 /// A future whose time is counted.
@@ -252,11 +169,7 @@ async fn run(clients: &mut [(Driver, Random)], frame: &mut Instant, end: Instant
                 driver.receive();
                 let now = driver.clock().now();
                 driver.session.handle_frame(now);
-                driver.session.press::<Meadows>(now, |_, tick| {
-                    // Turns now and then, and pulls towards the middle of its meadow in between.
-                    let way = Vec2::from_angle((tick.0 / 30) as f32 * 1.7 + random.range(0.0, 0.1));
-                    Push { way }
-                });
+                driver.session.press::<Meadows>(now, |_, tick| push(tick, random));
                 driver.transmit();
             }
             *frame += FRAME / PHASES as u32;

@@ -6,8 +6,6 @@
 //! floor is to move the same world to the grid without rules, in the same run. `-- --help` lists
 //! the options.
 
-#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
-
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -16,36 +14,19 @@ use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::rewind::Past;
 use phaselock::time::Rates;
-use phaselock_games::asteroids::Asteroids;
-use phaselock_games::platformer::Platformer;
-use phaselock_games::puck::ShufflePuck;
-use phaselock_games::race::Race;
-use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::scores::quantile;
 use phaselock_testing::bots::BotWorld;
-use phaselock_tests::bench::{Column, Format, head, json, number, row};
+use phaselock_tests::bench::{BEFORE, Column, Played, number};
+use phaselock_tests::each_game;
 use serde::Serialize;
 
-const PLAYERS: [u16; 3] = [8, 64, 256];
-/// Ticks before anything is measured: beyond the warm-up of every game, into its play.
-const BEFORE: u64 = 720;
 const AHEAD: usize = 8;
 
 #[derive(Debug, Parser)]
 #[command(name = "tick")]
 struct Args {
     #[command(flatten)]
-    format: Format,
-    /// Plays for a moment only
-    #[arg(long)]
-    quick: bool,
-    /// The only game
-    #[arg(long, value_name = "NAME", value_parser = names())]
-    game: Option<String>,
-}
-
-fn names() -> Vec<&'static str> {
-    phaselock_games::all().names().collect()
+    played: Played,
 }
 
 /// Figures of a game, in microseconds.
@@ -74,33 +55,14 @@ const COLUMNS: [Column<Row>; 9] = [
     ("extrapolated", |row| number(row.extrapolated, 2)),
 ];
 
-/// Measures a game with so many players for so many ticks.
-type Measure = fn(u16, u64) -> Row;
-
 fn main() {
-    let args = Args::parse();
-    let games: [(&str, Measure); 5] = [
-        (Skirmish::NAME, measure::<Skirmish>),
-        (ShufflePuck::NAME, measure::<ShufflePuck>),
-        (Asteroids::NAME, measure::<Asteroids>),
-        (Race::NAME, measure::<Race>),
-        (Platformer::NAME, measure::<Platformer>),
-    ];
-    let ticks = if args.quick { 60 } else { 1800 };
-    if !args.format.json {
-        println!(
+    let said = |ticks| {
+        format!(
             "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks;\n\
              the rest are medians."
-        );
-        head(&COLUMNS);
-    }
-    let wanted = |game: &str| args.game.as_deref().is_none_or(|only| only == game);
-    for (_, measure) in games.iter().filter(|(game, _)| wanted(game)) {
-        for players in PLAYERS {
-            let figures = measure(players, ticks);
-            if args.format.json { json(&figures) } else { row(&COLUMNS, &figures) }
-        }
-    }
+        )
+    };
+    Args::parse().played.measure(1800, &COLUMNS, &each_game!(measure), said);
 }
 
 fn measure<G: Game>(players: u16, ticks: u64) -> Row {

@@ -1,6 +1,6 @@
 //! Things that never move, and are therefore told once and not again.
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::game::{Entities, Game, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
@@ -20,44 +20,19 @@ record! {
         value: u8 = Field::count(4).owner_only(),
     }
 }
-
-record! {
-    /// Nobody plays here.
-    struct Nothing {
-        nothing: bool = Field::count(1),
-    }
-}
-
 #[derive(Debug)]
 struct Cards;
 
 impl Game for Cards {
     const NAME: &'static str = "cards";
     const RULES_VERSION: u32 = 1;
-    type Input = Nothing;
     type Entity = Card;
-    type Memory = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
     }
 
-    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
-
-    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
-
-    fn predict(
-        &self,
-        _entities: &mut Entities<Card>,
-        _own: EntityId,
-        _input: &Nothing,
-        _ahead: Ahead<'_>,
-    ) {
-    }
-
-    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
-        *last
-    }
+    phaselock_tests::unplayed!();
 }
 
 const RATES: Rates = Rates { tick_hz: 60, snapshot_hz: 30 };

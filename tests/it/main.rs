@@ -39,6 +39,7 @@ mod setup;
 mod skirmish;
 mod snapshots;
 mod stack;
+mod storm;
 mod tidy;
 mod transport;
 mod vectors;

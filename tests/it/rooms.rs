@@ -356,8 +356,9 @@ async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_co
 }
 
 #[tokio::test]
-async fn a_room_that_stands_still_holds_up_no_room_on_another_thread() {
-    let rooms = RoomsConfig { rooms: 2, rooms_max: 2, threads: 2, ..RoomsConfig::default() };
+async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newcomers() {
+    // The first and the third share a thread.
+    let rooms = RoomsConfig { rooms: 3, rooms_max: 3, threads: 2, ..RoomsConfig::default() };
     let house = House::real(4, rooms);
     let mut players: Vec<_> = ["1", "2"].map(|code| house.join(Some(code))).into();
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -369,17 +370,45 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread() {
     let (before, held) = (all[1].snapshots(), all[0].snapshots());
     until("playing on", &mut all, |it| it[1].snapshots() > before + 60).await;
     assert!(all[0].snapshots() < held + 30, "the room stands still");
-    // Newcomers come, and the server tells how it is, by the room that runs.
-    let mut next = house.join(Some("2"));
-    all.push(&mut next);
-    until("playing", &mut all, |it| it[2].plays() && it[1].company() == 2).await;
+    // Newcomers are led to the room that runs, though the others are emptier.
+    players.extend([Some("2"), None].map(|code| house.join(code)));
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
+    let status = timeout(PATIENCE, query(house.address)).await.expect("in time");
+    assert_eq!(status.expect("it is well").players, 4, "the room that runs tells how it is");
+    // Those who want another are told so.
+    let mut in_vain = [Some("1"); 3].map(|code| house.join(code));
+    all.extend(&mut in_vain);
+    let told = |it: &[&mut Player]| it[4..].iter().all(|player| player.goodbye().is_some());
+    until("being sent away", &mut all, told).await;
+    assert!(all[4..].iter().all(|it| it.goodbye().map(|it| it.code) == Some(Code::Failed)));
+    for player in in_vain {
+        player.driver.leave("never mind").await;
+    }
+
+    // Who is on the way to a room that is drained meanwhile hears why.
+    let goodbye = Disconnect::new(Code::Draining, "this room is closed");
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(1) };
+    let (handle, third) = (house.handle.clone(), "3".parse().expect("a code"));
+    let drained = tokio::spawn(async move { handle.command_in(&third, drain).await });
+    players.push(house.join(Some("3")));
+    let mut all: Vec<_> = players.iter_mut().collect();
+    let before = all[1].snapshots();
+    until("playing on", &mut all, |it| it[1].snapshots() > before + 15).await;
     moody::release();
     all[0].wish = 0;
-    until("playing again", &mut all, all_play).await;
+    until("being sent away", &mut all, |it| it[4].goodbye().is_some()).await;
+    assert_eq!(all[4].goodbye().map(|goodbye| goodbye.code), Some(Code::Draining));
+    drained.await.expect("it does not panic").expect("it is carried out");
+    // Those who were sent away left their places: the first room is the emptiest again.
+    players.pop().expect("the last").driver.leave("never mind").await;
+    players.push(house.join(None));
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("playing", &mut all, all_play).await;
     let status =
         timeout(PATIENCE, query(house.address)).await.expect("in time").expect("it is well");
-    let codes: Vec<_> = status.rooms.iter().map(|room| room.code.as_str()).collect();
-    assert_eq!((status.players, status.players_max, codes), (3, 8, vec!["1", "2"]));
+    let rooms = status.rooms.iter().map(|room| (room.code.as_str(), room.players));
+    assert_eq!(rooms.collect::<Vec<_>>(), [("1", 2), ("2", 3)]);
     house.end().await;
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phaselock::fields::{Audience, Entity, Kind, Record, Values};
-use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
+use phaselock::game::{Coding, Entities, Game, Kit, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::{Lingering, Relevant};
 use phaselock::path::SendRate;
@@ -52,14 +52,6 @@ record! {
         plan: u8 = Field::count(6).owner_only().server_only(),
     }
 }
-
-record! {
-    /// Nobody plays here.
-    pub(crate) struct Nothing {
-        nothing: bool = Field::count(1),
-    }
-}
-
 /// Everything in the yard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thing {
@@ -115,30 +107,13 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL }, ..Kit::NONE };
-    type Input = Nothing;
     type Entity = Thing;
-    type Memory = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
     }
 
-    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
-
-    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
-
-    fn predict(
-        &self,
-        _entities: &mut Entities<Thing>,
-        _own: EntityId,
-        _input: &Nothing,
-        _ahead: Ahead<'_>,
-    ) {
-    }
-
-    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
-        *last
-    }
+    phaselock_tests::unplayed!();
 }
 
 /// Turn of a top in a tick for each unit of steering.

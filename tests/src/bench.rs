@@ -1,4 +1,5 @@
-//! Command lines and tables of the benches.
+//! Command lines and tables of the benches, and what those have in common that play the games with
+//! bots.
 
 #![allow(clippy::print_stdout, reason = "benches print their figures")]
 
@@ -47,4 +48,77 @@ pub fn json(row: &impl Serialize) {
 /// A number with so many digits, or a dash.
 pub fn number(value: impl Into<Option<f64>>, digits: usize) -> String {
     value.into().map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
+}
+
+/// Counts of players with which games are measured.
+const PLAYERS: [u16; 3] = [8, 64, 256];
+/// Ticks before anything is measured: beyond the warm-up of every game, into its play.
+pub const BEFORE: u64 = 720;
+
+/// Options of a bench that plays the games with bots.
+#[derive(Debug, clap::Args)]
+pub struct Played {
+    #[command(flatten)]
+    format: Format,
+    /// Plays for a moment only
+    #[arg(long)]
+    quick: bool,
+    /// The only game
+    #[arg(long, value_name = "NAME", value_parser = names())]
+    game: Option<String>,
+    /// The only count of players
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    players: Option<u16>,
+}
+
+fn names() -> Vec<&'static str> {
+    phaselock_games::all().names().collect()
+}
+
+/// A game's name, and what measures it with so many players for so many ticks.
+pub type Measure<R> = (&'static str, fn(u16, u64) -> R);
+
+impl Played {
+    /// Measures each game with each count of players for so many ticks, and prints a table. `said`
+    /// makes the line above it, of the number of ticks.
+    pub fn measure<R: Serialize>(
+        &self,
+        ticks: u64,
+        columns: &[Column<R>],
+        games: &[Measure<R>],
+        said: impl FnOnce(u64) -> String,
+    ) {
+        let ticks = if self.quick { 60 } else { ticks };
+        if !self.format.json {
+            println!("{}", said(ticks));
+            head(columns);
+        }
+        let wanted = |game: &str| self.game.as_deref().is_none_or(|only| only == game);
+        let counts = self.players.map_or(PLAYERS.to_vec(), |only| vec![only]);
+        for (_, measure) in games.iter().filter(|(game, _)| wanted(game)) {
+            for players in &counts {
+                let figures = measure(*players, ticks);
+                if self.format.json { json(&figures) } else { row(columns, &figures) }
+            }
+        }
+    }
+}
+
+/// The games with a generic function that measures one, as [`Measure`]s.
+#[macro_export]
+macro_rules! each_game {
+    ($measure:ident) => {{
+        use phaselock::game::Game;
+        use phaselock_games::{
+            asteroids::Asteroids, platformer::Platformer, puck::ShufflePuck, race::Race,
+            skirmish::Skirmish,
+        };
+        [
+            (Skirmish::NAME, $measure::<Skirmish> as fn(_, _) -> _),
+            (ShufflePuck::NAME, $measure::<ShufflePuck>),
+            (Asteroids::NAME, $measure::<Asteroids>),
+            (Race::NAME, $measure::<Race>),
+            (Platformer::NAME, $measure::<Platformer>),
+        ]
+    }};
 }

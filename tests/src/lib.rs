@@ -1,4 +1,4 @@
-//! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion,
+//! Shared parts of tests, benches and fuzzers: a toy game, crowded scenes, recorded motion,
 //! tables of figures, test vectors of the wire, and the bodies of the fuzz targets. The simulated
 //! world is `phaselock-testing`.
 
@@ -6,8 +6,10 @@ pub mod bench;
 pub mod crowd;
 pub mod figures;
 pub mod fuzz;
+pub mod meadows;
 pub mod motions;
 pub mod showing;
 pub mod toy;
 pub mod traces;
+pub mod unplayed;
 pub mod vectors;

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use phaselock::fields::Record;
-use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
+use phaselock::game::{Coding, Entities, Game, Kit, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Relevant;
 use phaselock::path::SendRate;
@@ -48,13 +48,6 @@ record! {
         a: f32 = Field::smallest(9),
         b: f32 = Field::smallest(9),
         c: f32 = Field::smallest(9),
-    }
-}
-
-record! {
-    /// An input that says nothing: nobody plays a trace.
-    pub struct Nothing {
-        nothing: bool = Field::count(1),
     }
 }
 
@@ -133,23 +126,13 @@ impl<R: Recorded> Game for Trace<R> {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { coding: Coding { tables: R::tables, ..Coding::GENERAL }, ..Kit::NONE };
-    type Input = Nothing;
     type Entity = R;
-    type Memory = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self(PhantomData)
     }
 
-    fn join(&self, _: &mut World<Self>, _: PlayerId) {}
-
-    fn step(&self, _: &mut World<Self>, _: &Inputs<Nothing>) {}
-
-    fn predict(&self, _: &mut Entities<R>, _: EntityId, _: &Nothing, _: Ahead<'_>) {}
-
-    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
-        *last
-    }
+    crate::unplayed!();
 }
 
 /// Cost of a frame.

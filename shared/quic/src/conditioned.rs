@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep_until};
 
 use crate::clock::Clock;
-use crate::socket::Sockets;
+use crate::socket::{AlwaysWritable, Sockets};
 
 /// Most bytes that the system puts into one buffer: UDP's longest packet.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -296,16 +296,6 @@ impl AsyncUdpSocket for ConditionedSocket {
 impl fmt::Debug for ConditionedSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConditionedSocket").field("inner", &self.inner).finish_non_exhaustive()
-    }
-}
-
-/// Poller of a socket that never refuses.
-#[derive(Debug)]
-struct AlwaysWritable;
-
-impl UdpPoller for AlwaysWritable {
-    fn poll_writable(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }
 

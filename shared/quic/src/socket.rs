@@ -80,6 +80,16 @@ pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
     (any, 0).into()
 }
 
+/// Poller of a socket that never refuses a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AlwaysWritable;
+
+impl UdpPoller for AlwaysWritable {
+    fn poll_writable(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
 /// A socket that hides marks of congestion (ECN) from quinn.
 ///
 /// The controller goes by the round trip and would not heed them, so packets must not claim so:

@@ -1,14 +1,17 @@
 //! The command line.
 
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::course::Task;
 use crate::floor::{self, Packets};
+use crate::namespaces::Namespaces;
 use crate::on_renet::Coding;
-use crate::process::end_with_parent;
+use crate::process::{end_with_parent, spin};
+use crate::run::Settings;
+use crate::strain::Strain;
 use crate::{on_renet, on_replicon, ours, run};
 
 /// A way to carry the scene.
@@ -42,6 +45,16 @@ pub struct Arguments {
     /// Libraries; all by default
     #[arg(long, value_delimiter = ',')]
     only: Vec<Library>,
+    /// Keeps all cores busy in the middle third of the span, and tells of each third
+    #[arg(long, conflicts_with = "storm")]
+    busy: bool,
+    /// Newcomers that come within a second after the span; 256 if no number is given, 512 at most
+    #[arg(long, value_name = "NEWCOMERS", num_args = 0..=1, default_missing_value = "256",
+        value_parser = clap::value_parser!(u16).range(1..=512))]
+    storm: Option<u16>,
+    /// Puts server and load into network namespaces of their own; needs root
+    #[arg(long)]
+    namespaces: bool,
 }
 
 /// A process that the program starts.
@@ -51,6 +64,8 @@ enum Part {
     Serve {
         /// The library
         library: Library,
+        /// Address to serve at; port 0 lets the system choose one
+        address: SocketAddr,
         /// Seats
         clients: u16,
         #[command(flatten)]
@@ -60,15 +75,13 @@ enum Part {
     Load {
         /// The library
         library: Library,
-        /// Clients
-        clients: u16,
-        /// The server's port
-        port: u16,
-        /// Seconds of the span
-        seconds: u64,
+        #[command(flatten)]
+        task: Task,
         #[command(flatten)]
         packets: Packets,
     },
+    /// Keeps all cores busy, and ends with whoever started it
+    Spin,
 }
 
 impl Arguments {
@@ -81,26 +94,29 @@ impl Arguments {
             None => {
                 let all = Library::value_variants().to_vec();
                 let libraries = if self.only.is_empty() { all } else { self.only };
-                run::run(&libraries, &self.clients, self.seconds)
+                let busy = self.busy.then_some(Strain::Busy);
+                let settings = Settings {
+                    seconds: self.seconds,
+                    strain: busy.or(self.storm.map(Strain::Storm)),
+                    namespaces: self.namespaces.then(Namespaces::new).transpose()?,
+                };
+                run::run(&libraries, &self.clients, &settings)
             }
-            Some(Part::Serve { library, clients, packets }) => match library {
-                Library::Ours => ours::serve(clients),
-                Library::Quinn => floor::serve(packets),
-                Library::Renet => on_renet::serve(clients, Coding::Plain),
-                Library::RenetPacked => on_renet::serve(clients, Coding::Packed),
-                Library::Replicon => on_replicon::serve(clients),
+            Some(Part::Serve { library, address, clients, packets }) => match library {
+                Library::Ours => ours::serve(address, clients),
+                Library::Quinn => floor::serve(address, packets),
+                Library::Renet => on_renet::serve(address, clients, Coding::Plain),
+                Library::RenetPacked => on_renet::serve(address, clients, Coding::Packed),
+                Library::Replicon => on_replicon::serve(address, clients),
             },
-            Some(Part::Load { library, clients, port, seconds, packets }) => {
-                let span = Duration::from_secs(seconds);
-                let task = Task { clients: clients.into(), span };
-                match library {
-                    Library::Ours => ours::load(port, task),
-                    Library::Quinn => floor::load(port, packets, task),
-                    Library::Renet => on_renet::load(port, Coding::Plain, task),
-                    Library::RenetPacked => on_renet::load(port, Coding::Packed, task),
-                    Library::Replicon => on_replicon::load(port, task),
-                }
-            }
+            Some(Part::Load { library, task, packets }) => match library {
+                Library::Ours => ours::load(task),
+                Library::Quinn => floor::load(packets, task),
+                Library::Renet => on_renet::load(Coding::Plain, task),
+                Library::RenetPacked => on_renet::load(Coding::Packed, task),
+                Library::Replicon => on_replicon::load(task),
+            },
+            Some(Part::Spin) => spin(),
         }
     }
 }

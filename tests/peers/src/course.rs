@@ -1,17 +1,30 @@
 //! Course of a measurement, the same for each library: all join, the scene settles, a span is
-//! measured. The load tells the program that started it by lines on its standard output.
+//! measured. Newcomers who storm in have a course of their own. The load tells the program that
+//! started it by lines on its standard output.
 
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use clap::Args;
 use serde::{Deserialize, Serialize};
+
+use crate::series::{Point, Sample};
 
 /// Longest time for all clients to join and hear a snapshot.
 const JOINING_MAX: Duration = Duration::from_secs(40);
 /// Time in which clocks, rates and baselines settle before the span.
 const SETTLING: Duration = Duration::from_secs(3);
+/// Time from one client's joining to the next one's.
+const JOINING_APART: Duration = Duration::from_millis(8);
+/// Time in which all newcomers come.
+pub const STORM: Duration = Duration::from_secs(1);
+/// Time after that in which they get in.
+pub const AFTER_STORM: Duration = Duration::from_secs(3);
+/// Time from one sample to the next.
+const SAMPLES_APART: Duration = Duration::from_millis(100);
 /// Bytes of the headers of IPv4 and UDP.
 pub const HEADER_BYTES: u64 = 28;
 /// Clients that decode all they receive, and check it.
@@ -68,6 +81,10 @@ pub struct Counts {
     pub still: u64,
     /// Inputs sent.
     pub inputs: u64,
+    /// Tick of the newest snapshot.
+    pub tick: u64,
+    /// Ticks without an input in time, where the server tells of them.
+    pub late: u64,
     /// UDP payloads received; of those clients alone whose traffic is counted, like the next three.
     pub down: Traffic,
     /// UDP payloads sent.
@@ -87,6 +104,8 @@ impl Counts {
             wrong: count(self.wrong, other.wrong),
             still: count(self.still, other.still),
             inputs: count(self.inputs, other.inputs),
+            tick: count(self.tick, other.tick),
+            late: count(self.late, other.late),
             down: traffic(self.down, other.down),
             up: traffic(self.up, other.up),
             payload_down: traffic(self.payload_down, other.payload_down),
@@ -110,7 +129,7 @@ impl Sub for Counts {
 }
 
 /// A load's measurement of one span.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Length of the span in seconds.
     pub seconds: f64,
@@ -122,26 +141,51 @@ pub struct Report {
     pub counted: usize,
     /// Counters of all clients together.
     pub counts: Counts,
+    /// Samples of each client, if the task asks for them.
+    pub series: Vec<Sample>,
+    /// In a storm, seconds from each client's coming to its first snapshot; none for those who are
+    /// not in.
+    pub waited: Vec<Option<f64>>,
 }
 
 /// A load's work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Args)]
 pub struct Task {
-    /// Clients.
+    /// Address of the server
+    pub server: SocketAddr,
+    /// Clients
     pub clients: usize,
-    /// Length of the span.
-    pub span: Duration,
+    /// Seconds of the span
+    pub seconds: u64,
+    /// Number of the first client
+    #[arg(long, default_value_t = 0)]
+    pub first: usize,
+    /// All come within a second, and how soon they are in is measured instead of the span
+    #[arg(long)]
+    pub storm: bool,
+    /// Samples each client ten times a second, and goes on without those that are lost
+    #[arg(long)]
+    pub samples: bool,
 }
 
 impl Task {
     /// Clients that decode everything.
     pub fn watchers(&self) -> usize {
-        WATCHERS.min(self.clients / 2)
+        if self.storm { 0 } else { WATCHERS.min(self.clients / 2) }
     }
 }
 
+/// A client as the course sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Its counters.
+    pub counts: Counts,
+    /// True if it is out of the game.
+    pub is_lost: bool,
+}
+
 enum Stage {
-    Joining(Instant),
+    Joining,
     Settling(Instant),
     Measuring(Instant, Counts),
 }
@@ -150,42 +194,108 @@ enum Stage {
 pub struct Course {
     task: Task,
     counted: usize,
+    begun: Instant,
     stage: Stage,
+    series: Vec<Sample>,
+    /// When each client of a storm came, and in how many seconds it was in.
+    newcomers: Vec<(Instant, Option<f64>)>,
 }
 
 impl Course {
     /// Begins with the joining. `counted` clients have their traffic counted.
     pub fn new(task: Task, counted: usize) -> Self {
-        Self { task, counted, stage: Stage::Joining(Instant::now()) }
+        let (begun, stage) = (Instant::now(), Stage::Joining);
+        Self { task, counted, begun, stage, series: Vec::new(), newcomers: Vec::new() }
     }
 
-    /// Goes on with `joined` clients that have heard a snapshot, and the counters of all. Returns
-    /// true at the end. An error says that not all joined in time.
-    pub fn poll(&mut self, joined: usize, counts: impl FnOnce() -> Counts) -> Result<bool> {
+    /// Number of clients that should have begun to join by now.
+    pub fn due(&self) -> usize {
+        let Task { clients, storm, .. } = self.task;
+        let apart = if storm { STORM / clients.max(1) as u32 } else { JOINING_APART };
+        let due = self.begun.elapsed().as_secs_f64() / apart.as_secs_f64() + 1.0;
+        clients.min(due as usize)
+    }
+
+    /// True if a client that is lost is counted; otherwise it ends the measurement.
+    pub fn counts_lost(&self) -> bool {
+        self.task.storm || matches!(self.stage, Stage::Measuring(..)) && self.task.samples
+    }
+
+    /// Goes on with all clients that have begun to join. Returns true at the end. An error says
+    /// that not all joined in time.
+    pub fn poll(&mut self, clients: &[View]) -> Result<bool> {
         let now = Instant::now();
+        if self.task.storm {
+            return self.poll_storm(clients);
+        }
+        let sum = || {
+            let mut sum = Counts::default();
+            clients.iter().for_each(|client| sum += client.counts);
+            sum
+        };
         match self.stage {
-            Stage::Joining(_) if joined == self.task.clients => self.stage = Stage::Settling(now),
-            Stage::Joining(since) if now - since > JOINING_MAX => {
-                bail!("{joined} of {} clients joined in time", self.task.clients);
+            Stage::Joining => {
+                let joined = clients.iter().filter(|it| it.counts.snapshots > 0).count();
+                if joined == self.task.clients {
+                    self.stage = Stage::Settling(now);
+                } else if now - self.begun > JOINING_MAX {
+                    bail!("{joined} of {} clients joined in time", self.task.clients);
+                }
             }
             Stage::Settling(since) if now - since > SETTLING => {
                 say(BEGIN)?;
-                self.stage = Stage::Measuring(Instant::now(), counts());
+                self.stage = Stage::Measuring(Instant::now(), sum());
             }
-            Stage::Measuring(since, before) if now - since >= self.task.span => {
-                let report = Report {
-                    seconds: since.elapsed().as_secs_f64(),
-                    clients: self.task.clients,
-                    watchers: self.task.watchers(),
-                    counted: self.counted,
-                    counts: counts() - before,
-                };
-                say(&format!("{END} {}", serde_json::to_string(&report)?))?;
-                return Ok(true);
+            Stage::Settling(_) => {}
+            Stage::Measuring(since, before) => {
+                self.sample(since, clients);
+                if now - since >= Duration::from_secs(self.task.seconds) {
+                    return self.end(since, sum() - before);
+                }
             }
-            _ => {}
         }
         Ok(false)
+    }
+
+    fn end(&mut self, since: Instant, counts: Counts) -> Result<bool> {
+        let report = Report {
+            seconds: since.elapsed().as_secs_f64(),
+            clients: self.task.clients,
+            watchers: self.task.watchers(),
+            counted: self.counted,
+            counts,
+            series: std::mem::take(&mut self.series),
+            waited: self.newcomers.iter().map(|(_, waited)| *waited).collect(),
+        };
+        say(&format!("{END} {}", serde_json::to_string(&report)?))?;
+        Ok(true)
+    }
+
+    /// Notes who is in.
+    fn poll_storm(&mut self, clients: &[View]) -> Result<bool> {
+        let now = Instant::now();
+        for (at, client) in clients.iter().enumerate() {
+            if self.newcomers.len() == at {
+                self.newcomers.push((now, None));
+            }
+            let (came, waited) = &mut self.newcomers[at];
+            if client.counts.snapshots > 0 {
+                waited.get_or_insert((now - *came).as_secs_f64());
+            }
+        }
+        // They stay until the players have been measured.
+        let is_over = now - self.begun > STORM + AFTER_STORM + STORM;
+        if is_over { self.end(self.begun, Counts::default()) } else { Ok(false) }
+    }
+
+    /// Takes a sample if it is time.
+    fn sample(&mut self, since: Instant, clients: &[View]) {
+        let now = Instant::now();
+        let last = self.series.last().map_or(-1.0, |sample| sample.secs);
+        let secs = (now - since).as_secs_f64();
+        if self.task.samples && secs >= last + SAMPLES_APART.as_secs_f64() {
+            self.series.push(Sample { secs, points: clients.iter().map(Point::of).collect() });
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The server is the simplest sensible one, on a runtime of one thread: a task for each connection
 //! that reads, and one that sends to all at each snapshot.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,10 +32,10 @@ pub struct Packets {
 }
 
 /// Serves until the process is ended.
-pub fn serve(packets: Packets) -> Result<()> {
+pub fn serve(address: SocketAddr, packets: Packets) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let endpoint = quic::listen()?;
+        let endpoint = quic::listen(address)?;
         say(&endpoint.local_addr()?.port().to_string())?;
         let connections = Arc::new(Mutex::new(Vec::<Connection>::new()));
         tokio::spawn(send(packets, Arc::clone(&connections)));
@@ -72,11 +73,10 @@ async fn send(packets: Packets, connections: Arc<Mutex<Vec<Connection>>>) {
     }
 }
 
-/// Joins the server at that port with all clients, and measures.
-pub fn load(port: u16, packets: Packets, task: Task) -> Result<()> {
-    let server = load::local(port);
-    load::run(task, task.clients, |_, client: Arc<Client>, phase| async move {
-        let (_endpoint, connection) = quic::connect(server).await?;
+/// Joins the server with all clients, and measures.
+pub fn load(packets: Packets, task: Task) -> Result<()> {
+    load::run(task, task.clients, |index, client: Arc<Client>, phase| async move {
+        let (_endpoint, connection) = quic::connect(task.server, index).await?;
         client.connect(&connection);
         let input = Bytes::from(vec![0; packets.up_bytes.clamp(1, 1150)]);
         let begin = tokio::time::Instant::now() + phase;
@@ -93,6 +93,9 @@ pub fn load(port: u16, packets: Packets, task: Task) -> Result<()> {
                     client.update(|counts| {
                         counts.payload_down.count(bytes.len());
                         counts.snapshots += u64::from(is_new);
+                        // A world would have had so many ticks.
+                        let ticks = u64::from(scene::TICK_HZ / scene::SNAPSHOT_HZ);
+                        counts.tick = newest.unwrap_or_default() * ticks;
                     });
                 }
                 _ = ticks.tick() => {

@@ -2,12 +2,13 @@
 //!
 //! A [`run`](run::run) starts a server and a load for each library and number of clients, as
 //! processes of their own, and prints a table. The [`scene`] knows no network; `course` is the
-//! course of each measurement; the other modules are the libraries.
+//! course of each measurement, `series` what it saw over time; the other modules are the libraries.
 
 pub mod arguments;
 mod course;
 mod floor;
 mod load;
+mod namespaces;
 mod on_renet;
 mod on_replicon;
 pub mod ours;
@@ -15,6 +16,8 @@ mod process;
 mod quic;
 mod run;
 mod scene;
+mod series;
+mod strain;
 mod table;
 mod watch;
 mod wired;

@@ -1,24 +1,23 @@
 //! Clients on tokio, all on one thread: what the loads over QUIC have in common.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use quinn::Connection;
 
-use crate::course::{Counts, Course, Task};
+use crate::course::{Counts, Course, Task, View};
 use crate::{quic, scene};
-
-/// Time from one client's joining to the next one's.
-const JOINING_APART: Duration = Duration::from_millis(8);
 
 /// A client's counters and its connection.
 #[derive(Default)]
 pub struct Client {
     counts: Mutex<Counts>,
     connection: OnceLock<Connection>,
+    is_lost: AtomicBool,
 }
 
 impl Client {
@@ -33,18 +32,18 @@ impl Client {
         change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn counts(&self) -> Counts {
+    fn view(&self) -> View {
         let mut counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = self.connection.get() {
             [counts.down, counts.up] = quic::traffic(connection);
         }
-        counts
+        View { counts, is_lost: self.is_lost.load(Ordering::Relaxed) }
     }
 }
 
-/// Runs clients until the course is over. `play` gets a client's index, its counters and the phase
+/// Runs clients until the course is over. `play` gets a client's number, its counters and the phase
 /// of its ticks: inputs of different clients come spread over a tick. Errors are those of the
-/// first client that ends early, and of the course.
+/// first client that ends early, unless the course counts it, and of the course.
 pub fn run<F>(
     task: Task,
     counted: usize,
@@ -55,35 +54,49 @@ where
 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let clients: Vec<_> = (0..task.clients).map(|_| Arc::new(Client::default())).collect();
+        let mut clients: Vec<Arc<Client>> = Vec::new();
         let mut course = Course::new(task, counted);
         let mut ended = tokio::task::JoinSet::new();
-        let mut joining = tokio::time::interval(JOINING_APART);
         let step = Duration::from_secs(1) / scene::TICK_HZ;
-        for (index, client) in clients.iter().enumerate() {
-            joining.tick().await;
-            let phase = step * index as u32 / task.clients as u32;
-            ended.spawn(play(index, Arc::clone(client), phase));
-        }
         loop {
-            let sum = || {
-                let mut sum = Counts::default();
-                clients.iter().for_each(|client| sum += client.counts());
-                sum
-            };
-            let joined = clients.iter().filter(|client| client.counts().snapshots > 0).count();
-            if course.poll(joined, sum)? {
+            while clients.len() < course.due() {
+                let (index, client) = (clients.len(), Arc::new(Client::default()));
+                let phase = step * index as u32 / task.clients as u32;
+                let playing = play(task.first + index, Arc::clone(&client), phase);
+                clients.push(Arc::clone(&client));
+                ended.spawn(async move {
+                    let over = playing.await;
+                    client.is_lost.store(true, Ordering::Relaxed);
+                    over
+                });
+            }
+            let views: Vec<_> = clients.iter().map(|client| client.view()).collect();
+            if course.poll(&views)? {
                 return Ok(());
             }
             tokio::select! {
-                Some(over) = ended.join_next() => over?.context("a client ended early")?,
+                Some(over) = ended.join_next() => {
+                    let over = over?.context("a client ended early");
+                    if !course.counts_lost() {
+                        over?;
+                    }
+                }
                 () = tokio::time::sleep(Duration::from_millis(5)) => {}
             }
         }
     })
 }
 
-/// Address of a server on this machine, from its port.
+/// Address on this machine.
 pub fn local(port: u16) -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], port))
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+/// Address of a client, each one's its own: a server bounds newcomers of one address.
+pub fn source(server: SocketAddr, client: usize) -> SocketAddr {
+    let network = match server.ip().is_loopback() {
+        true => Ipv4Addr::new(127, 1, 0, 0),
+        false => crate::namespaces::CLIENTS,
+    };
+    SocketAddr::from((Ipv4Addr::from_bits(network.to_bits() + 1 + client as u32), 0))
 }

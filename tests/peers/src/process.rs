@@ -21,6 +21,20 @@ pub fn end_with_parent() {
     });
 }
 
+/// Keeps all cores busy until this process is ended.
+pub fn spin() -> ! {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let spin = || -> ! {
+        loop {
+            std::hint::spin_loop();
+        }
+    };
+    for _ in 1..cores {
+        std::thread::spawn(move || spin());
+    }
+    spin()
+}
+
 /// Processor time of a process in seconds so far, its own and the kernel's for it.
 pub fn cpu_secs(id: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("the process is gone")?;

@@ -20,6 +20,7 @@ use quinn::{
 use quinn_proto::RandomConnectionIdGenerator;
 
 use crate::course::{HEADER_BYTES, Traffic};
+use crate::load::source;
 
 /// Bytes that may be under way: more than ever are.
 const WINDOW_BYTES: u64 = 1 << 20;
@@ -85,23 +86,24 @@ fn endpoint_config(connection_id_bytes: usize) -> EndpointConfig {
     config
 }
 
-/// A server at a port of the system's choice. Errors are the system's.
-pub fn listen() -> Result<Endpoint> {
+/// A server at that address. Errors are the system's.
+pub fn listen(address: SocketAddr) -> Result<Endpoint> {
     let identity = Identity::ephemeral()?;
     let crypto = QuicServerConfig::try_from(identity.server_crypto(ALPN)?)?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config.transport_config(Arc::new(transport(Duration::from_millis(25))));
-    let socket = phaselock_quic::socket::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    let socket = phaselock_quic::socket::bind(address)?;
     let (ids, runtime) = (endpoint_config(CONNECTION_ID_BYTES), Arc::new(TokioRuntime));
     Ok(Endpoint::new(ids, Some(config), socket, runtime)?)
 }
 
-/// A connection from a socket of its own, with its endpoint. Errors are the network's.
-pub async fn connect(server: SocketAddr) -> Result<(Endpoint, Connection)> {
+/// The connection of a client from a socket of its own, with its endpoint. Errors are the
+/// network's.
+pub async fn connect(server: SocketAddr, client: usize) -> Result<(Endpoint, Connection)> {
     let (tls, _) = client_crypto(None, ALPN)?;
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls)?));
     config.transport_config(Arc::new(transport(Duration::from_millis(40))));
-    let socket = UdpSocket::bind(("127.0.0.1", 0))?;
+    let socket = UdpSocket::bind(source(server, client))?;
     let endpoint = Endpoint::new(endpoint_config(0), None, socket, Arc::new(TokioRuntime))?;
     let connection = endpoint.connect_with(config, server, "phaselock")?.await?;
     Ok((endpoint, connection))

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write as _};
 
-use anyhow::Result;
+use anyhow::Error;
 
 use crate::arguments::Library;
 use crate::course::{Counts, Report};
+use crate::run::Measured;
 use crate::scene;
 
 /// Part of what should arrive below which a row is marked.
@@ -15,9 +16,9 @@ const LOAD_CORES_MAX: f64 = 0.9;
 
 /// A measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct Row<'a> {
     /// The load's part.
-    pub report: Report,
+    pub report: &'a Report,
     /// Processor seconds a second of the server.
     pub server_cores: f64,
     /// The load's.
@@ -26,8 +27,17 @@ pub struct Row {
     pub server_megabytes: f64,
 }
 
-/// Prints the conditions, and the heading.
-pub fn print_head(libraries: &[Library]) -> io::Result<()> {
+impl<'a> Row<'a> {
+    /// The row of a measurement in one part.
+    pub fn of(measured: &'a Measured) -> Self {
+        let [server_cores, load_cores] = measured.cores.first().copied().unwrap_or_default();
+        let Measured { report, server_megabytes, .. } = measured;
+        Self { report, server_cores, load_cores, server_megabytes: *server_megabytes }
+    }
+}
+
+/// Prints the conditions.
+pub fn print_conditions(libraries: &[Library], with_namespaces: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
@@ -38,16 +48,25 @@ pub fn print_head(libraries: &[Library]) -> io::Result<()> {
         scene::TICK_HZ
     )?;
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    writeln!(
-        out,
-        "Server and load are processes on loopback; {cores} cores. B/update: bytes down, with {} \
-         of UDP\n\
-         and IP a packet, for each state of another player.",
-        crate::course::HEADER_BYTES
-    )?;
+    let place = match with_namespaces {
+        true => "in network namespaces, the server on a core of its own",
+        false => "on loopback",
+    };
+    writeln!(out, "Server and load are processes {place}; {cores} cores.")?;
     for library in libraries {
         writeln!(out, "  {:12} {}", library.name(), library.settings())?;
     }
+    Ok(())
+}
+
+/// Prints the heading of the rows.
+pub fn print_head() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "B/update: bytes down, with {} of UDP and IP a packet, for each state of another player.",
+        crate::course::HEADER_BYTES
+    )?;
     writeln!(
         out,
         "{:12} {:>4} {:>7} {:>8} {:>7} {:>7} {:>8} {:>6} {:>7} {:>6} {:>7} {:>6}",
@@ -66,15 +85,17 @@ pub fn print_head(libraries: &[Library]) -> io::Result<()> {
     )
 }
 
-/// Prints a measurement, or why there is none.
-pub fn print_row(library: Library, clients: u16, measured: &Result<Row>) -> io::Result<()> {
+/// Prints why there is no measurement.
+pub fn print_failure(library: Library, clients: u16, error: &Error) -> io::Result<()> {
+    let name = library.name();
+    writeln!(io::stdout().lock(), "{name:12} {clients:4} not measured: {error:#}")
+}
+
+/// Prints a measurement.
+pub fn print_row(library: Library, clients: u16, row: &Row<'_>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     write!(out, "{:12} {clients:4} ", library.name())?;
-    let row = match measured {
-        Ok(row) => row,
-        Err(error) => return writeln!(out, "not measured: {error:#}"),
-    };
-    let Report { seconds, clients, watchers, counted, counts } = row.report;
+    let Report { seconds, clients, watchers, counted, counts, .. } = *row.report;
     let Counts { snapshots, updates, wrong, still, inputs, down, up, .. } = counts;
     let each = |count: u64, clients: usize| count as f64 / seconds / clients.max(1) as f64;
     let asked = f64::from(scene::SNAPSHOT_HZ);

@@ -22,7 +22,7 @@ impl Seen {
     ) {
         if self.newest.is_none_or(|newest| tick > newest) {
             self.newest = Some(tick);
-            counts.snapshots += 1;
+            (counts.tick, counts.snapshots) = (tick, counts.snapshots + 1);
         }
         for (id, state) in states {
             let Some((before, last)) = self.states.get_mut(&id) else {

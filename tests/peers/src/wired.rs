@@ -12,14 +12,12 @@ use renet_netcode::{
 };
 use renetcode::NetcodeClient;
 
-use crate::course::{Counts, Course, HEADER_BYTES, Task};
-use crate::load::local;
+use crate::course::{Counts, Course, HEADER_BYTES, Task, View};
+use crate::load::source;
 use crate::scene;
 
 /// Number by which both sides know that they belong together. Arbitrary.
 pub const PROTOCOL: u64 = 7;
-/// Time from one client's joining to the next one's.
-const JOINING_APART: Duration = Duration::from_millis(8);
 /// Bytes of the longest packet; renetcode's are shorter.
 const PACKET_BYTES_MAX: usize = 2048;
 
@@ -28,10 +26,10 @@ fn unix() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// netcode's server at a port of the system's choice, with kernel buffers as ours has them, and
-/// that port. Keys come with tokens that nobody signed: packets are encrypted all the same.
-pub fn listen(clients: u16) -> Result<(NetcodeServerTransport, u16)> {
-    let socket = phaselock_quic::socket::bind(local(0))?;
+/// netcode's server at that address, with kernel buffers as ours has them, and its port. Keys come
+/// with tokens that nobody signed: packets are encrypted all the same.
+pub fn listen(address: SocketAddr, clients: u16) -> Result<(NetcodeServerTransport, u16)> {
+    let socket = phaselock_quic::socket::bind(address)?;
     let address = socket.local_addr()?;
     let config = ServerConfig {
         current_time: unix(),
@@ -69,7 +67,7 @@ impl Wired {
     /// Begins to join.
     pub fn new(server: SocketAddr, number: u64, config: ConnectionConfig) -> Result<Self> {
         let (now, authentication) = introduction(server, number);
-        let socket = UdpSocket::bind(("127.0.0.1", 0))?;
+        let socket = UdpSocket::bind(source(server, number as usize))?;
         socket.set_nonblocking(true)?;
         socket.connect(server)?;
         Ok(Self {
@@ -142,7 +140,7 @@ pub trait Playing {
 
 /// Runs clients until the course is over, on this thread; inputs of different ones come spread over
 /// a tick. `counted` of them have their traffic counted. Errors are those of `join`, of a client
-/// that is out, and of the course.
+/// that is out, unless the course counts it, and of the course.
 pub fn run(
     task: Task,
     counted: usize,
@@ -152,35 +150,35 @@ pub fn run(
         playing: Box<dyn Playing>,
         due: Instant,
         tick: u64,
+        is_lost: bool,
     }
     let step = Duration::from_secs(1) / scene::TICK_HZ;
-    let begun = Instant::now();
     let mut turns: Vec<Turn> = Vec::new();
     let mut course = Course::new(task, counted);
     loop {
         let now = Instant::now();
-        if turns.len() < task.clients && now - begun >= JOINING_APART * turns.len() as u32 {
+        while turns.len() < course.due() {
             let phase = step * turns.len() as u32 / task.clients as u32;
-            let playing = join(turns.len())?;
-            turns.push(Turn { playing, due: now + phase, tick: 0 });
+            let playing = join(task.first + turns.len())?;
+            turns.push(Turn { playing, due: now + phase, tick: 0, is_lost: false });
         }
         let mut next = now + Duration::from_millis(5);
-        for turn in &mut turns {
+        for turn in turns.iter_mut().filter(|turn| !turn.is_lost) {
             if turn.due <= now {
-                turn.playing.tick(turn.tick)?;
+                let played = turn.playing.tick(turn.tick);
+                turn.is_lost = played.is_err() && course.counts_lost();
+                if !turn.is_lost {
+                    played?;
+                }
                 turn.tick += 1;
                 // Late ones are not made up for in a burst.
                 turn.due = (turn.due + step).max(now);
             }
             next = next.min(turn.due);
         }
-        let joined = turns.iter().filter(|it| it.playing.counts().snapshots > 0).count();
-        let sum = || {
-            let mut sum = Counts::default();
-            turns.iter().for_each(|turn| sum += turn.playing.counts());
-            sum
-        };
-        if course.poll(joined, sum)? {
+        let views = turns.iter();
+        let views = views.map(|it| View { counts: it.playing.counts(), is_lost: it.is_lost });
+        if course.poll(&views.collect::<Vec<_>>())? {
             return Ok(());
         }
         // Those that are due within a millisecond take their turns together.

@@ -38,6 +38,9 @@ pub struct Light<G> {
     measured: bool,
     /// Newest input that the server has.
     confirmed: Tick,
+    /// Ticks for which the server had no input in time, and the low bits of that number.
+    late_inputs: u64,
+    late_low: u16,
     /// Lead in ticks.
     lead: f64,
     /// Newest input sent, and the number of the next packet.
@@ -59,6 +62,8 @@ impl<G: Game> Light<G> {
             heard: None,
             measured: false,
             confirmed: Tick(0),
+            late_inputs: 0,
+            late_low: 0,
             lead: LEAD_TICKS,
             pressed: Tick(0),
             seq: 0,
@@ -77,6 +82,12 @@ impl<G: Game> Light<G> {
             let change = if report.worst_early < EARLY_MICROS { 0.25 } else { -0.02 };
             self.lead = (self.lead + change).clamp(LEAD_TICKS, LEAD_TICKS_MAX);
             self.confirmed = self.confirmed.max(Tick::widen(report.newest, header.tick));
+            // A report that was overtaken counts backwards.
+            let more = report.late.map_or(0, |late| late.wrapping_sub(self.late_low));
+            if more < 1 << 15 {
+                self.late_low = self.late_low.wrapping_add(more);
+                self.late_inputs += u64::from(more);
+            }
         }
         let is_new = self.heard.is_none() || header.tick > self.newest;
         if is_new {
@@ -84,6 +95,16 @@ impl<G: Game> Light<G> {
             self.heard = Some((header.sent, now));
         }
         is_new
+    }
+
+    /// Tick of the newest snapshot.
+    pub fn newest_tick(&self) -> Tick {
+        self.newest
+    }
+
+    /// Ticks for which the server had no input in time, as it tells from time to time.
+    pub fn late_inputs(&self) -> u64 {
+        self.late_inputs
     }
 
     fn acknowledge(&mut self, seq: u16) {

@@ -3,18 +3,42 @@
 //! All threads share it. Its lock is taken when somebody comes or goes, and never for a packet.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::limits::ROOMS_LISTED_MAX;
 use phaselock::server::{Command, Event};
-use phaselock::time::Micros;
+use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{Hello, Status};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use tokio::time::Instant;
+
+/// Silence of a thread of rooms after which nobody is led there: sixty ticks, so that none that is
+/// merely late is left out.
+const SILENCE_MAX: Micros = Micros::from_ms(1000);
+
+/// Time of a thread's last turn, which it writes itself.
+#[derive(Clone, Debug)]
+pub(super) struct Heartbeat(Arc<AtomicI64>);
+
+impl Heartbeat {
+    fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(0)))
+    }
+
+    /// Notes a turn.
+    pub(super) fn beat(&self, now: LocalTime) {
+        self.0.store(now.0, Ordering::Relaxed);
+    }
+
+    fn is_silent(&self, now: LocalTime) -> bool {
+        now - LocalTime(self.0.load(Ordering::Relaxed)) > SILENCE_MAX
+    }
+}
 
 /// Number of a room, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +118,8 @@ struct List {
     /// Rooms without a code that stay when they are empty.
     rooms_kept: usize,
     rooms_max: usize,
-    shards: usize,
+    /// Of each thread of rooms.
+    heartbeats: Vec<Heartbeat>,
     /// Seats of a room that has not been opened yet.
     players_max: u16,
     /// Goodbye to newcomers, and the end, once the host has had the server drained.
@@ -113,7 +138,7 @@ impl Directory {
             next: 0,
             rooms_kept: 1,
             rooms_max: 1,
-            shards: 1,
+            heartbeats: Vec::new(),
             players_max: 0,
             draining: None,
         }));
@@ -130,15 +155,25 @@ impl Directory {
     pub(super) fn found(&self, rooms: usize, rooms_max: usize, shards: usize, players_max: u16) {
         let mut list = self.list();
         (list.rooms_kept, list.rooms_max) = (rooms, rooms_max.max(rooms));
-        list.shards = shards;
+        list.heartbeats.resize_with(shards.max(1), Heartbeat::new);
         list.players_max = players_max;
         for (at, entry) in list.rooms.values_mut().enumerate() {
             entry.shard = at % shards.max(1);
             entry.figures.status.players_max = players_max;
         }
         while list.rooms.len() < rooms {
-            list.make(None);
+            list.make(None, LocalTime(0));
         }
+    }
+
+    /// The heartbeat of a thread of rooms; any other's is nobody's.
+    pub(super) fn heartbeat(&self, shard: usize) -> Heartbeat {
+        self.list().heartbeats.get(shard).cloned().unwrap_or_else(Heartbeat::new)
+    }
+
+    /// True if a thread of rooms has had no turn for long, because the rules of a room do not end.
+    pub(super) fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
+        self.list().is_silent(shard, now)
     }
 
     /// Rooms that are to run on a thread.
@@ -150,18 +185,22 @@ impl Directory {
 
     /// The room to which a first message goes; its sender counts there from now on, until it has
     /// [arrived](Self::arrive). Whoever says no hello is answered by any room.
-    pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
+    pub(super) fn choose(
+        &self,
+        hello: Option<&Hello>,
+        now: LocalTime,
+    ) -> Result<Destination, Disconnect> {
         let mut list = self.list();
         let room = match hello {
-            Some(hello) => list.room_for(hello)?,
-            None => list.emptiest(|_| true).map_or_else(|| list.make_unless_full(None), Ok)?,
+            Some(hello) => list.room_for(hello, now)?,
+            None => list.any(now).map_or_else(|| list.make_unless_full(None, now), Ok)?,
         };
-        let entry = list.rooms.get_mut(&room).ok_or_else(full)?;
+        let Some(entry) = list.rooms.get_mut(&room) else { return Err(list.full()) };
         entry.coming += 1;
         Ok(Destination { room, shard: entry.shard })
     }
 
-    /// Takes in that a newcomer has come to its room.
+    /// Takes in that a newcomer has come to its room, or is on the way there no more.
     pub(super) fn arrive(&self, room: RoomId) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.coming = entry.coming.saturating_sub(1);
@@ -303,10 +342,6 @@ impl Directory {
     }
 }
 
-fn full() -> Disconnect {
-    Disconnect::new(Code::Full, "all rooms are full; try again later")
-}
-
 impl List {
     fn next_id(&mut self) -> RoomId {
         let id = RoomId(self.next);
@@ -314,8 +349,12 @@ impl List {
         id
     }
 
+    fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
+        self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
+    }
+
     /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
-    fn room_for(&mut self, hello: &Hello) -> Result<RoomId, Disconnect> {
+    fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
         let key = hello.credentials.key;
         let mut rooms = self.rooms.iter();
         if let Some(token) = hello.resume
@@ -330,7 +369,7 @@ impl List {
             let found = rooms.find(|(_, entry)| entry.figures.status.code == *code);
             return match found {
                 Some((room, _)) => Ok(*room),
-                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code)),
+                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code), now),
                 None => {
                     let text = format!("there is no room {code} here; check its code");
                     Err(Disconnect::new(Code::NoRoom, text))
@@ -343,17 +382,37 @@ impl List {
             return Ok(*room);
         }
         let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
-        let free = self
-            .emptiest(|entry| entry.has_seat() && has(&entry.figures.status.game))
-            .or_else(|| self.emptiest(Entry::has_seat));
-        match free {
-            Some(room) => Ok(room),
-            // A full room may still free a seat that it keeps, and says so otherwise.
-            None if self.rooms.len() >= self.rooms_max || self.draining.is_some() => {
-                self.emptiest(|_| true).ok_or_else(full)
-            }
-            None => self.make_unless_full(None),
+        let free_if = |may: &dyn Fn(&Entry) -> bool| {
+            let free = |entry: &Entry| entry.has_seat() && may(entry);
+            self.emptiest(|entry| free(entry) && has(&entry.figures.status.game))
+                .or_else(|| self.emptiest(free))
+        };
+        // A room that stands still is the last choice.
+        if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
+            return Ok(room);
         }
+        let may_make = self.rooms.len() < self.rooms_max && self.draining.is_none();
+        let one_runs = (0..self.heartbeats.len()).any(|shard| !self.is_silent(shard, now));
+        let standing = free_if(&|_| true).filter(|_| !(may_make && one_runs));
+        match standing {
+            Some(room) => Ok(room),
+            None if may_make => self.make_unless_full(None, now),
+            // A full room may still free a seat that it keeps, and says so otherwise.
+            None => self.any(now).ok_or_else(|| self.full()),
+        }
+    }
+
+    /// The emptiest room, seats or not, if possible one that does not stand still.
+    fn any(&self, now: LocalTime) -> Option<RoomId> {
+        let runs = |entry: &Entry| !self.is_silent(entry.shard, now);
+        self.emptiest(runs).or_else(|| self.emptiest(|_| true))
+    }
+
+    /// The goodbye where there is no room for anybody.
+    fn full(&self) -> Disconnect {
+        let draining = self.draining.as_ref().map(|(goodbye, _)| goodbye.clone());
+        draining
+            .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
     }
 
     /// The room with the fewest seats taken, among those to which anybody is led.
@@ -362,19 +421,20 @@ impl List {
         open.min_by_key(|(_, entry)| entry.taken()).map(|(room, _)| *room)
     }
 
-    fn make_unless_full(&mut self, code: Option<&RoomCode>) -> Result<RoomId, Disconnect> {
-        if let Some((goodbye, _)) = &self.draining {
-            return Err(goodbye.clone());
+    fn make_unless_full(
+        &mut self,
+        code: Option<&RoomCode>,
+        now: LocalTime,
+    ) -> Result<RoomId, Disconnect> {
+        if self.draining.is_some() || self.rooms.len() >= self.rooms_max {
+            return Err(self.full());
         }
-        if self.rooms.len() >= self.rooms_max {
-            return Err(full());
-        }
-        Ok(self.make(code))
+        Ok(self.make(code, now))
     }
 
-    /// Lists a room on the thread with the fewest. Without a code it gets the first free number,
-    /// and anybody is led there.
-    fn make(&mut self, code: Option<&RoomCode>) -> RoomId {
+    /// Lists a room on the thread with the fewest, among those that run. Without a code it gets the
+    /// first free number, and anybody is led there.
+    fn make(&mut self, code: Option<&RoomCode>, now: LocalTime) -> RoomId {
         let is_taken =
             |code: &RoomCode| self.rooms.values().any(|entry| entry.figures.status.code == *code);
         let numbered = || {
@@ -391,7 +451,8 @@ impl List {
             bots: 0,
         };
         let on = |shard| self.rooms.values().filter(|entry| entry.shard == shard).count();
-        let shard = (0..self.shards).min_by_key(|shard| on(*shard)).unwrap_or(0);
+        let order = |shard: &usize| (self.is_silent(*shard, now), on(*shard));
+        let shard = (0..self.heartbeats.len()).min_by_key(order).unwrap_or(0);
         let figures =
             RoomFigures { status, is_open, seats_taken: 0, busy: Duration::ZERO, panics: 0 };
         // One that is closed for its mistakes leaves its place to the next.
@@ -401,5 +462,25 @@ impl List {
         let id = self.next_id();
         self.rooms.insert(id, entry);
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newcomers_are_led_past_threads_that_stand_still_if_another_runs() {
+        let directory = Directory::new();
+        directory.found(2, 2, 2, 4);
+        let at = |secs: i64| LocalTime(secs * 1_000_000);
+        let shard = |now| directory.choose(None, now).expect("there are rooms").shard;
+        let lead = |now| [shard(now), shard(now), shard(now)];
+        assert_eq!(lead(at(1)), [0, 1, 0], "turn by turn");
+        directory.heartbeat(1).beat(at(9));
+        assert_eq!(lead(at(10)), [1, 1, 1], "the other has been silent for long");
+        // Two are on their way to the first room, and three are left on the way to the second.
+        directory.arrive(directory.rooms_of(1)[0]);
+        assert_eq!(lead(at(20)), [0, 0, 1], "all are silent, so that the emptiest is taken");
     }
 }

@@ -25,8 +25,9 @@ use crate::clock::Clock;
 
 /// Longest duration of the goodbyes when the server ends, and of closing whoever takes none.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest time without a turn where no room runs.
-const IDLE: Duration = Duration::from_secs(1);
+/// Longest time without a turn where no room runs: half of that after which a thread counts as one
+/// that stands still.
+const IDLE: Duration = Duration::from_millis(500);
 /// Longest time for which snapshots are packed without a look at the socket. The look is a packet's
 /// time of arrival, and round trips that seem long make the room send less.
 const PACKING: Duration = Duration::from_millis(1);
@@ -94,6 +95,7 @@ impl Driver {
                 Woken::Order(order) => self.carry_out(order),
                 Woken::Shutdown(goodbye) => return self.stop(&goodbye).await,
             }
+            self.rooms.beat();
             // What waits already was in time, however late this task was woken.
             self.take_in().await;
             let now = self.clock.now();
@@ -167,7 +169,7 @@ impl Driver {
                 self.rooms.shut(*id, &goodbye);
                 self.drain(*id).await;
                 self.rooms.tell_events(*id);
-                self.rooms.close(*id);
+                self.rooms.close(*id, goodbye);
             } else if self.rooms.rotate(*id) {
                 self.drain(*id).await;
             } else {
@@ -245,7 +247,7 @@ impl Driver {
             self.rooms.shut(id, goodbye);
             self.drain(id).await;
             self.rooms.tell_events(id);
-            self.rooms.close(id);
+            self.rooms.close(id, goodbye.clone());
         }
         // The rooms have forgotten everybody, and hear of nobody any more.
         self.network.shut(goodbye, Instant::now().into_std());

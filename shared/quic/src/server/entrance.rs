@@ -203,6 +203,14 @@ impl Entrance {
         }
     }
 
+    /// Takes back newcomers from threads that have ended or stand still.
+    pub(super) fn take_back(
+        &mut self,
+        stands_still: impl Fn(usize) -> bool,
+    ) -> Vec<(ConnectionHandle, Box<Peer>)> {
+        self.lines.as_mut().map_or_else(Vec::new, |lines| lines.take_back(stands_still))
+    }
+
     /// The ways, if there are other threads.
     pub(super) fn lines(&self) -> Option<&Lines> {
         self.lines.as_ref()

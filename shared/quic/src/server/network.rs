@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use phaselock::path::PathWindow;
 use phaselock::server::ClientId;
@@ -13,6 +13,7 @@ use phaselock::wire::control::ServerMessage;
 use phaselock::wire::disconnect::Disconnect;
 use quinn::AsyncUdpSocket;
 use quinn_proto::{ConnectionEvent, ConnectionHandle};
+use tokio::time::Instant as TokioInstant;
 
 use super::control::NotReading;
 use super::deadlines::Deadlines;
@@ -27,6 +28,9 @@ use crate::clock::Clock;
 
 /// Packets that are taken in at a time, before ticks and timers are looked at: 2 ms at most.
 pub(super) const PACKETS_PER_TURN: usize = 512;
+/// Time from one look at the newcomers on their way to other threads to the next: as long as a
+/// player may wait without noticing.
+const MOVES_APART: Duration = Duration::from_millis(100);
 
 /// Source of what comes for the connections.
 #[derive(Debug)]
@@ -52,6 +56,10 @@ pub(super) struct Network {
     due: Vec<ConnectionHandle>,
     /// Connections that may have something to send.
     listed: VecDeque<ConnectionHandle>,
+    /// Newcomers whose threads stand still.
+    held: Vec<ConnectionHandle>,
+    /// Last look at those on their way.
+    moves_looked_at: Instant,
     places: SharedPlaces,
 }
 
@@ -72,6 +80,8 @@ impl Network {
             deadlines: Deadlines::default(),
             due: Vec::new(),
             listed: VecDeque::new(),
+            held: Vec::new(),
+            moves_looked_at: TokioInstant::now().into_std(),
             places,
         }
     }
@@ -115,7 +125,8 @@ impl Network {
 
     /// Moment of the next [`handle_timeouts`](Self::handle_timeouts).
     pub(super) fn next_timeout(&self) -> Option<Instant> {
-        self.deadlines.earliest()
+        let moves = self.has_moves().then(|| self.moves_looked_at + MOVES_APART);
+        [self.deadlines.earliest(), moves].into_iter().flatten().min()
     }
 
     fn handle_packet(
@@ -146,7 +157,9 @@ impl Network {
                     self.list(handle);
                 }
             }
-            Item::Newcomer { handle, arrival, mut peer } => {
+            Item::Newcomer { handle, arrival, peer } => {
+                // One who waited for too long has been taken back.
+                let Some(mut peer) = peer.take() else { return };
                 peer.arrive(arrival, self.clock.time_of(arrival), rooms);
                 self.insert(handle, peer);
                 if self.advance(handle, arrival, rooms) {
@@ -204,6 +217,32 @@ impl Network {
             }
         }
         self.due = due;
+        if self.has_moves() && now >= self.moves_looked_at + MOVES_APART {
+            self.moves_looked_at = now;
+            self.look_at_moves(now, rooms);
+        }
+    }
+
+    /// True if newcomers are on their way to other threads.
+    fn has_moves(&self) -> bool {
+        !self.held.is_empty() || self.lines().is_some_and(Lines::are_on_the_way)
+    }
+
+    /// Takes back newcomers whose thread stands still, and lets those go on whose thread does.
+    fn look_at_moves(&mut self, now: Instant, rooms: &mut Rooms) {
+        let Source::Socket(entrance) = &mut self.source else { return };
+        let time = self.clock.time_of(now);
+        let stands_still = |shard| rooms.directory().is_silent(shard, time);
+        for (handle, mut peer) in entrance.take_back(stands_still) {
+            peer.is_listed = false;
+            self.insert(handle, peer);
+            self.held.push(handle);
+        }
+        for handle in mem::take(&mut self.held) {
+            if self.advance(handle, now, rooms) {
+                self.list(handle);
+            }
+        }
     }
 
     /// Takes what a connection has for the room and for the endpoint, after something happened to
@@ -211,10 +250,12 @@ impl Network {
     fn advance(&mut self, handle: ConnectionHandle, now: Instant, rooms: &mut Rooms) -> bool {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
         peer.advance(now, self.clock.time_of(now), rooms);
-        if let Some(shard) = peer.leaves_for() {
-            self.hand_over(handle, shard, now);
+        if let Some(shard) = peer.leaves_for()
+            && self.hand_over(handle, shard, now, rooms)
+        {
             return false;
         }
+        let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
         while let Some(event) = peer.connection.poll_endpoint_events() {
             let is_drained = event.is_drained();
             match &mut self.source {
@@ -247,13 +288,31 @@ impl Network {
         }
     }
 
-    /// Hands a connection to another thread.
-    fn hand_over(&mut self, handle: ConnectionHandle, shard: usize, now: Instant) {
-        let Source::Socket(entrance) = &mut self.source else { return };
-        let Some(peer) = self.peers.get_mut(handle.0).and_then(Option::take) else { return };
+    /// Hands a connection to another thread. Returns false if that is not possible now, or ever.
+    fn hand_over(
+        &mut self,
+        handle: ConnectionHandle,
+        shard: usize,
+        now: Instant,
+        rooms: &Rooms,
+    ) -> bool {
+        let Source::Socket(entrance) = &mut self.source else { return false };
+        let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return false };
+        if entrance.lines().is_none_or(|lines| lines.has_ended(shard)) {
+            peer.turn_back(rooms.ended(), now, rooms);
+            return false;
+        }
+        if rooms.directory().is_silent(shard, self.clock.time_of(now)) {
+            if !self.held.contains(&handle) {
+                self.held.push(handle);
+            }
+            return false;
+        }
+        let Some(peer) = self.peers[handle.0].take() else { return false };
         self.handles.remove(&peer.client);
         self.deadlines.set(handle, None);
         entrance.hand_over(shard, handle, now, peer);
+        true
     }
 
     /// Notes that a connection may have something to send.

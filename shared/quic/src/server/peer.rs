@@ -23,6 +23,9 @@ use crate::settings::{self, TIMER_SLACK};
 
 /// A newcomer has so long to say hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// A thread of rooms that stands still has so long to take a newcomer: less than a client waits for
+/// its welcome (4 s), so that it hears why.
+const MOVING_TIMEOUT: Duration = Duration::from_secs(3);
 /// The last control message has so long to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -44,8 +47,9 @@ pub(super) fn too_slow() -> Disconnect {
 enum Stage {
     /// No hello has come yet; there is time for it until then.
     Knocking { until: Instant },
-    /// Its room is on another thread, to which it moves with its first message.
-    Moving { to: Destination, first: Vec<u8> },
+    /// Its room is on another thread, to which it moves with its first message, until then at the
+    /// latest.
+    Moving { to: Destination, first: Vec<u8>, until: Instant },
     /// The room has heard of it.
     Playing { room: RoomId },
     /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
@@ -141,7 +145,7 @@ impl Peer {
                     }
                     self.control.pause(now);
                 }
-                (_, Ok(first)) => match self.admit(first, time, rooms) {
+                (_, Ok(first)) => match self.admit(first, now, time, rooms) {
                     Ok(()) => {}
                     Err(goodbye) => return self.refuse(goodbye, now),
                 },
@@ -162,6 +166,7 @@ impl Peer {
     fn admit(
         &mut self,
         first: Vec<u8>,
+        now: Instant,
         time: LocalTime,
         rooms: &mut Rooms,
     ) -> Result<(), Disconnect> {
@@ -175,7 +180,7 @@ impl Peer {
         if rooms.are_at(to) {
             return self.enter(to.room, &first, time, rooms);
         }
-        self.stage = Stage::Moving { to, first };
+        self.stage = Stage::Moving { to, first, until: now + MOVING_TIMEOUT };
         Ok(())
     }
 
@@ -202,12 +207,21 @@ impl Peer {
 
     /// Takes in that the client has come to its room's thread.
     pub(super) fn arrive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
-        let Stage::Moving { to, first } = &mut self.stage else { return };
+        let Stage::Moving { to, first, .. } = &mut self.stage else { return };
         let (room, first) = (to.room, mem::take(first));
         self.is_listed = false;
         match self.enter(room, &first, time, rooms) {
             Ok(()) => self.tell_path(rooms),
             Err(goodbye) => self.refuse(goodbye, now),
+        }
+    }
+
+    /// Sends a client away that is on its way to a room and does not get there. The room's place is
+    /// another's again.
+    pub(super) fn turn_back(&mut self, goodbye: Disconnect, now: Instant, rooms: &Rooms) {
+        if let Stage::Moving { to, .. } = self.stage {
+            rooms.directory().arrive(to.room);
+            self.refuse(goodbye, now);
         }
     }
 
@@ -265,13 +279,15 @@ impl Peer {
     /// Takes in the end of the connection by itself or by the client.
     fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
         let (text, has_left) = describe(reason);
-        if let Stage::Playing { room } = self.stage {
-            match has_left {
-                true => rooms.handle_left(room, self.client, &text),
-                false => rooms.handle_lost(time, room, self.client, &text),
+        match &self.stage {
+            Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, &text),
+            Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, &text),
+            stage => {
+                if let Stage::Moving { to, .. } = stage {
+                    rooms.directory().arrive(to.room);
+                }
+                tracing::debug!(client = self.client.0, reason = text, "connection ended");
             }
-        } else {
-            tracing::debug!(client = self.client.0, reason = text, "connection ended");
         }
         self.stage = Stage::Closed;
     }
@@ -350,6 +366,10 @@ impl Peer {
                 tracing::debug!(client = self.client.0, "no hello came in time");
                 self.drop(now);
             }
+            Stage::Moving { until, .. } if *until <= now => {
+                let text = "the room does not answer; try again later";
+                self.turn_back(Disconnect::new(Code::Failed, text), now, rooms);
+            }
             Stage::Leaving { until: Some(until), .. } if *until <= now => self.finish(now),
             Stage::Leaving { .. } if self.control.is_stuck(now) => self.close(&too_slow(), now),
             Stage::Playing { room } if self.control.is_stuck(now) => {
@@ -371,8 +391,8 @@ impl Peer {
         let transport = self.connection.poll_timeout();
         let until = match &self.stage {
             Stage::Closed => return transport,
-            Stage::Knocking { until } => Some(*until),
-            Stage::Moving { .. } | Stage::Playing { .. } => None,
+            Stage::Knocking { until } | Stage::Moving { until, .. } => Some(*until),
+            Stage::Playing { .. } => None,
             Stage::Leaving { until, .. } => *until,
         };
         let is_exact =

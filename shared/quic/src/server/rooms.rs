@@ -15,16 +15,12 @@ use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::broadcast;
 
-use super::directory::{Destination, Directory, RoomId};
+use super::directory::{Destination, Directory, Heartbeat, RoomId};
 use super::handle::RoomEvent;
-use super::pause::{News, Pause, given_up, lost};
+use super::pause::{Closed, News, Panics, Pause, given_up, lost};
 use super::plan::Plan;
 use crate::clock::Clock;
 
-/// Panics of a room within [`PANICS_WITHIN`] at which it is closed instead of opened again.
-const PANICS_MAX: usize = 3;
-/// See [`PANICS_MAX`]. Arbitrary.
-const PANICS_WITHIN: Micros = Micros::from_ms(60_000);
 /// Time from a panic to the next game: a client takes a game within a second of another one for a
 /// mistake of the server's, and its news may take different times.
 const PAUSE: Micros = Micros::from_ms(1500);
@@ -45,7 +41,7 @@ struct Running {
     game: usize,
     /// Names the room in the log.
     span: tracing::Span,
-    panics: VecDeque<LocalTime>,
+    panics: Panics,
     empty_since: Option<LocalTime>,
     /// Time that it has taken, and the last report of it.
     busy: (Duration, LocalTime),
@@ -61,6 +57,9 @@ pub(super) struct Rooms {
     running: BTreeMap<RoomId, Running>,
     /// Rooms that are no more, with the goodbye for those who are left.
     gone: VecDeque<(RoomId, Disconnect)>,
+    /// The last rooms that were closed, with the goodbye for those who are on the way there.
+    closed: Closed,
+    heartbeat: Heartbeat,
     events: broadcast::Sender<RoomEvent>,
 }
 
@@ -73,10 +72,12 @@ impl Rooms {
         shard: usize,
         events: broadcast::Sender<RoomEvent>,
     ) -> Self {
-        let (running, gone) = (BTreeMap::new(), VecDeque::new());
-        let mut rooms = Self { plan, directory, clock, shard, running, gone, events };
+        let (running, gone, closed) = (BTreeMap::new(), VecDeque::new(), Closed::default());
+        let heartbeat = directory.heartbeat(shard);
+        let mut rooms =
+            Self { plan, directory, clock, shard, running, gone, closed, heartbeat, events };
         for room in rooms.directory.rooms_of(shard) {
-            rooms.start(room, VecDeque::new());
+            rooms.start(room, Panics::default());
         }
         rooms
     }
@@ -84,6 +85,11 @@ impl Rooms {
     /// The list of all rooms.
     pub(super) fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// Notes that the thread has a turn.
+    pub(super) fn beat(&self) {
+        self.heartbeat.beat(self.clock.now());
     }
 
     /// Puts the rooms that run into a list.
@@ -103,7 +109,7 @@ impl Rooms {
     }
 
     /// Opens a listed room with nobody in it.
-    fn start(&mut self, id: RoomId, panics: VecDeque<LocalTime>) {
+    fn start(&mut self, id: RoomId, panics: Panics) {
         let Some(code) = self.directory.code(id) else { return };
         let config = &self.plan.config;
         let now = self.clock.now();
@@ -122,17 +128,8 @@ impl Rooms {
             true => tracing::error_span!("room", code = code.as_str()),
             false => tracing::Span::none(),
         };
-        let busy = (Duration::ZERO, now);
-        let running = Running {
-            room: None,
-            pause: None,
-            code,
-            game: 0,
-            span,
-            panics,
-            empty_since: None,
-            busy,
-        };
+        let (pause, empty_since, busy) = (None, None, (Duration::ZERO, now));
+        let running = Running { room: None, pause, code, game: 0, span, panics, empty_since, busy };
         self.running.insert(id, running);
         if !self.play(id, 0, Rotation::new(config)) {
             return self.give_up(id);
@@ -225,10 +222,9 @@ impl Rooms {
         let now = self.clock.now();
         self.directory.count_panic(id);
         let Some(running) = self.running.get_mut(&id) else { return };
-        running.panics.retain(|panic| now - *panic < PANICS_WITHIN);
-        running.panics.push_back(now);
-        let (panics, code) = (running.panics.len(), &running.code);
-        if panics >= PANICS_MAX {
+        let (panics, is_last) = running.panics.count(now);
+        let code = &running.code;
+        if is_last {
             tracing::error!(%code, panics, "the room panicked again and again; it is closed");
             return self.give_up(id);
         }
@@ -254,6 +250,7 @@ impl Rooms {
         self.running.remove(&id);
         self.directory.close(id);
         self.gone.push_back((id, given_up()));
+        self.closed.keep(id, given_up());
     }
 
     /// The next room that is no more, and the goodbye for those who are left.
@@ -266,7 +263,12 @@ impl Rooms {
 impl Rooms {
     /// The room for a first message; none if it is on another thread.
     pub(super) fn choose(&self, hello: Option<&Hello>) -> Result<Destination, Disconnect> {
-        self.directory.choose(hello)
+        self.directory.choose(hello, self.clock.now())
+    }
+
+    /// The goodbye to whoever is on the way to a thread that has ended.
+    pub(super) fn ended(&self) -> Disconnect {
+        self.directory.draining().unwrap_or_else(lost)
     }
 
     /// True if the room is on this thread.
@@ -284,12 +286,12 @@ impl Rooms {
         body: &[u8],
     ) -> Result<(), Disconnect> {
         if !self.running.contains_key(&id) {
-            self.start(id, VecDeque::new());
+            self.start(id, Panics::default());
         }
         let entered = self.call(id, |room| room.handle_first(now, client, body));
         self.directory.arrive(id);
         self.measure(id);
-        entered.ok_or_else(lost)
+        entered.ok_or_else(|| self.closed.goodbye(id).unwrap_or_else(|| self.ended()))
     }
 
     pub(super) fn handle_control(
@@ -467,9 +469,10 @@ impl Rooms {
     }
 
     /// Takes a room away that has said goodbye to everybody.
-    pub(super) fn close(&mut self, id: RoomId) {
+    pub(super) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
         self.running.remove(&id);
         self.directory.close(id);
+        self.closed.keep(id, goodbye);
     }
 
     /// Closes a room that was made on demand and has been empty for long.

@@ -2,6 +2,7 @@
 //! all that came at once.
 
 use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -25,7 +26,28 @@ pub(super) enum Item {
     /// The endpoint's answer.
     Event { handle: ConnectionHandle, event: ConnectionEvent },
     /// A client with its first message.
-    Newcomer { handle: ConnectionHandle, arrival: Instant, peer: Box<Peer> },
+    Newcomer { handle: ConnectionHandle, arrival: Instant, peer: Claim },
+}
+
+/// A newcomer on its way to a thread of rooms. The socket's thread takes it back from one that
+/// stands still: whoever comes first has it.
+#[derive(Clone, Debug)]
+pub(super) struct Claim(Arc<Mutex<Option<Box<Peer>>>>);
+
+impl Claim {
+    fn new(peer: Box<Peer>) -> Self {
+        Self(Arc::new(Mutex::new(Some(peer))))
+    }
+
+    /// The newcomer, unless the other thread has it.
+    pub(super) fn take(&self) -> Option<Box<Peer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// True if a thread has the newcomer.
+    fn is_taken(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
 }
 
 type Returns = Vec<(ConnectionHandle, EndpointEvent)>;
@@ -40,6 +62,10 @@ struct Line {
 }
 
 impl Line {
+    fn has_ended(&self) -> bool {
+        self.sender.is_closed()
+    }
+
     fn flush(&mut self) {
         if self.batch.is_empty() {
             return;
@@ -71,6 +97,8 @@ pub(super) struct Lines {
     have_ended: bool,
     /// The thread of each connection that is not here.
     at: Vec<Option<usize>>,
+    /// Newcomers whom their threads had not taken at the last look.
+    on_the_way: Vec<(ConnectionHandle, usize, Claim)>,
 }
 
 /// A thread's side of its way.
@@ -92,7 +120,8 @@ pub(super) fn lines(shards: usize) -> (Lines, Vec<Inbox>) {
         (Line { sender, batch: Vec::new(), lost: 0 }, inbox)
     };
     let (lines, inboxes) = (0..shards).map(way).unzip();
-    (Lines { lines, returns, returned: None, have_ended: false, at: Vec::new() }, inboxes)
+    let (at, on_the_way) = (Vec::new(), Vec::new());
+    (Lines { lines, returns, returned: None, have_ended: false, at, on_the_way }, inboxes)
 }
 
 impl Lines {
@@ -108,7 +137,37 @@ impl Lines {
             self.at.resize(handle.0 + 1, None);
         }
         self.at[handle.0] = Some(shard);
+        let peer = Claim::new(peer);
+        self.on_the_way.push((handle, shard, peer.clone()));
         self.push(handle, Item::Newcomer { handle, arrival, peer });
+    }
+
+    /// Takes back the newcomers whom a thread has not taken that has ended or stands still.
+    pub(super) fn take_back(
+        &mut self,
+        stands_still: impl Fn(usize) -> bool,
+    ) -> Vec<(ConnectionHandle, Box<Peer>)> {
+        let Self { lines, at, on_the_way, .. } = self;
+        on_the_way.retain(|(.., claim)| !claim.is_taken());
+        let has_ended = |shard| lines.get(shard).is_none_or(Line::has_ended);
+        let is_lost = |shard| has_ended(shard) || stands_still(shard);
+        let lost = on_the_way.extract_if(.., |(_, shard, _)| is_lost(*shard));
+        let back = lost.filter_map(|(handle, _, claim)| Some((handle, claim.take()?)));
+        let back: Vec<_> = back.collect();
+        for (handle, _) in &back {
+            at[handle.0] = None;
+        }
+        back
+    }
+
+    /// True if newcomers are on the way to a thread.
+    pub(super) fn are_on_the_way(&self) -> bool {
+        !self.on_the_way.is_empty()
+    }
+
+    /// True if a thread has ended.
+    pub(super) fn has_ended(&self, shard: usize) -> bool {
+        self.lines.get(shard).is_none_or(Line::has_ended)
     }
 
     /// Puts something for a connection into its thread's batch.
@@ -157,7 +216,7 @@ impl Lines {
 
     /// True if a thread has ended.
     pub(super) fn has_one_ended(&self) -> bool {
-        self.lines.iter().any(|line| line.sender.is_closed())
+        self.lines.iter().any(Line::has_ended)
     }
 }
 

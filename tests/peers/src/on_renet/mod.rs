@@ -3,6 +3,7 @@
 mod coding;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -10,7 +11,6 @@ use glam::Vec2;
 use renet::{Bytes, ConnectionConfig, DefaultChannel, RenetServer, ServerEvent};
 
 use crate::course::{Counts, Task, say};
-use crate::load::local;
 use crate::scene::{self, Input, State};
 use crate::watch::Seen;
 use crate::wired::{self, Playing, Wired};
@@ -40,8 +40,8 @@ fn read_input(bytes: &[u8]) -> Option<(u32, Input)> {
 }
 
 /// Serves the scene until the process is ended.
-pub fn serve(clients: u16, coding: Coding) -> Result<()> {
-    let (mut transport, port) = wired::listen(clients)?;
+pub fn serve(address: SocketAddr, clients: u16, coding: Coding) -> Result<()> {
+    let (mut transport, port) = wired::listen(address, clients)?;
     let mut server = RenetServer::new(ConnectionConfig::default());
     say(&port.to_string())?;
     let mut players: BTreeMap<u64, (State, u32, Input)> = BTreeMap::new();
@@ -85,10 +85,10 @@ pub fn serve(clients: u16, coding: Coding) -> Result<()> {
     Ok(())
 }
 
-/// Joins the server at that port with all clients, and measures.
-pub fn load(port: u16, coding: Coding, task: Task) -> Result<()> {
+/// Joins the server with all clients, and measures.
+pub fn load(coding: Coding, task: Task) -> Result<()> {
     wired::run(task, task.clients, |index| {
-        let wired = Wired::new(local(port), index as u64, ConnectionConfig::default())?;
+        let wired = Wired::new(task.server, index as u64, ConnectionConfig::default())?;
         let seen = (index < task.watchers()).then(Seen::default);
         Ok(Box::new(Player { wired, player: index as u64, newest: None, seen, coding }))
     })
@@ -116,6 +116,7 @@ impl Playing for Player {
                 let tick = self.coding.tick(&bytes);
                 counts.snapshots += u64::from(tick > self.newest);
                 self.newest = self.newest.max(tick);
+                counts.tick = self.newest.unwrap_or_default().into();
             }
         }
         let input = write_input(self.player, tick);

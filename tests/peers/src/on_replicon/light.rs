@@ -9,6 +9,7 @@ use renet::ConnectionConfig;
 
 use super::shared::Press;
 use crate::course::Counts;
+use crate::scene;
 use crate::wired::{Playing, Wired};
 
 /// Channel of the only message of the scene's own, behind that of acknowledgements.
@@ -44,6 +45,8 @@ impl Playing for Light {
             acknowledgements.extend(number);
             self.wired.counts.snapshots += u64::from(Some(tick) > self.newest);
             self.newest = self.newest.max(Some(tick));
+            let snapshots = u64::from(self.newest.unwrap_or_default());
+            self.wired.counts.tick = snapshots * u64::from(scene::TICK_HZ / scene::SNAPSHOT_HZ);
         }
         if !acknowledgements.is_empty() {
             renet.send_message(ClientChannel::MutationAcks as u8, acknowledgements);

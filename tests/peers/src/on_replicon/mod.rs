@@ -3,6 +3,7 @@
 mod light;
 mod shared;
 
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use bevy_replicon_renet::{
 use renet::ConnectionConfig;
 
 use crate::course::{Counts, Task, say};
-use crate::load::local;
+use crate::load::source;
 use crate::scene::{self, Input, State};
 use crate::watch::Seen;
 use crate::wired::{self, Playing};
@@ -35,8 +36,8 @@ struct Body {
 }
 
 /// Serves the scene until the process is ended.
-pub fn serve(clients: u16) -> Result<()> {
-    let (transport, port) = wired::listen(clients)?;
+pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
+    let (transport, port) = wired::listen(address, clients)?;
     // A snapshot goes out when its tick is counted, below.
     let server = ServerPlugin { tick_schedule: None, ..ServerPlugin::default() };
     let mut app = app(|plugins| {
@@ -107,13 +108,13 @@ fn tell(
     }
 }
 
-/// Joins the server at that port with all clients, and measures.
-pub fn load(port: u16, task: Task) -> Result<()> {
+/// Joins the server with all clients, and measures.
+pub fn load(task: Task) -> Result<()> {
     let mut template = app(|plugins| plugins);
     finish(&mut template);
     let config = config(&template)?;
     wired::run(task, task.clients - task.watchers(), |index| {
-        let (server, player) = (local(port), index as u64);
+        let (server, player) = (task.server, index as u64);
         match index < task.watchers() {
             true => Ok(Box::new(Watcher::new(server, player, config.clone())?)),
             false => Ok(Box::new(light::Light::new(server, player, config.clone())?)),
@@ -143,9 +144,9 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(server: std::net::SocketAddr, player: u64, config: ConnectionConfig) -> Result<Self> {
+    fn new(server: SocketAddr, player: u64, config: ConnectionConfig) -> Result<Self> {
         let (now, authentication) = wired::introduction(server, player);
-        let socket = std::net::UdpSocket::bind(("127.0.0.1", 0))?;
+        let socket = UdpSocket::bind(source(server, player as usize))?;
         let transport = renet_netcode::NetcodeClientTransport::new(now, authentication, socket)?;
         let mut app =
             app(|plugins| plugins.disable::<ServerPlugin>().disable::<ServerMessagePlugin>());

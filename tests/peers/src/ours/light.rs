@@ -22,11 +22,12 @@ use crate::{quic, scene};
 /// Joins, and plays for ever. Errors are the network's and the server's.
 pub(super) async fn play(
     server: SocketAddr,
+    index: usize,
     clock: Clock,
     client: Arc<Client>,
     phase: Duration,
 ) -> Result<()> {
-    let (_endpoint, connection) = quic::connect(server).await?;
+    let (_endpoint, connection) = quic::connect(server, index).await?;
     client.connect(&connection);
     let (mut send, mut receive) = connection.open_bi().await?;
     let hello = Hello {
@@ -64,6 +65,7 @@ pub(super) async fn play(
                 client.update(|counts| {
                     counts.payload_down.count(bytes.len());
                     counts.snapshots += u64::from(is_new);
+                    (counts.tick, counts.late) = (light.newest_tick().0, light.late_inputs());
                 });
             }
             _ = ticks.tick() => {

@@ -29,10 +29,10 @@ use game::{Crowd, Mover, Press};
 const CLIENT_BYTES_PER_SECOND: u32 = 1_000_000;
 
 /// Serves the scene until the process is ended, as the dedicated server does.
-pub fn serve(clients: u16) -> Result<()> {
+pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = Server::bind(load::local(0), &Identity::ephemeral()?)?;
+        let server = Server::bind(address, &Identity::ephemeral()?)?;
         say(&server.address().port().to_string())?;
         let config = RoomConfig {
             rates: Rates { tick_hz: scene::TICK_HZ, snapshot_hz: scene::SNAPSHOT_HZ }.validate()?,
@@ -45,13 +45,13 @@ pub fn serve(clients: u16) -> Result<()> {
     })
 }
 
-/// Joins the server at that port with all clients, and measures.
-pub fn load(port: u16, task: Task) -> Result<()> {
-    let (server, clock) = (load::local(port), Clock::start());
+/// Joins the server with all clients, and measures.
+pub fn load(task: Task) -> Result<()> {
+    let (server, clock) = (task.server, Clock::start());
     load::run(task, task.clients - task.watchers(), |index, client, phase| async move {
         match index < task.watchers() {
             true => watch(server, clock, client).await,
-            false => light::play(server, clock, client, phase).await,
+            false => light::play(server, index, clock, client, phase).await,
         }
     })
 }
@@ -71,7 +71,10 @@ async fn watch(server: SocketAddr, clock: Clock, client: Arc<Client>) -> Result<
             let others = others.map(|(index, state)| {
                 (u64::from(index), state.to_slot::<Mover>(index).entity.state())
             });
-            client.update(|counts| seen.see(counts, received.tick.0, others));
+            client.update(|counts| {
+                seen.see(counts, received.tick.0, others);
+                counts.late = playing.stats().late_inputs;
+            });
         });
         if let State::Ended { reason } | State::Waiting { reason, .. } = driver.session.state() {
             bail!("a watcher is out of the game: {reason}");
