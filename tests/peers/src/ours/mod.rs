@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use phaselock::client::{SessionConfig, State};
+use phaselock::fields::Entity as _;
+use phaselock::game::Game as _;
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
 use phaselock::server::RoomConfig;
@@ -30,6 +32,10 @@ const CLIENT_BYTES_PER_SECOND: u32 = 1_000_000;
 
 /// Serves the scene until the process is ended, as the dedicated server does.
 pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
+    let (tables, kinds) = ((Crowd::KIT.coding.tables)(), Mover::KINDS);
+    if !(tables.fit(kinds) && tables.are_of(kinds)) {
+        bail!("the crowd's tables are of another build; make them with the example `train`");
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let server = Server::bind(address, &Identity::ephemeral()?)?;
