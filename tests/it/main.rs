@@ -16,6 +16,8 @@ mod games;
 mod hostile;
 mod interest;
 mod join;
+mod kept;
+mod kept;
 mod lab;
 mod late;
 mod messages;

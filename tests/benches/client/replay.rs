@@ -172,8 +172,7 @@ impl Play {
     fn parts(&self, method: Choice, mut run: impl FnMut(usize, Part, &mut dyn FnMut())) {
         let welcome = self.welcome();
         let game = Open::new(welcome.rates, welcome.seed);
-        let mut store = Store::<Open>::new(
-            Codec::new(welcome.rates), welcome.player, welcome.tick);
+        let mut store = Store::<Open>::new(Codec::new(welcome.rates), welcome.player, welcome.tick);
         let mut presenter = Presenter::<Open>::new(welcome.rates);
         (0..kinds()).for_each(|kind| presenter.choose(kind, method));
         let mut shown = LocalTime(0);

@@ -213,7 +213,7 @@ impl Game for Skirmish {
             let is_exact = exact.iter().any(|piece| piece.kind() == kind);
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
-        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, tables: Self::tables },
         ..Kit::NONE
     };
     type Input = Command;

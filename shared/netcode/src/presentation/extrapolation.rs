@@ -3,6 +3,7 @@
 use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
+use crate::motion::KeptTicks;
 use crate::motion::interpolate::{blend_values, cut_between};
 use crate::motion::method::Rules;
 use crate::time::Rates;
@@ -18,18 +19,20 @@ pub struct Extrapolation<'a, G> {
 
 impl<G: Game> Rules for Extrapolation<'_, G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
-        let whole = ticks.floor();
-        let part = ticks - whole;
-        let before = self.after(values, whole as u64)?;
-        if part < 1e-4 {
-            return Some(before);
-        }
-        let after = self.after(values, whole as u64 + 1)?;
-        if cut_between(self.fields, &before, &after) {
-            return Some(before);
-        }
-        Some(blend_values(self.fields, &before, &after, part))
+        self.between(secs, |ticks| self.after(values, ticks))
+    }
+
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+        let goes_on = (G::KIT.coding.goes_on)(self.kind);
+        self.between(secs, |ticks| {
+            kept.at(ticks, |before| match before.filter(|_| goes_on) {
+                // Beyond the bound the plain rule stands still.
+                Some((run, there)) if ticks <= EXTRAPOLATION_TICKS_MAX => {
+                    self.after(there, ticks - run)
+                }
+                _ => self.after(values, ticks),
+            })
+        })
     }
 }
 
@@ -37,6 +40,22 @@ impl<'a, G: Game> Extrapolation<'a, G> {
     /// For one kind of a game's entities, an index into [`Entity::KINDS`].
     pub fn new(game: &'a G, rates: Rates, kind: u8) -> Self {
         Self { game, rates, kind, fields: G::Entity::KINDS[usize::from(kind)].fields }
+    }
+
+    /// Values after some seconds, from those `after` whole ticks.
+    fn between(&self, secs: f64, mut after: impl FnMut(u64) -> Option<Values>) -> Option<Values> {
+        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
+        let whole = ticks.floor();
+        let part = ticks - whole;
+        let before = after(whole as u64)?;
+        if part < 1e-4 {
+            return Some(before);
+        }
+        let after = after(whole as u64 + 1)?;
+        if cut_between(self.fields, &before, &after) {
+            return Some(before);
+        }
+        Some(blend_values(self.fields, &before, &after, part))
     }
 
     fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
@@ -79,5 +98,9 @@ impl<G: Game> GameRules<G> {
 impl<G: Game> Rules for GameRules<G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
         Extrapolation::new(&self.game, self.rates, self.kind).forward(values, secs)
+    }
+
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+        Extrapolation::new(&self.game, self.rates, self.kind).forward_on(values, secs, kept)
     }
 }
