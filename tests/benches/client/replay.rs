@@ -5,7 +5,7 @@ use std::time::Instant;
 use allocation_counter::measure;
 use phaselock::client::{Fed, Session, SessionConfig};
 use phaselock::fields::Entity;
-use phaselock::game::Game;
+use phaselock::game::{Entities, Game};
 use phaselock::games::Games;
 use phaselock::limits::CLIENT_BYTES_MAX;
 use phaselock::link::Conditions;
@@ -175,7 +175,7 @@ impl Play {
         let mut store = Store::<Open>::new(Codec::new(welcome.rates), welcome.player, welcome.tick);
         let mut presenter = Presenter::<Open>::new(welcome.rates);
         (0..kinds()).for_each(|kind| presenter.choose(kind, method));
-        let mut shown = LocalTime(0);
+        let (mut shown, mut last) = (Entities::default(), LocalTime(0));
         for (at, fed) in self.fed.iter().enumerate() {
             let mut part = |part, work: &mut dyn FnMut()| {
                 if at < self.measured { work() } else { run(at, part, work) }
@@ -198,8 +198,8 @@ impl Play {
                     let interval = welcome.rates.snapshot_interval().as_secs();
                     let past = secs(*now) - DELAY_SECS;
                     let moment = Moment { now: secs(*now), past, interval };
-                    presenter.show(&game, moment, (*now - shown).as_secs());
-                    shown = *now;
+                    presenter.show(&game, moment, (*now - last).as_secs(), &mut shown);
+                    last = *now;
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! One game played on a server, as a state machine that is fed packets and the time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::any::AnyClient;
 use super::common::Common;
@@ -30,8 +31,9 @@ use crate::wire::{Echo, is_of_game, mark_game};
 /// The picture of a moment.
 #[derive(Clone, Debug)]
 pub struct Picture<G: Game> {
-    /// Everybody: predicted entities as predicted, the rest as presented.
-    pub entities: Entities<G::Entity>,
+    /// Everybody: predicted entities as predicted, the rest as presented. Who drops a picture
+    /// before the next but one saves the client an allocation.
+    pub entities: Arc<Entities<G::Entity>>,
     /// The own player's entity.
     pub own: Option<EntityId>,
     /// The server's time now.
@@ -50,8 +52,9 @@ pub struct Client<G: Game> {
     store: Store<G>,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
-    /// The last picture, its time and its moment.
-    shown: Entities<G::Entity>,
+    /// The last picture, its time and its moment, and the picture before it.
+    shown: Arc<Entities<G::Entity>>,
+    shown_before: Arc<Entities<G::Entity>>,
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
     /// The last tick that an input was asked for; none before the first.
@@ -96,7 +99,8 @@ impl<G: Game> Client<G> {
             common,
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
-            shown: Entities::default(),
+            shown: Arc::default(),
+            shown_before: Arc::default(),
             viewed: None,
             view_times: ViewTimes::default(),
             ticked: None,
@@ -109,7 +113,7 @@ impl<G: Game> Client<G> {
 
     fn reconcile(&mut self, tick: Tick, late: bool) {
         let scene = self.store.latest();
-        let Some(own) = G::avatar(&scene, self.common.player) else {
+        let Some(own) = G::avatar(scene, self.common.player) else {
             let released = self.prediction.forget_own(&self.shown);
             return self.hand_over(&released);
         };
@@ -205,7 +209,12 @@ impl<G: Game> Client<G> {
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
         self.view_times.handle_view(self.targets_seen_at(server_time, presentation_time));
-        let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
+        std::mem::swap(&mut self.shown, &mut self.shown_before);
+        if Arc::get_mut(&mut self.shown).is_none() {
+            self.shown = Arc::default();
+        }
+        let entities = Arc::make_mut(&mut self.shown);
+        let starved = self.presenter.show(&self.game, moment, passed.as_secs(), entities);
         self.common.counter.stats.frames += 1;
         self.common.counter.stats.delay_sum += delay;
         self.common.counter.stats.underruns += u64::from(starved > 0);
@@ -216,7 +225,7 @@ impl<G: Game> Client<G> {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
-        self.shown.clone_from(&entities);
+        let entities = Arc::clone(&self.shown);
         Picture { entities, own, server_time, own_time, presentation_time }
     }
 
@@ -237,7 +246,7 @@ impl<G: Game> Client<G> {
 
     /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
     pub fn newest(&self) -> Entities<G::Entity> {
-        let mut entities = self.store.latest();
+        let mut entities = self.store.latest().clone();
         if let Some(slot) = self.prediction.own() {
             entities.insert(slot);
         }

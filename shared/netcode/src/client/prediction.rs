@@ -24,6 +24,10 @@ use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
 
+/// Lists of a tick's predicted states that wait to be used again. Arbitrary; more than the ticks
+/// between two snapshots.
+const SPARE_MAX: usize = 16;
+
 /// Result of a reconciliation.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
@@ -69,6 +73,10 @@ pub(super) struct Prediction<G: Game> {
     states: VecDeque<Predicted>,
     /// Corrections that are not yet over, by entity.
     errors: BTreeMap<EntityId, RenderError>,
+    /// Lists that each tick and each snapshot fill anew; kept for their memory.
+    ids: Vec<EntityId>,
+    carried: Vec<Slot<G::Entity>>,
+    spare: Vec<Vec<(EntityId, Packed)>>,
     drawn_at: LocalTime,
     /// The point of prediction time that was last drawn.
     drawn: TickTime,
@@ -86,6 +94,9 @@ impl<G: Game> Prediction<G> {
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
             errors: BTreeMap::new(),
+            ids: Vec::new(),
+            carried: Vec::new(),
+            spare: Vec::new(),
             drawn_at: now,
             drawn: TickTime { tick: Tick(0), fraction: 0.0 },
         }
@@ -145,7 +156,9 @@ impl<G: Game> Prediction<G> {
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
             last = (*at, *input);
         }
-        let co_predicted: Vec<_> = self.others.co_predicted().collect();
+        let mut co_predicted = std::mem::take(&mut self.ids);
+        co_predicted.clear();
+        co_predicted.extend(self.others.co_predicted());
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
@@ -160,12 +173,20 @@ impl<G: Game> Prediction<G> {
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
-                self.states.pop_front();
+                self.forget_first();
             }
             let Some(predicted) = self.predicted(own, step) else { break };
             self.states.push_back(predicted);
         }
+        self.ids = co_predicted;
         self.at = self.at.max(tick);
+    }
+
+    /// Forgets the oldest predicted state, but for its memory.
+    fn forget_first(&mut self) {
+        let first = self.states.pop_front();
+        self.spare.extend(first.map(|first| first.others).filter(|it| it.capacity() > 0));
+        self.spare.truncate(SPARE_MAX);
     }
 
     /// Moves the computed entities to the wire's grid, and packs them; none without the own entity.
@@ -177,7 +198,9 @@ impl<G: Game> Prediction<G> {
             Some(packed)
         };
         let own = snap(own)?;
-        let others = self.others.ids().filter_map(|id| Some((id, snap(id)?))).collect();
+        let mut others = self.spare.pop().unwrap_or_default();
+        others.clear();
+        others.extend(self.others.ids().filter_map(|id| Some((id, snap(id)?))));
         Some(Predicted { tick, own, others })
     }
 
@@ -228,7 +251,7 @@ impl<G: Game> Prediction<G> {
             self.others.co_predicted().all(|id| agrees(news.store, predicted, id, news.tick))
         });
         if predicted == Some(state.packed) && others_agree && !changes.replay {
-            self.go_on(news, own, state);
+            self.go_on(&news, own, state);
             return reconciled;
         }
 
@@ -287,7 +310,7 @@ impl<G: Game> Prediction<G> {
             let kind = before.kind();
             let predicted = G::Entity::unpack(kind, &predicted);
             let truth = G::Entity::unpack(kind, &state.packed);
-            let cause = match game.misprediction_cause(&predicted, &truth, &news.scene) {
+            let cause = match game.misprediction_cause(&predicted, &truth, news.scene) {
                 MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
                 cause => cause,
             };
@@ -297,10 +320,14 @@ impl<G: Game> Prediction<G> {
     }
 
     /// The prediction was right: only the rest of the world is news.
-    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: EntityState) {
-        let before = std::mem::replace(&mut self.scene, news.scene);
-        for id in self.others.ids().chain([own]) {
-            match before.get(id) {
+    fn go_on(&mut self, news: &News<'_, G>, own: EntityId, state: EntityState) {
+        let computed = self.others.ids().chain([own]);
+        self.carried.clear();
+        self.carried.extend(computed.clone().filter_map(|id| self.scene.get(id).copied()));
+        self.scene.clone_from(news.scene);
+        let mut carried = self.carried.iter().peekable();
+        for id in computed {
+            match carried.next_if(|slot| slot.id == id) {
                 Some(slot) => self.scene.insert(*slot),
                 None => drop(self.scene.remove(id)),
             }
@@ -326,7 +353,7 @@ impl<G: Game> Prediction<G> {
     fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
-        self.scene = news.scene.clone();
+        self.scene.clone_from(news.scene);
         self.scene.insert(state.to_slot(own.index));
         for id in self.others.co_predicted() {
             // Exactly then, where that is known.
@@ -359,7 +386,7 @@ impl<G: Game> Prediction<G> {
             self.inputs.pop_front();
         }
         while self.states.front().is_some_and(|predicted| predicted.tick < base) {
-            self.states.pop_front();
+            self.forget_first();
         }
     }
 
