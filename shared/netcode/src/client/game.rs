@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::any::AnyClient;
 use super::common::Common;
 use super::news::News;
+use super::picture::Picture;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
 use super::stats::Stats;
@@ -24,25 +25,9 @@ use crate::presentation::presenter::{Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
-use crate::wire::input::{InputPacket, write_input};
+use crate::wire::input::{InputPacket, Pressed, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
-
-/// The picture of a moment.
-#[derive(Clone, Debug)]
-pub struct Picture<G: Game> {
-    /// Everybody: predicted entities as predicted, the rest as presented. Who drops a picture
-    /// before the next but one saves the client an allocation.
-    pub entities: Arc<Entities<G::Entity>>,
-    /// The own player's entity.
-    pub own: Option<EntityId>,
-    /// The server's time now.
-    pub server_time: ServerTime,
-    /// Time of the own player's picture, between two predicted ticks.
-    pub own_time: ServerTime,
-    /// Time of those who are shown in the past.
-    pub presentation_time: ServerTime,
-}
 
 /// A client in a game.
 #[derive(Debug)]
@@ -64,6 +49,8 @@ pub struct Client<G: Game> {
     next_seq: u64,
     /// The newest packet, until it is sent.
     transmit: Option<Vec<u8>>,
+    /// Inputs of the last packet; kept for their memory.
+    pressed: Vec<Pressed<G::Input>>,
     /// The own player's motion, if that is recorded.
     recorder: Option<Recorder>,
 }
@@ -107,6 +94,7 @@ impl<G: Game> Client<G> {
             confirmed: welcome.tick,
             next_seq: 0,
             transmit: None,
+            pressed: Vec::new(),
             recorder: None,
         })
     }
@@ -172,10 +160,19 @@ impl<G: Game> Client<G> {
 
         // At least the newest: acknowledgements ride along.
         let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
-        self.transmit(now, tick, inputs);
+        let mut pressed = std::mem::take(&mut self.pressed);
+        pressed.clear();
+        pressed.extend(self.view_times.press(tick, inputs));
+        self.pressed = self.transmit(now, tick, pressed);
     }
 
-    fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
+    /// Writes the next packet with these inputs, and gives them back.
+    fn transmit(
+        &mut self,
+        now: LocalTime,
+        tick: Tick,
+        inputs: Vec<Pressed<G::Input>>,
+    ) -> Vec<Pressed<G::Input>> {
         // This packet replaces one that was not fetched, and repeats its inputs: a program that
         // draws slowly sends one packet a frame. It takes over the number, or the other would count
         // as lost.
@@ -190,9 +187,10 @@ impl<G: Game> Client<G> {
             echo,
             epoch: self.common.epoch,
             tick: tick.low(),
-            inputs: self.view_times.press(tick, inputs),
+            inputs,
         };
         self.transmit = Some(write_input(&packet));
+        packet.inputs
     }
 
     /// The picture of this moment.

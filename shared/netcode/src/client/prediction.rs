@@ -10,7 +10,7 @@
 //! ([`Game::predicted_spawn`]). An entity that changes between prediction and presentation slides
 //! from where it was drawn.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::co_prediction::CoPrediction;
 use super::news::{Correction, News};
@@ -55,6 +55,16 @@ impl Predicted {
     }
 }
 
+/// An entity as it was drawn before a correction.
+#[derive(Debug)]
+struct WasDrawn {
+    id: EntityId,
+    values: Values,
+    error: RenderError,
+    /// It was not computed ahead.
+    is_new: bool,
+}
+
 /// The predicted part of the world.
 #[derive(Debug)]
 pub(super) struct Prediction<G: Game> {
@@ -72,10 +82,11 @@ pub(super) struct Prediction<G: Game> {
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
     /// Corrections that are not yet over, by entity.
-    errors: BTreeMap<EntityId, RenderError>,
+    errors: Vec<(EntityId, RenderError)>,
     /// Lists that each tick and each snapshot fill anew; kept for their memory.
     ids: Vec<EntityId>,
     carried: Vec<Slot<G::Entity>>,
+    were_drawn: Vec<WasDrawn>,
     spare: Vec<Vec<(EntityId, Packed)>>,
     drawn_at: LocalTime,
     /// The point of prediction time that was last drawn.
@@ -93,9 +104,10 @@ impl<G: Game> Prediction<G> {
             inputs: VecDeque::new(),
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
-            errors: BTreeMap::new(),
+            errors: Vec::new(),
             ids: Vec::new(),
             carried: Vec::new(),
+            were_drawn: Vec::new(),
             spare: Vec::new(),
             drawn_at: now,
             drawn: TickTime { tick: Tick(0), fraction: 0.0 },
@@ -123,14 +135,13 @@ impl<G: Game> Prediction<G> {
     }
 
     /// Inputs of the ticks after `tick`, newest first.
-    pub(super) fn inputs_since(&self, tick: Tick) -> Vec<G::Input> {
+    pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = G::Input> {
         // The packet names the newest tick only, so a gap (ticks skipped after a stall) ends it.
         let newest = self.inputs.back().map_or(tick, |(newest, _)| *newest);
         let recent = self.inputs.iter().rev().zip(0..);
         recent
-            .take_while(|((at, _), back)| *at > tick && newest.since(*at) == *back)
+            .take_while(move |((at, _), back)| *at > tick && newest.since(*at) == *back)
             .map(|((_, input), _)| *input)
-            .collect()
     }
 
     /// Runs the tick after the last one with the player's input.
@@ -244,7 +255,7 @@ impl<G: Game> Prediction<G> {
             if let Some(drawn) = news.shown.get(*id) {
                 reconciled.released.push((*id, drawn.entity.values()));
             }
-            self.errors.remove(id);
+            self.errors.retain(|(of, _)| of != id);
         }
         let others_agree = index.is_some_and(|at| {
             let predicted = &self.states[at];
@@ -275,34 +286,31 @@ impl<G: Game> Prediction<G> {
         let before_it = |id: EntityId| {
             changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
-        let drawn: Vec<_> = self
-            .others
-            .ids()
-            .chain([own])
-            .filter_map(|id| {
-                let then = before_it(id);
-                let is_new = then != own && !self.others.was(then);
-                match self.scene.get(then).filter(|_| !is_new) {
-                    Some(slot) => {
-                        let error = self.errors.get(&then).copied().unwrap_or_default();
-                        Some((id, slot.entity.values(), error, false))
-                    }
-                    // It was shown as others are.
-                    None => {
-                        let shown = news.shown.get(id)?;
-                        Some((id, shown.entity.values(), RenderError::default(), true))
-                    }
+        let drawn = self.others.ids().chain([own]).filter_map(|id| {
+            let then = before_it(id);
+            let is_new = then != own && !self.others.was(then);
+            let (values, error) = match self.scene.get(then).filter(|_| !is_new) {
+                Some(slot) => {
+                    let error = self.errors.iter().find(|(of, _)| *of == then);
+                    (slot.entity.values(), error.map(|(_, error)| *error).unwrap_or_default())
                 }
-            })
-            .collect();
+                // It was shown as others are.
+                None => (news.shown.get(id)?.entity.values(), RenderError::default()),
+            };
+            Some(WasDrawn { id, values, error, is_new })
+        });
+        let mut were_drawn = std::mem::take(&mut self.were_drawn);
+        were_drawn.clear();
+        were_drawn.extend(drawn);
         self.start(game, &news, &carried);
         self.errors.clear();
-        for (id, before, error, is_new) in drawn {
+        for WasDrawn { id, values: before, error, is_new } in were_drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
             // Predictions are compared at one tick; others were drawn between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
             self.correct(id, &before, &after, error);
         }
+        self.were_drawn = were_drawn;
 
         let fields = before.fields();
         let size = predicted.map_or(0.0, |predicted| difference(fields, &predicted, &state.packed));
@@ -346,7 +354,7 @@ impl<G: Game> Prediction<G> {
         } else {
             error.correct(fields, before, after);
         }
-        self.errors.insert(id, error);
+        self.errors.push((id, error));
     }
 
     /// Takes the server's states, except for those `carried` on, and replays the inputs since.
@@ -434,13 +442,13 @@ impl<G: Game> Prediction<G> {
             let Some(slot) = self.scene.get(id).copied() else { continue };
             let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
             let mut values = self.picture(&slot, ahead);
-            if let Some(error) = self.errors.get_mut(&id) {
+            if let Some((_, error)) = self.errors.iter_mut().find(|(of, _)| *of == id) {
                 error.decay(fields, secs);
                 values = error.apply(fields, &values);
             }
             draw(Slot { entity: G::Entity::from_values(kind, &values), ..slot });
         }
-        self.errors.retain(|_, error| !error.is_zero());
+        self.errors.retain(|(_, error)| !error.is_zero());
         self.scene.get(own).map(|slot| slot.id)
     }
 }
