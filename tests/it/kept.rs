@@ -3,7 +3,7 @@
 
 use phaselock::fields::{Audience, Entity, Field, Values};
 use phaselock::game::Game;
-use phaselock::motion::{HORIZON_SECS, KeptTicks, Rules};
+use phaselock::motion::{HORIZON_SECS, KeptTicks, Rules, Shape};
 use phaselock::presentation::extrapolation::Extrapolation;
 use phaselock::random::Random;
 use phaselock::time::Rates;
@@ -59,7 +59,8 @@ fn ticks_are_kept<G: Game>() {
         let slots = bots.world.entities.iter().filter(|_| tick.is_multiple_of(APART));
         for slot in slots {
             let (kind, values) = (slot.entity.kind(), slot.entity.values());
-            let rules = Extrapolation::new(&bots.game, Rates::DEFAULT, kind);
+            let shape = Shape::new(slot.entity.fields());
+            let rules = Extrapolation::new(&bots.game, Rates::DEFAULT, kind, &shape);
             for values in [values, without_hidden(slot.entity.fields(), &values)] {
                 if let Err(error) = check(&rules, &values, &mut random) {
                     panic!("{}, {}: {error}", G::NAME, G::Entity::KINDS[usize::from(kind)].name);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::rotation::{self, four, length};
-use crate::fields::{Field, Motion, Values, way_around, wrapped};
+use crate::fields::{Field, Motion, Real, Values, way_around, wrapped};
 use crate::limits::FIELDS_MAX;
 
 /// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
@@ -41,8 +41,9 @@ impl FieldSet {
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
-    /// For each field the one that says how fast it changes.
+    /// For each field the one that says how fast it changes, and all of those that do.
     rates: [Option<usize>; FIELDS_MAX],
+    stating: FieldSet,
     moving: FieldSet,
     /// First components of unit quaternions, of four fields each.
     rotations: FieldSet,
@@ -95,7 +96,8 @@ impl Shape {
         let turns = fields_with(|motion| *motion == Motion::Angle);
         let cuts = fields_with(|motion| *motion == Motion::Cut);
         let around = fields_with(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
-        Self { fields, rates, moving, rotations, turns, cuts, around, periods, ranges }
+        let stating = FieldSet::of(rates.iter().flatten().copied());
+        Self { fields, rates, stating, moving, rotations, turns, cuts, around, periods, ranges }
     }
 
     /// The field table.
@@ -111,6 +113,15 @@ impl Shape {
     /// Tells whether a discontinuity lies between two states.
     pub fn cut_between(&self, a: &Values, b: &Values) -> bool {
         self.cuts.iter().any(|at| a[at] != b[at])
+    }
+
+    /// The values a part `t` of the way from `a` to `b`, for a `t` from 0 up to but excluding 1.
+    pub fn blend(&self, a: &Values, b: &Values, t: f64) -> Values {
+        let mut values = *a;
+        for at in self.moving() {
+            values[at] = self.fields[at].blend(a[at], b[at], t);
+        }
+        values
     }
 
     /// Tells whether anything moves at all.
@@ -139,7 +150,7 @@ impl Shape {
             for at in self.around.iter() {
                 let period = self.periods[at];
                 // In single precision half a period is the same way, whatever was rounded before.
-                let from = before[at].rem_euclid(period) as f32;
+                let from = before[at].within(period) as f32;
                 let way = f64::from(way_around(from, values[at] as f32, period as f32));
                 // By whole periods, without rounding.
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
@@ -158,7 +169,7 @@ impl Shape {
 
     /// Tells whether a field only says how another moves: it moves too, but is seldom drawn.
     pub fn is_rate(&self, at: usize) -> bool {
-        self.rates[..self.fields.len()].contains(&Some(at))
+        self.stating.contains(at)
     }
 
     /// Tells whether a field is an angle, in turns.

@@ -180,7 +180,7 @@ impl<G: Game> Presenter<G> {
         let age = if kind.ages { age_of(fields, &state.packed) } else { 0 };
         let time = rates.time_of(tick.minus(age)).as_secs();
         let slot_tracks = self.slots.entry(index).or_default();
-        let rules = Extrapolation::new(game, rates, state.kind);
+        let rules = Extrapolation::new(game, rates, state.kind, &kind.shape);
         slot_tracks.push((state, said), kind, time, arrival, &values, &rules);
     }
 
@@ -238,7 +238,8 @@ impl<G: Game> Presenter<G> {
             else {
                 continue;
             };
-            let rules = Extrapolation::new(game, self.rates, track.kind);
+            let shape = &self.kinds[usize::from(track.kind)].shape;
+            let rules = Extrapolation::new(game, self.rates, track.kind, shape);
             let ghost = track.ghost.as_mut().map(|(_, method)| {
                 let position = method.show(&track.known, at, &rules).position;
                 let steps = steps(&track.known, method.timeline().time(at));
@@ -366,8 +367,9 @@ impl SlotTracks {
             self.tracks.pop_front();
         }
         let track = self.current(at)?;
-        let rules = Extrapolation::new(game, rates, track.kind);
-        let chosen = kinds[usize::from(track.kind)].choice;
+        let kind = &kinds[usize::from(track.kind)];
+        let rules = Extrapolation::new(game, rates, track.kind, &kind.shape);
+        let chosen = kind.choice;
         if track.choice != chosen {
             // A hand-over just before counts more than what was drawn here.
             let drawn = track.drawn.back().map(|(_, values)| *values);
