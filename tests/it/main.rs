@@ -17,7 +17,6 @@ mod hostile;
 mod interest;
 mod join;
 mod kept;
-mod kept;
 mod lab;
 mod late;
 mod messages;

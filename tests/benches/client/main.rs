@@ -67,7 +67,8 @@ impl Row {
     fn of(method: Choice, costs: &Costs, others: u16) -> Self {
         let Costs { seconds, frames, .. } = *costs;
         let ms = |secs: f64| secs * 1e3 / seconds;
-        let predicting = costs.datagrams - costs.reading - costs.keeping + costs.ticks;
+        let rest = costs.datagrams - costs.reading - costs.keeping;
+        let predicting = rest.max(0.0) + costs.ticks;
         let read = costs.entities.max(1) as f64;
         let shown = frames.max(1) as f64 * f64::from(others);
         Self {

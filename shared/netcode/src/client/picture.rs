@@ -1,4 +1,4 @@
-//! What a client shows in a frame.
+//! The picture that a client shows in a frame.
 
 use std::sync::Arc;
 

@@ -61,7 +61,7 @@ struct WasDrawn {
     id: EntityId,
     values: Values,
     error: RenderError,
-    /// It was not computed ahead.
+    /// True if it was not computed ahead.
     is_new: bool,
 }
 

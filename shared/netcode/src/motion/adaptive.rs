@@ -8,6 +8,7 @@
 
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
+use super::keeping::Keeping;
 use super::kept::KeptTicks;
 use super::method::Rules;
 use super::track::{Coords, Knot, Shape, Track};
@@ -93,7 +94,7 @@ impl Adaptive {
             let Some(mut forecast) = candidate.forecast(track, back, 1.0) else { continue };
             forecast.horizon = self.horizon;
             self.kept.clear();
-            let rules = self.kept.of(rules);
+            let rules = Keeping::new(rules, &mut self.kept);
             let position = forecast.at(shape, &rules, newest.time);
             let error = error(shape, &position, newest, &least);
             *mean += ERROR_GAIN * (error - *mean);

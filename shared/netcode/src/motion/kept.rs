@@ -1,8 +1,5 @@
 //! Whole ticks that rules have run a state forward by, kept for the frames that follow.
 
-use std::cell::RefCell;
-
-use super::method::Rules;
 use crate::fields::Values;
 
 /// Values of whole ticks after one state. Whoever keeps them clears them when the state is another.
@@ -35,23 +32,6 @@ impl KeptTicks {
         }
         self.0.push((ticks, values));
         Some(values)
-    }
-
-    /// Rules that keep their ticks here.
-    pub(super) fn of<'a>(&'a mut self, rules: &'a dyn Rules) -> Keeping<'a> {
-        Keeping { rules, kept: RefCell::new(self) }
-    }
-}
-
-/// See [`KeptTicks::of`].
-pub(super) struct Keeping<'a> {
-    rules: &'a dyn Rules,
-    kept: RefCell<&'a mut KeptTicks>,
-}
-
-impl Rules for Keeping<'_> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        self.rules.forward_on(values, secs, &mut self.kept.borrow_mut())
     }
 }
 

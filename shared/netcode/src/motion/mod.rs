@@ -34,6 +34,7 @@ mod forecaster;
 pub mod interpolate;
 mod interpolators;
 mod kalman;
+mod keeping;
 mod kept;
 pub mod method;
 mod names;

@@ -7,6 +7,7 @@ use super::ease::{Curve, Ease, limited};
 use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
 use super::forecaster::Forecaster;
+use super::keeping::Keeping;
 use super::kept::KeptTicks;
 use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Knot, Shape, Track};
@@ -131,10 +132,11 @@ impl Drawing for Eased {
         self.kept_next.clear();
         let shape = track.shape();
         if let (Some(old), Some(begin)) = (&self.forecast, last.begin(newest)) {
-            let (mut position, mut rate) = old.going_at(shape, &self.kept.of(rules), begin);
+            let (mut position, mut rate) =
+                old.going_at(shape, &Keeping::new(rules, &mut self.kept), begin);
             self.ease.add(shape, begin, &mut position);
             self.ease.add_rate(shape, begin, &mut rate);
-            let next = next.going_at(shape, &self.kept_next.of(rules), begin);
+            let next = next.going_at(shape, &Keeping::new(rules, &mut self.kept_next), begin);
             self.ease.bridge(shape, begin, last.interval, (position, rate), (&next.0, &next.1));
         }
         std::mem::swap(&mut self.kept, &mut self.kept_next);
@@ -143,7 +145,7 @@ impl Drawing for Eased {
 
     fn position(&mut self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
         let Some(forecast) = &self.forecast else { return [0.0; FIELDS_MAX] };
-        let mut position = forecast.at(shape, &self.kept.of(rules), now);
+        let mut position = forecast.at(shape, &Keeping::new(rules, &mut self.kept), now);
         self.ease.add(shape, now, &mut position);
         position
     }
