@@ -390,7 +390,8 @@ impl SlotTracks {
     }
 }
 
-/// Frames that are remembered while traces are asked for, to compare with what comes later: half a second at 120 a second.
+/// Frames that are remembered while traces are asked for, to compare with what comes later: half a
+/// second at 120 a second.
 const DRAWN_MAX: usize = 64;
 
 impl ShownTrack {
