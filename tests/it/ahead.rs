@@ -28,7 +28,7 @@ fn frames(sim: &mut Sim<Air>, client: usize, secs: f64) -> Vec<(LocalTime, Entit
         {
             let now = sim.now;
             let core = sim.clients[client].core_mut();
-            frames.push((now, core.picture(now).entities));
+            frames.push((now, core.picture(now).entities.as_ref().clone()));
         }
     });
     frames

@@ -16,6 +16,7 @@ mod games;
 mod hostile;
 mod interest;
 mod join;
+mod kept;
 mod lab;
 mod late;
 mod messages;

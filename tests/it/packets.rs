@@ -62,7 +62,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         while let Some(tick) = self.client.poll_tick(self.now) {
             self.client.handle_input(self.now, tick, self.push);
         }
-        self.client.picture(self.now).entities
+        self.client.picture(self.now).entities.as_ref().clone()
     }
 
     /// A packet of a tick comes with these entities; those that are none are gone.

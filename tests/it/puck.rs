@@ -50,7 +50,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
         {
             let now = sim.now;
             if let Some(core) = sim.clients[client].client_mut() {
-                frames.push((now, core.picture(now).entities));
+                frames.push((now, core.picture(now).entities.as_ref().clone()));
             }
         }
     });

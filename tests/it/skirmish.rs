@@ -183,7 +183,7 @@ fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> 
         {
             let now = sim.now;
             let core = sim.clients[0].core_mut();
-            frames.push((now, core.picture(now).entities));
+            frames.push((now, core.picture(now).entities.as_ref().clone()));
         }
     });
     frames

@@ -18,6 +18,7 @@ impl Game for Open {
         bot: Some(|| Box::<OpenBot>::default()),
         coding: Coding {
             extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            goes_on: Skirmish::KIT.coding.goes_on,
             tables: Skirmish::tables,
         },
         ..Kit::NONE

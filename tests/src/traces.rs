@@ -243,7 +243,7 @@ impl<R: Recorded> Replay<R> {
         }
         self.acks.push_back(self.store.ack().expect("there was a packet"));
         if scored.updates == R::BODIES {
-            assert!(self.store.latest() == self.entities, "the client has something else");
+            assert!(*self.store.latest() == self.entities, "the client has something else");
         }
         scored
     }

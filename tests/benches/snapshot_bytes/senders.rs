@@ -138,6 +138,7 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
     let mut sender = Sender::new(READER, rate).reading_silence(rule != SendRule::Every);
     let mut store = Store::<G>::new(Codec::new(RATES), READER, Tick(0));
     let mut presenter = Presenter::<G>::new(RATES);
+    let mut shown = Entities::default();
     let timeline = kind.map_or(Timeline::Past, |kind| presenter.choice(kind).timeline());
     let mut random = Random::new(7);
     let (mut down, mut up): (Way<Vec<u8>>, Way<Ack>) = Default::default();
@@ -201,7 +202,7 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
         let past = tick.saturating_sub(DELAY_TICKS);
         let interval = RATES.snapshot_interval().as_secs();
         let moment = Moment { now: secs(tick), past: secs(past), interval };
-        let (shown, _) = presenter.show(game, moment, secs(1));
+        presenter.show(game, moment, secs(1), &mut shown);
         let at = if timeline == Timeline::Past { past } else { tick };
         let errors = shown.iter().filter_map(|slot| recorded.error(slot, at));
         sent.errors.extend(errors.filter(|_| measured));

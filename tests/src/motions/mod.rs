@@ -20,7 +20,7 @@ use phaselock::fields::{Field, Record, Values};
 use phaselock::game::Game;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
-use phaselock::motion::{HORIZON_SECS, Rules};
+use phaselock::motion::{HORIZON_SECS, KeptTicks, Rules};
 use phaselock::time::{Rates, Tick};
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -165,19 +165,37 @@ impl<B: Record> Ahead<B> {
     }
 }
 
+/// Ticks that a body is run ahead for.
+fn ahead(secs: f64) -> f64 {
+    /// More than any method may ask for.
+    const SECS_MAX: f64 = HORIZON_SECS + 0.1;
+    // Not a number is no time.
+    let secs = if secs > 0.0 { secs.min(SECS_MAX) } else { 0.0 };
+    secs * f64::from(RATES.tick_hz)
+}
+
 impl<B: Record> Rules for Ahead<B> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        /// More than any method may ask for.
-        const SECS_MAX: f64 = HORIZON_SECS + 0.1;
-        // Not a number is no time.
-        let secs = if secs > 0.0 { secs.min(SECS_MAX) } else { 0.0 };
-        let ticks = secs * f64::from(RATES.tick_hz);
+        let ticks = ahead(secs);
         let mut body = B::from_values(values);
         for _ in 0..ticks as u32 {
             body = self.next(&body);
         }
         let next = self.next(&body);
         Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract()))
+    }
+
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+        let ticks = ahead(secs);
+        let mut after = |ticks: u64| {
+            kept.at(ticks, |before| {
+                let (run, values) = before.unwrap_or((0, values));
+                let body = B::from_values(values);
+                Some((run..ticks).fold(body, |body, _| self.next(&body)).values())
+            })
+        };
+        let [here, next] = [after(ticks as u64)?, after(ticks as u64 + 1)?];
+        Some(blend_values(B::FIELDS, &here, &next, ticks.fract()))
     }
 }
 

@@ -101,7 +101,7 @@ impl Game for Asteroids {
             let is_exact = exact.iter().any(|piece| piece.kind() == kind);
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

@@ -132,7 +132,7 @@ impl Game for Platformer {
         // Within a tenth of the nearest method of the past, and the only one that sinks no feet
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

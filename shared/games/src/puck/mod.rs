@@ -289,7 +289,7 @@ impl Game for ShufflePuck {
         // The present, by the game's own rules: others' strikes and the puck are shown at the same
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

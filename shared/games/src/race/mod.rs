@@ -241,7 +241,7 @@ impl Game for Race {
         // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre
         // at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
         presentation: |_| Choice::Projective,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

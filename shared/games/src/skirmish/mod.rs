@@ -19,7 +19,7 @@ pub mod sight;
 mod turn;
 mod weapons;
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use glam::Vec2;
 
@@ -45,6 +45,7 @@ pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
 };
 use movement::extrapolate;
+use props::Contacts;
 use shadow::Between;
 pub use shots::{BARREL_WEAR, ray_to_prop};
 use sight::{REACH, Sight};
@@ -73,6 +74,8 @@ pub struct Skirmish {
     pub arena: Arena,
     /// Made for whoever asks for relevance: clients do not.
     between: OnceLock<Between>,
+    /// Lists of those who predict.
+    contacts: Mutex<Contacts>,
     rates: Rates,
 }
 
@@ -213,7 +216,7 @@ impl Game for Skirmish {
             let is_exact = exact.iter().any(|piece| piece.kind() == kind);
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
-        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, tables: Self::tables },
         ..Kit::NONE
     };
     type Input = Command;
@@ -221,7 +224,7 @@ impl Game for Skirmish {
     type Memory = Scratch;
 
     fn new(rates: Rates, _seed: u64) -> Self {
-        Self { arena: Arena::new(), between: OnceLock::new(), rates }
+        Self { arena: Arena::new(), between: OnceLock::new(), contacts: Mutex::default(), rates }
     }
 
     fn populate(&self, world: &mut World<Self>) {

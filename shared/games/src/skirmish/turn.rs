@@ -103,7 +103,11 @@ impl Skirmish {
             fired = movement(&self.arena, self.rates, player, command);
             hands(&self.arena, entities, own, owner, command.grab, moves);
         }
-        Contacts::default().settle(&self.arena, self.rates, entities, |id| id == own, moves);
+        // Whoever predicts alone, as clients do, finds the lists of the last time.
+        let mut contacts = self.contacts.try_lock();
+        let mut others = Contacts::default();
+        let contacts = contacts.as_deref_mut().unwrap_or(&mut others);
+        contacts.settle(&self.arena, self.rates, entities, |id| id == own, moves);
         let (mut over, mut blasts) = (Vec::new(), Vec::new());
         self.fly_all(entities, moves, false, &mut over, |blast| blasts.push(blast));
         if let Some(weapon) = fired

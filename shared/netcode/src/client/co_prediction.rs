@@ -58,7 +58,7 @@ impl CoPrediction {
     }
 
     /// All, in the order of their ids.
-    pub(super) fn ids(&self) -> impl Iterator<Item = EntityId> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = EntityId> + Clone {
         self.co_predicted.keys().chain(self.predicted_spawns.keys()).copied()
     }
 
@@ -119,7 +119,7 @@ impl CoPrediction {
         let grace = ticks(PREDICTED_SPAWN_GRACE);
         let mut kept = BTreeMap::new();
         for (id, born) in std::mem::take(&mut self.predicted_spawns) {
-            if let Some(real) = twin::<G>(&news.scene, own, id) {
+            if let Some(real) = twin::<G>(news.scene, own, id) {
                 changes.replaced.push((id, real));
                 self.co_predicted.insert(real, news.tick);
                 changes.replay = true;

@@ -1,10 +1,12 @@
 //! One game played on a server, as a state machine that is fed packets and the time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::any::AnyClient;
 use super::common::Common;
 use super::news::News;
+use super::picture::Picture;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
 use super::stats::Stats;
@@ -23,24 +25,9 @@ use crate::presentation::presenter::{Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
-use crate::wire::input::{InputPacket, write_input};
+use crate::wire::input::{InputPacket, Pressed, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
-
-/// The picture of a moment.
-#[derive(Clone, Debug)]
-pub struct Picture<G: Game> {
-    /// Everybody: predicted entities as predicted, the rest as presented.
-    pub entities: Entities<G::Entity>,
-    /// The own player's entity.
-    pub own: Option<EntityId>,
-    /// The server's time now.
-    pub server_time: ServerTime,
-    /// Time of the own player's picture, between two predicted ticks.
-    pub own_time: ServerTime,
-    /// Time of those who are shown in the past.
-    pub presentation_time: ServerTime,
-}
 
 /// A client in a game.
 #[derive(Debug)]
@@ -50,8 +37,9 @@ pub struct Client<G: Game> {
     store: Store<G>,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
-    /// The last picture, its time and its moment.
-    shown: Entities<G::Entity>,
+    /// The last picture, its time and its moment, and the picture before it.
+    shown: Arc<Entities<G::Entity>>,
+    shown_before: Arc<Entities<G::Entity>>,
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
     /// The last tick that an input was asked for; none before the first.
@@ -61,6 +49,8 @@ pub struct Client<G: Game> {
     next_seq: u64,
     /// The newest packet, until it is sent.
     transmit: Option<Vec<u8>>,
+    /// Inputs of the last packet; kept for their memory.
+    pressed: Vec<Pressed<G::Input>>,
     /// The own player's motion, if that is recorded.
     recorder: Option<Recorder>,
 }
@@ -96,20 +86,22 @@ impl<G: Game> Client<G> {
             common,
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
-            shown: Entities::default(),
+            shown: Arc::default(),
+            shown_before: Arc::default(),
             viewed: None,
             view_times: ViewTimes::default(),
             ticked: None,
             confirmed: welcome.tick,
             next_seq: 0,
             transmit: None,
+            pressed: Vec::new(),
             recorder: None,
         })
     }
 
     fn reconcile(&mut self, tick: Tick, late: bool) {
         let scene = self.store.latest();
-        let Some(own) = G::avatar(&scene, self.common.player) else {
+        let Some(own) = G::avatar(scene, self.common.player) else {
             let released = self.prediction.forget_own(&self.shown);
             return self.hand_over(&released);
         };
@@ -168,10 +160,19 @@ impl<G: Game> Client<G> {
 
         // At least the newest: acknowledgements ride along.
         let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
-        self.transmit(now, tick, inputs);
+        let mut pressed = std::mem::take(&mut self.pressed);
+        pressed.clear();
+        pressed.extend(self.view_times.press(tick, inputs));
+        self.pressed = self.transmit(now, tick, pressed);
     }
 
-    fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
+    /// Writes the next packet with these inputs, and gives them back.
+    fn transmit(
+        &mut self,
+        now: LocalTime,
+        tick: Tick,
+        inputs: Vec<Pressed<G::Input>>,
+    ) -> Vec<Pressed<G::Input>> {
         // This packet replaces one that was not fetched, and repeats its inputs: a program that
         // draws slowly sends one packet a frame. It takes over the number, or the other would count
         // as lost.
@@ -186,9 +187,10 @@ impl<G: Game> Client<G> {
             echo,
             epoch: self.common.epoch,
             tick: tick.low(),
-            inputs: self.view_times.press(tick, inputs),
+            inputs,
         };
         self.transmit = Some(write_input(&packet));
+        packet.inputs
     }
 
     /// The picture of this moment.
@@ -205,7 +207,12 @@ impl<G: Game> Client<G> {
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
         self.view_times.handle_view(self.targets_seen_at(server_time, presentation_time));
-        let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
+        std::mem::swap(&mut self.shown, &mut self.shown_before);
+        if Arc::get_mut(&mut self.shown).is_none() {
+            self.shown = Arc::default();
+        }
+        let entities = Arc::make_mut(&mut self.shown);
+        let starved = self.presenter.show(&self.game, moment, passed.as_secs(), entities);
         self.common.counter.stats.frames += 1;
         self.common.counter.stats.delay_sum += delay;
         self.common.counter.stats.underruns += u64::from(starved > 0);
@@ -216,7 +223,7 @@ impl<G: Game> Client<G> {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
-        self.shown.clone_from(&entities);
+        let entities = Arc::clone(&self.shown);
         Picture { entities, own, server_time, own_time, presentation_time }
     }
 
@@ -237,7 +244,7 @@ impl<G: Game> Client<G> {
 
     /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
     pub fn newest(&self) -> Entities<G::Entity> {
-        let mut entities = self.store.latest();
+        let mut entities = self.store.latest().clone();
         if let Some(slot) = self.prediction.own() {
             entities.insert(slot);
         }

@@ -25,7 +25,7 @@ pub(super) struct News<'a, G: Game> {
     /// The own entity, and its state at that tick.
     pub(super) own: (EntityId, EntityState),
     /// Everything as of the newest states.
-    pub(super) scene: Entities<G::Entity>,
+    pub(super) scene: &'a Entities<G::Entity>,
     /// All that was received.
     pub(super) store: &'a Store<G>,
     /// The last picture.

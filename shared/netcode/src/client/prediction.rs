@@ -10,7 +10,7 @@
 //! ([`Game::predicted_spawn`]). An entity that changes between prediction and presentation slides
 //! from where it was drawn.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::co_prediction::CoPrediction;
 use super::news::{Correction, News};
@@ -23,6 +23,10 @@ use crate::motion::smoothing::RenderError;
 use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
+
+/// Lists of a tick's predicted states that wait to be used again. Arbitrary; more than the ticks
+/// between two snapshots.
+const SPARE_MAX: usize = 16;
 
 /// Result of a reconciliation.
 #[derive(Debug, Default)]
@@ -51,6 +55,16 @@ impl Predicted {
     }
 }
 
+/// An entity as it was drawn before a correction.
+#[derive(Debug)]
+struct WasDrawn {
+    id: EntityId,
+    values: Values,
+    error: RenderError,
+    /// True if it was not computed ahead.
+    is_new: bool,
+}
+
 /// The predicted part of the world.
 #[derive(Debug)]
 pub(super) struct Prediction<G: Game> {
@@ -68,7 +82,12 @@ pub(super) struct Prediction<G: Game> {
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
     /// Corrections that are not yet over, by entity.
-    errors: BTreeMap<EntityId, RenderError>,
+    errors: Vec<(EntityId, RenderError)>,
+    /// Lists that each tick and each snapshot fill anew; kept for their memory.
+    ids: Vec<EntityId>,
+    carried: Vec<Slot<G::Entity>>,
+    were_drawn: Vec<WasDrawn>,
+    spare: Vec<Vec<(EntityId, Packed)>>,
     drawn_at: LocalTime,
     /// The point of prediction time that was last drawn.
     drawn: TickTime,
@@ -85,7 +104,11 @@ impl<G: Game> Prediction<G> {
             inputs: VecDeque::new(),
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
-            errors: BTreeMap::new(),
+            errors: Vec::new(),
+            ids: Vec::new(),
+            carried: Vec::new(),
+            were_drawn: Vec::new(),
+            spare: Vec::new(),
             drawn_at: now,
             drawn: TickTime { tick: Tick(0), fraction: 0.0 },
         }
@@ -112,14 +135,13 @@ impl<G: Game> Prediction<G> {
     }
 
     /// Inputs of the ticks after `tick`, newest first.
-    pub(super) fn inputs_since(&self, tick: Tick) -> Vec<G::Input> {
+    pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = G::Input> {
         // The packet names the newest tick only, so a gap (ticks skipped after a stall) ends it.
         let newest = self.inputs.back().map_or(tick, |(newest, _)| *newest);
         let recent = self.inputs.iter().rev().zip(0..);
         recent
-            .take_while(|((at, _), back)| *at > tick && newest.since(*at) == *back)
+            .take_while(move |((at, _), back)| *at > tick && newest.since(*at) == *back)
             .map(|((_, input), _)| *input)
-            .collect()
     }
 
     /// Runs the tick after the last one with the player's input.
@@ -145,7 +167,9 @@ impl<G: Game> Prediction<G> {
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
             last = (*at, *input);
         }
-        let co_predicted: Vec<_> = self.others.co_predicted().collect();
+        let mut co_predicted = std::mem::take(&mut self.ids);
+        co_predicted.clear();
+        co_predicted.extend(self.others.co_predicted());
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
@@ -160,12 +184,20 @@ impl<G: Game> Prediction<G> {
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
-                self.states.pop_front();
+                self.forget_first();
             }
             let Some(predicted) = self.predicted(own, step) else { break };
             self.states.push_back(predicted);
         }
+        self.ids = co_predicted;
         self.at = self.at.max(tick);
+    }
+
+    /// Forgets the oldest predicted state, but for its memory.
+    fn forget_first(&mut self) {
+        let first = self.states.pop_front();
+        self.spare.extend(first.map(|first| first.others).filter(|it| it.capacity() > 0));
+        self.spare.truncate(SPARE_MAX);
     }
 
     /// Moves the computed entities to the wire's grid, and packs them; none without the own entity.
@@ -177,7 +209,9 @@ impl<G: Game> Prediction<G> {
             Some(packed)
         };
         let own = snap(own)?;
-        let others = self.others.ids().filter_map(|id| Some((id, snap(id)?))).collect();
+        let mut others = self.spare.pop().unwrap_or_default();
+        others.clear();
+        others.extend(self.others.ids().filter_map(|id| Some((id, snap(id)?))));
         Some(Predicted { tick, own, others })
     }
 
@@ -221,14 +255,14 @@ impl<G: Game> Prediction<G> {
             if let Some(drawn) = news.shown.get(*id) {
                 reconciled.released.push((*id, drawn.entity.values()));
             }
-            self.errors.remove(id);
+            self.errors.retain(|(of, _)| of != id);
         }
         let others_agree = index.is_some_and(|at| {
             let predicted = &self.states[at];
             self.others.co_predicted().all(|id| agrees(news.store, predicted, id, news.tick))
         });
         if predicted == Some(state.packed) && others_agree && !changes.replay {
-            self.go_on(news, own, state);
+            self.go_on(&news, own, state);
             return reconciled;
         }
 
@@ -252,34 +286,31 @@ impl<G: Game> Prediction<G> {
         let before_it = |id: EntityId| {
             changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
-        let drawn: Vec<_> = self
-            .others
-            .ids()
-            .chain([own])
-            .filter_map(|id| {
-                let then = before_it(id);
-                let is_new = then != own && !self.others.was(then);
-                match self.scene.get(then).filter(|_| !is_new) {
-                    Some(slot) => {
-                        let error = self.errors.get(&then).copied().unwrap_or_default();
-                        Some((id, slot.entity.values(), error, false))
-                    }
-                    // It was shown as others are.
-                    None => {
-                        let shown = news.shown.get(id)?;
-                        Some((id, shown.entity.values(), RenderError::default(), true))
-                    }
+        let drawn = self.others.ids().chain([own]).filter_map(|id| {
+            let then = before_it(id);
+            let is_new = then != own && !self.others.was(then);
+            let (values, error) = match self.scene.get(then).filter(|_| !is_new) {
+                Some(slot) => {
+                    let error = self.errors.iter().find(|(of, _)| *of == then);
+                    (slot.entity.values(), error.map(|(_, error)| *error).unwrap_or_default())
                 }
-            })
-            .collect();
+                // It was shown as others are.
+                None => (news.shown.get(id)?.entity.values(), RenderError::default()),
+            };
+            Some(WasDrawn { id, values, error, is_new })
+        });
+        let mut were_drawn = std::mem::take(&mut self.were_drawn);
+        were_drawn.clear();
+        were_drawn.extend(drawn);
         self.start(game, &news, &carried);
         self.errors.clear();
-        for (id, before, error, is_new) in drawn {
+        for WasDrawn { id, values: before, error, is_new } in were_drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
             // Predictions are compared at one tick; others were drawn between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
             self.correct(id, &before, &after, error);
         }
+        self.were_drawn = were_drawn;
 
         let fields = before.fields();
         let size = predicted.map_or(0.0, |predicted| difference(fields, &predicted, &state.packed));
@@ -287,7 +318,7 @@ impl<G: Game> Prediction<G> {
             let kind = before.kind();
             let predicted = G::Entity::unpack(kind, &predicted);
             let truth = G::Entity::unpack(kind, &state.packed);
-            let cause = match game.misprediction_cause(&predicted, &truth, &news.scene) {
+            let cause = match game.misprediction_cause(&predicted, &truth, news.scene) {
                 MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
                 cause => cause,
             };
@@ -297,10 +328,14 @@ impl<G: Game> Prediction<G> {
     }
 
     /// The prediction was right: only the rest of the world is news.
-    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: EntityState) {
-        let before = std::mem::replace(&mut self.scene, news.scene);
-        for id in self.others.ids().chain([own]) {
-            match before.get(id) {
+    fn go_on(&mut self, news: &News<'_, G>, own: EntityId, state: EntityState) {
+        let computed = self.others.ids().chain([own]);
+        self.carried.clear();
+        self.carried.extend(computed.clone().filter_map(|id| self.scene.get(id).copied()));
+        self.scene.clone_from(news.scene);
+        let mut carried = self.carried.iter().peekable();
+        for id in computed {
+            match carried.next_if(|slot| slot.id == id) {
                 Some(slot) => self.scene.insert(*slot),
                 None => drop(self.scene.remove(id)),
             }
@@ -319,14 +354,14 @@ impl<G: Game> Prediction<G> {
         } else {
             error.correct(fields, before, after);
         }
-        self.errors.insert(id, error);
+        self.errors.push((id, error));
     }
 
     /// Takes the server's states, except for those `carried` on, and replays the inputs since.
     fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
-        self.scene = news.scene.clone();
+        self.scene.clone_from(news.scene);
         self.scene.insert(state.to_slot(own.index));
         for id in self.others.co_predicted() {
             // Exactly then, where that is known.
@@ -359,7 +394,7 @@ impl<G: Game> Prediction<G> {
             self.inputs.pop_front();
         }
         while self.states.front().is_some_and(|predicted| predicted.tick < base) {
-            self.states.pop_front();
+            self.forget_first();
         }
     }
 
@@ -407,13 +442,13 @@ impl<G: Game> Prediction<G> {
             let Some(slot) = self.scene.get(id).copied() else { continue };
             let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
             let mut values = self.picture(&slot, ahead);
-            if let Some(error) = self.errors.get_mut(&id) {
+            if let Some((_, error)) = self.errors.iter_mut().find(|(of, _)| *of == id) {
                 error.decay(fields, secs);
                 values = error.apply(fields, &values);
             }
             draw(Slot { entity: G::Entity::from_values(kind, &values), ..slot });
         }
-        self.errors.retain(|_, error| !error.is_zero());
+        self.errors.retain(|(_, error)| !error.is_zero());
         self.scene.get(own).map(|slot| slot.id)
     }
 }

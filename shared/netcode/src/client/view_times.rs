@@ -41,13 +41,17 @@ impl ViewTimes {
     }
 
     /// Inputs of consecutive ticks, newest first, each with its view lag if the server needs it.
-    pub(super) fn press<I>(&self, newest: Tick, inputs: Vec<I>) -> Vec<Pressed<I>> {
-        let lag = |back: u64| {
+    pub(super) fn press<I>(
+        &self,
+        newest: Tick,
+        inputs: impl Iterator<Item = I>,
+    ) -> impl Iterator<Item = Pressed<I>> {
+        let lag = move |back: u64| {
             let found = self.lags.binary_search_by_key(&newest.minus(back), |(tick, ..)| *tick);
             let (_, lag, matters) = self.lags[found.ok()?];
             (back == 0 || matters).then_some(lag)
         };
-        inputs.into_iter().zip(0..).map(|(input, back)| Pressed { input, lag: lag(back) }).collect()
+        inputs.zip(0..).map(move |(input, back)| Pressed { input, lag: lag(back) })
     }
 }
 
@@ -67,7 +71,7 @@ mod tests {
             times.handle_input(rates, Tick(tick), tick.is_multiple_of(2));
         }
         fn lags(times: &ViewTimes, newest: u64) -> [Option<u16>; 4] {
-            let pressed = times.press(Tick(newest), vec![(); 4]);
+            let pressed: Vec<_> = times.press(Tick(newest), [(); 4].into_iter()).collect();
             std::array::from_fn(|at| pressed[at].lag)
         }
         // 100 ms are 6 ticks.

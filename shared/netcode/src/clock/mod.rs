@@ -20,6 +20,8 @@ use crate::time::{LocalTime, Micros};
 struct Window {
     span: Micros,
     samples: VecDeque<(LocalTime, Micros)>,
+    /// Their values, rising.
+    sorted: Vec<Micros>,
 }
 
 impl Window {
@@ -28,7 +30,7 @@ impl Window {
 
     /// Empty, over the last `span`.
     fn new(span: Micros) -> Self {
-        Self { span, samples: VecDeque::new() }
+        Self { span, samples: VecDeque::new(), sorted: Vec::new() }
     }
 
     /// Adds a measurement and forgets those past the span.
@@ -36,17 +38,21 @@ impl Window {
         while self.samples.len() >= Self::LEN_MAX
             || self.samples.front().is_some_and(|(at, _)| now - *at > self.span)
         {
-            self.samples.pop_front();
+            if let Some((_, gone)) = self.samples.pop_front()
+                && let Ok(at) = self.sorted.binary_search(&gone)
+            {
+                self.sorted.remove(at);
+            }
         }
         self.samples.push_back((now, value));
+        self.sorted.insert(self.sorted.partition_point(|other| *other < value), value);
     }
 
     /// The value that a part of the measurements, 0 to 1, does not exceed.
     fn quantile(&self, part: f64) -> Option<Micros> {
-        let mut values: Vec<_> = self.samples.iter().map(|(_, value)| *value).collect();
-        let last = values.len().checked_sub(1)?;
+        let last = self.sorted.len().checked_sub(1)?;
         let at = ((last as f64 * part).ceil() as usize).min(last);
-        Some(*values.select_nth_unstable(at).1)
+        Some(self.sorted[at])
     }
 }
 

@@ -33,7 +33,8 @@ macro_rules! real {
             }
 
             fn within(self, period: Self) -> Self {
-                self.rem_euclid(period)
+                // Most are, which can be told without a division.
+                if (0.0..period).contains(&self) { self } else { self.rem_euclid(period) }
             }
         }
     )*};

@@ -17,7 +17,7 @@ pub struct Slot<E> {
 
 /// Entities in the order of their ids; at most one in a slot. A changed id or owner needs a new
 /// insertion.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Entities<E> {
     slots: Vec<Slot<E>>,
     /// Indices of owned slots by owner, in order.
@@ -27,6 +27,18 @@ pub struct Entities<E> {
 impl<E> Default for Entities<E> {
     fn default() -> Self {
         Self { slots: Vec::new(), owned: Vec::new() }
+    }
+}
+
+impl<E: Clone> Clone for Entities<E> {
+    fn clone(&self) -> Self {
+        Self { slots: self.slots.clone(), owned: self.owned.clone() }
+    }
+
+    /// Takes the others' place in memory that there is already.
+    fn clone_from(&mut self, others: &Self) {
+        self.slots.clone_from(&others.slots);
+        self.owned.clone_from(&others.owned);
     }
 }
 
@@ -124,6 +136,11 @@ impl<E: Entity> Entities<E> {
     /// Puts an entity in its slot; a former tenant goes.
     pub fn insert(&mut self, slot: Slot<E>) {
         let index = slot.id.index;
+        // Most are inserted in order.
+        if self.slots.last().is_none_or(|last| last.id.index < index) {
+            self.slots.push(slot);
+            return self.own(slot.owner, index);
+        }
         let before = match self.position(index) {
             Ok(at) => std::mem::replace(&mut self.slots[at], slot).owner,
             Err(at) => {
@@ -139,7 +156,9 @@ impl<E: Entity> Entities<E> {
 
     fn own(&mut self, owner: Option<PlayerId>, index: u16) {
         let Some(owner) = owner else { return };
-        if let Err(at) = self.owned.binary_search(&(owner, index)) {
+        if self.owned.last().is_none_or(|last| *last < (owner, index)) {
+            self.owned.push((owner, index));
+        } else if let Err(at) = self.owned.binary_search(&(owner, index)) {
             self.owned.insert(at, (owner, index));
         }
     }

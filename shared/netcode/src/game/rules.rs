@@ -237,13 +237,19 @@ pub struct Coding<G: Game> {
     /// A wrong extrapolation costs bytes and nothing else. At most
     /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks are asked for.
     pub extrapolate: Extrapolate<G>,
+    /// Tells whether a kind may be extrapolated in parts: with what steers held on, so many ticks
+    /// and then the rest from there give the bits that all of them do at once. Then a frame of an
+    /// entity that is shown by the rules costs a tick of them, instead of all since its last state.
+    /// False by default.
+    pub goes_on: fn(kind: u8) -> bool,
     /// Frozen tables of the range coder. The general ones by default.
     pub tables: fn() -> &'static Tables,
 }
 
 impl<G: Game> Coding<G> {
     /// The general tables; extrapolation by the field tables.
-    pub const GENERAL: Self = Self { extrapolate: |_, _, _, _| None, tables: Tables::general };
+    pub const GENERAL: Self =
+        Self { extrapolate: |_, _, _, _| None, goes_on: |_| false, tables: Tables::general };
 }
 
 /// A player that the program plays: on a server or in a headless client.

@@ -8,6 +8,8 @@
 
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
+use super::keeping::Keeping;
+use super::kept::KeptTicks;
 use super::method::Rules;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
@@ -45,6 +47,8 @@ pub(super) struct Adaptive {
     errors: [f64; CANDIDATES.len()],
     /// Running mean of the squared changes of the fields between two states.
     motions: Coords,
+    /// Ticks of the rules for a score; kept for their memory.
+    kept: KeptTicks,
     /// Seconds beyond a state from which on extrapolations stand.
     horizon: f64,
 }
@@ -53,7 +57,8 @@ impl Adaptive {
     /// Extrapolates so many seconds beyond a state.
     pub(super) fn new(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
-        Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], horizon }
+        let kept = KeptTicks::default();
+        Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], kept, horizon }
     }
 
     /// The candidate for the newest state, which came just now.
@@ -79,10 +84,19 @@ impl Adaptive {
                 && track.back(*back).is_some()
         });
         let back = known.last().unwrap_or(1);
+        let mut least = [0.0; FIELDS_MAX];
+        for at in drawn(shape) {
+            // Nothing is known better than to the grid.
+            let step = shape.grid(at);
+            least[at] = self.motions[at] + step * step;
+        }
         for (candidate, mean) in CANDIDATES.iter().zip(&mut self.errors) {
-            let Some(forecast) = candidate.forecast(track, back, 1.0) else { continue };
-            let position = forecast.until(self.horizon).at(shape, rules, newest.time);
-            let error = error(shape, &position, newest, &self.motions);
+            let Some(mut forecast) = candidate.forecast(track, back, 1.0) else { continue };
+            forecast.horizon = self.horizon;
+            self.kept.clear();
+            let rules = Keeping::new(rules, &mut self.kept);
+            let position = forecast.at(shape, &rules, newest.time);
+            let error = error(shape, &position, newest, &least);
             *mean += ERROR_GAIN * (error - *mean);
         }
         self.scored = self.scored.saturating_add(1);
@@ -97,14 +111,17 @@ impl Adaptive {
     }
 }
 
-/// Mean square of a position's errors in the drawn fields, relative to their changes.
-fn error(shape: &Shape, position: &Coords, knot: &Knot, motions: &Coords) -> f64 {
+/// Fields that are drawn.
+fn drawn(shape: &Shape) -> impl Iterator<Item = usize> {
+    shape.moving().filter(|at| !shape.is_rate(*at))
+}
+
+/// Mean square of a position's errors in the drawn fields, relative to their squared changes.
+fn error(shape: &Shape, position: &Coords, knot: &Knot, changes: &Coords) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
-    for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
+    for at in drawn(shape) {
         let off = position[at] - knot.position[at];
-        // Nothing is known better than to the grid.
-        let step = shape.grid(at);
-        sum += (off * off / (motions[at] + step * step)).min(ERROR_MAX);
+        sum += (off * off / changes[at]).min(ERROR_MAX);
         count += 1.0;
     }
     if count > 0.0 { sum / count } else { 0.0 }

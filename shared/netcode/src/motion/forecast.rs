@@ -63,13 +63,12 @@ impl Forecast {
 
     /// Where it will be at a time.
     pub(super) fn at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
-        self.after(shape, rules, reach(time - self.time, self.horizon).0)
+        let secs = reach(time - self.time, self.horizon).0;
+        self.forward(shape, rules, secs).unwrap_or_else(|| self.unruled(shape, secs))
     }
 
-    fn after(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Coords {
-        if let Some(position) = self.forward(shape, rules, secs) {
-            return position;
-        }
+    /// Where it will be after some seconds, whatever the rules say.
+    fn unruled(&self, shape: &Shape, secs: f64) -> Coords {
         let mut position = self.position;
         for at in shape.moving() {
             position[at] += secs * (self.rate[at] + secs * self.bend[at]);
@@ -96,11 +95,31 @@ impl Forecast {
 
     /// Change a second of the position at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
+        let (secs, speed) = reach(time - self.time, self.horizon);
+        self.rate_after(shape, rules, (secs, speed), self.forward(shape, rules, secs))
+    }
+
+    /// Where it will be at a time, and the change of that a second.
+    pub(super) fn going_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> (Coords, Coords) {
+        let (secs, speed) = reach(time - self.time, self.horizon);
+        let ruled = self.forward(shape, rules, secs);
+        let position = ruled.unwrap_or_else(|| self.unruled(shape, secs));
+        (position, self.rate_after(shape, rules, (secs, speed), ruled))
+    }
+
+    /// Change a second of the position after some seconds at a speed, where the rules put it
+    /// `here`.
+    fn rate_after(
+        &self,
+        shape: &Shape,
+        rules: &dyn Rules,
+        (secs, speed): (f64, f64),
+        here: Option<Coords>,
+    ) -> Coords {
         /// Seconds over which a rate of the rules is measured; single precision allows no fewer.
         const STEP: f64 = 1.0 / 64.0;
-        let (secs, speed) = reach(time - self.time, self.horizon);
         let mut rate = [0.0; FIELDS_MAX];
-        if let Some(here) = self.forward(shape, rules, secs)
+        if let Some(here) = here
             && let Some(there) = self.forward(shape, rules, secs + STEP)
         {
             for at in shape.moving() {

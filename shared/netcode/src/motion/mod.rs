@@ -34,6 +34,8 @@ mod forecaster;
 pub mod interpolate;
 mod interpolators;
 mod kalman;
+mod keeping;
+mod kept;
 pub mod method;
 mod names;
 mod present;
@@ -48,6 +50,7 @@ pub mod track;
 pub mod waypoints;
 
 pub use choice::Choice;
+pub use kept::KeptTicks;
 pub use method::{
     HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown,
     Timeline,

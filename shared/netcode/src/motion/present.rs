@@ -7,6 +7,8 @@ use super::ease::{Curve, Ease, limited};
 use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
 use super::forecaster::Forecaster;
+use super::keeping::Keeping;
+use super::kept::KeptTicks;
 use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
@@ -46,7 +48,7 @@ pub(super) trait Drawing: Debug + Send {
     }
 
     /// Coordinates at a time, after the first state.
-    fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords;
+    fn position(&mut self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords;
 
     /// Seconds beyond the newest state from which on the drawing stands.
     fn horizon(&self) -> f64;
@@ -110,34 +112,40 @@ impl<C: Drawing> Method for Present<C> {
 pub(super) struct Eased {
     forecaster: Forecaster,
     forecast: Option<Forecast>,
+    /// Ticks of the forecast's state, and room for those of the next one.
+    kept: KeptTicks,
+    kept_next: KeptTicks,
     ease: Ease,
 }
 
 impl Eased {
     pub(super) fn new(extrapolator: Extrapolator, curve: Curve, horizon: f64) -> Self {
         let forecaster = Forecaster::new(extrapolator, horizon);
-        Self { forecaster, forecast: None, ease: Ease::new(curve) }
+        let [kept, kept_next] = [(); 2].map(|()| KeptTicks::default());
+        Self { forecaster, forecast: None, kept, kept_next, ease: Ease::new(curve) }
     }
 }
 
 impl Drawing for Eased {
     fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame) {
         let next = self.forecaster.forecast(track, newest, rules, last.interval);
+        self.kept_next.clear();
         let shape = track.shape();
         if let (Some(old), Some(begin)) = (&self.forecast, last.begin(newest)) {
-            let mut position = old.at(shape, rules, begin);
-            let mut rate = old.rate_at(shape, rules, begin);
+            let (mut position, mut rate) =
+                old.going_at(shape, &Keeping::new(rules, &mut self.kept), begin);
             self.ease.add(shape, begin, &mut position);
             self.ease.add_rate(shape, begin, &mut rate);
-            let next = (&next.at(shape, rules, begin), &next.rate_at(shape, rules, begin));
-            self.ease.bridge(shape, begin, last.interval, (position, rate), next);
+            let next = next.going_at(shape, &Keeping::new(rules, &mut self.kept_next), begin);
+            self.ease.bridge(shape, begin, last.interval, (position, rate), (&next.0, &next.1));
         }
+        std::mem::swap(&mut self.kept, &mut self.kept_next);
         self.forecast = Some(next);
     }
 
-    fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
+    fn position(&mut self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
         let Some(forecast) = &self.forecast else { return [0.0; FIELDS_MAX] };
-        let mut position = forecast.at(shape, rules, now);
+        let mut position = forecast.at(shape, &Keeping::new(rules, &mut self.kept), now);
         self.ease.add(shape, now, &mut position);
         position
     }

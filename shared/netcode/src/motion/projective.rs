@@ -136,7 +136,7 @@ impl Drawing for Projective {
         false
     }
 
-    fn position(&self, shape: &Shape, _rules: &dyn Rules, now: f64) -> Coords {
+    fn position(&mut self, shape: &Shape, _rules: &dyn Rules, now: f64) -> Coords {
         self.blend.as_ref().map_or([0.0; FIELDS_MAX], |blend| blend.at(shape, now))
     }
 

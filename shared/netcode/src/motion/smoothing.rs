@@ -51,6 +51,9 @@ impl RenderError {
     /// ahead of its position, it slows down and waits rather than going back, unless it is too
     /// slow.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
+        if self.is_zero() {
+            return;
+        }
         let before = self.0;
         self.decay(fields, secs);
         let keep = f64::from((-secs.max(0.0) / Self::WAIT_HALF_LIFE_SECS).exp2());
@@ -77,6 +80,9 @@ impl RenderError {
     /// The values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
         let mut drawn = *predicted;
+        if self.is_zero() {
+            return drawn;
+        }
         for ((value, error), field) in drawn.iter_mut().zip(&self.0).zip(fields) {
             match field.motion {
                 Motion::Linear | Motion::Unit => *value += error,

@@ -1,9 +1,10 @@
 //! The track of one entity as far as it is known: what methods are fed.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::rotation::{self, four, length};
-use crate::fields::{Field, Motion, Values, way_around, wrapped};
+use crate::fields::{Field, Motion, Real, Values, way_around, wrapped};
 use crate::limits::FIELDS_MAX;
 
 /// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
@@ -40,12 +41,15 @@ impl FieldSet {
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
-    /// For each field the one that says how fast it changes.
+    /// For each field the one that says how fast it changes, and all of those that do.
     rates: [Option<usize>; FIELDS_MAX],
+    stating: FieldSet,
     moving: FieldSet,
     /// First components of unit quaternions, of four fields each.
     rotations: FieldSet,
     turns: FieldSet,
+    /// Fields that mark a discontinuity.
+    cuts: FieldSet,
     /// Fields that wrap, angles and positions.
     around: FieldSet,
     /// Periods of those that wrap; 0 for the rest.
@@ -90,8 +94,10 @@ impl Shape {
             whole
         }));
         let turns = fields_with(|motion| *motion == Motion::Angle);
+        let cuts = fields_with(|motion| *motion == Motion::Cut);
         let around = fields_with(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
-        Self { fields, rates, moving, rotations, turns, around, periods, ranges }
+        let stating = FieldSet::of(rates.iter().flatten().copied());
+        Self { fields, rates, stating, moving, rotations, turns, cuts, around, periods, ranges }
     }
 
     /// The field table.
@@ -102,6 +108,20 @@ impl Shape {
     /// Indices of the fields that move.
     pub fn moving(&self) -> impl Iterator<Item = usize> + use<> {
         self.moving.iter()
+    }
+
+    /// Tells whether a discontinuity lies between two states.
+    pub fn cut_between(&self, a: &Values, b: &Values) -> bool {
+        self.cuts.iter().any(|at| a[at] != b[at])
+    }
+
+    /// The values a part `t` of the way from `a` to `b`, for a `t` from 0 up to but excluding 1.
+    pub fn blend(&self, a: &Values, b: &Values, t: f64) -> Values {
+        let mut values = *a;
+        for at in self.moving() {
+            values[at] = self.fields[at].blend(a[at], b[at], t);
+        }
+        values
     }
 
     /// Tells whether anything moves at all.
@@ -130,7 +150,7 @@ impl Shape {
             for at in self.around.iter() {
                 let period = self.periods[at];
                 // In single precision half a period is the same way, whatever was rounded before.
-                let from = before[at].rem_euclid(period) as f32;
+                let from = before[at].within(period) as f32;
                 let way = f64::from(way_around(from, values[at] as f32, period as f32));
                 // By whole periods, without rounding.
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
@@ -149,7 +169,7 @@ impl Shape {
 
     /// Tells whether a field only says how another moves: it moves too, but is seldom drawn.
     pub fn is_rate(&self, at: usize) -> bool {
-        self.rates[..self.fields.len()].contains(&Some(at))
+        self.stating.contains(at)
     }
 
     /// Tells whether a field is an angle, in turns.
@@ -249,7 +269,7 @@ pub struct Knot {
 /// The states of one uninterrupted track that are known, oldest first.
 #[derive(Clone, Debug)]
 pub struct Track {
-    shape: Shape,
+    shape: Arc<Shape>,
     knots: VecDeque<Knot>,
 }
 
@@ -262,8 +282,8 @@ pub(crate) const KNOTS_MAX: usize = 80;
 
 impl Track {
     /// Nothing yet.
-    pub fn new(shape: Shape) -> Self {
-        Self { shape, knots: VecDeque::new() }
+    pub fn new(shape: impl Into<Arc<Shape>>) -> Self {
+        Self { shape: shape.into(), knots: VecDeque::new() }
     }
 
     /// Motion of its kind.
@@ -278,7 +298,7 @@ impl Track {
         if !numbers || !values.iter().all(|value| value.is_finite()) {
             return false;
         }
-        let at = self.knots.partition_point(|knot| knot.time < time);
+        let at = self.before(time);
         if self.knots.get(at).is_some_and(|knot| knot.time == time) {
             return false;
         }
@@ -296,7 +316,7 @@ impl Track {
 
     /// Replaces the values of a time, if there are any; returns whether there are.
     pub fn replace(&mut self, time: f64, values: &Values) -> bool {
-        let at = self.knots.partition_point(|knot| knot.time < time);
+        let at = self.before(time);
         let Some(knot) = self.knots.get_mut(at).filter(|knot| knot.time == time) else {
             return false;
         };
@@ -309,31 +329,32 @@ impl Track {
 
     /// Drops all states from a time on.
     pub fn forget_from(&mut self, time: f64) {
-        self.knots.truncate(self.knots.partition_point(|knot| knot.time < time));
+        self.knots.truncate(self.before(time));
     }
 
     /// Computes what follows from the values, from a knot on.
     fn settle(&mut self, from: usize) {
         let shape = &self.shape;
         for at in from..self.knots.len() {
-            let before = at.checked_sub(1).map(|before| self.knots[before]);
+            let before = at.checked_sub(1).map(|before| &self.knots[before]);
+            let before = before.map(|knot| (knot.time, knot.position));
             let knot = &mut self.knots[at];
-            knot.position = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.position));
+            knot.position = shape.coords(&knot.values, before.as_ref().map(|(_, it)| it));
             for field in shape.moving() {
                 knot.rate[field] = match (shape.rates[field], &before) {
                     (Some(rate), _) => knot.values[rate],
-                    (None, Some(before)) => {
+                    (None, Some((time, position))) => {
                         // Times differ by a microsecond at least.
-                        let span = (knot.time - before.time).max(1e-6);
-                        (knot.position[field] - before.position[field]) / span
+                        let span = (knot.time - time).max(1e-6);
+                        (knot.position[field] - position[field]) / span
                     }
                     (None, None) => 0.0,
                 };
             }
-            let Some(before) = before else { continue };
+            let Some((time, position)) = before else { continue };
             for field in shape.rotations().filter(|field| shape.rates[*field].is_none()) {
-                let (from, to) = (four(&before.position[field..]), four(&knot.position[field..]));
-                let rate = rotation::rate(&from, &to, (knot.time - before.time).max(1e-6));
+                let (from, to) = (four(&position[field..]), four(&knot.position[field..]));
+                let rate = rotation::rate(&from, &to, (knot.time - time).max(1e-6));
                 knot.rate[field..field + 4].copy_from_slice(&rate);
             }
         }
@@ -343,8 +364,9 @@ impl Track {
     pub fn forget_before(&mut self, time: f64) {
         /// As many as any method looks back on.
         const LOOK_BACK: usize = 8;
-        let passed = self.knots.partition_point(|knot| knot.time < time);
-        self.knots.drain(..passed.saturating_sub(LOOK_BACK));
+        while self.knots.get(LOOK_BACK).is_some_and(|knot| knot.time < time) {
+            self.knots.pop_front();
+        }
     }
 
     /// All, oldest first.
@@ -364,7 +386,13 @@ impl Track {
 
     /// Count of the knots at or before a time.
     pub fn until(&self, time: f64) -> usize {
-        self.knots.partition_point(|knot| knot.time <= time)
+        // Few are newer than what is shown.
+        self.knots.iter().rposition(|knot| knot.time <= time).map_or(0, |at| at + 1)
+    }
+
+    /// Count of the knots before a time.
+    fn before(&self, time: f64) -> usize {
+        self.knots.iter().rposition(|knot| knot.time < time).map_or(0, |at| at + 1)
     }
 }
 

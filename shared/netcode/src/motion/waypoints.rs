@@ -227,7 +227,7 @@ impl Drawing for Waypoints {
         self.forecaster.is_even()
     }
 
-    fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
+    fn position(&mut self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
         let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
             return [0.0; FIELDS_MAX];
         };

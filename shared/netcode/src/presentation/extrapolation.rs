@@ -3,8 +3,7 @@
 use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
-use crate::motion::interpolate::{blend_values, cut_between};
-use crate::motion::method::Rules;
+use crate::motion::{KeptTicks, Rules, Shape};
 use crate::time::Rates;
 
 /// The game's rules for one kind of entity, as far as a state alone tells.
@@ -13,30 +12,48 @@ pub struct Extrapolation<'a, G> {
     game: &'a G,
     rates: Rates,
     kind: u8,
-    fields: &'static [Field],
+    shape: &'a Shape,
 }
 
 impl<G: Game> Rules for Extrapolation<'_, G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
-        let whole = ticks.floor();
-        let part = ticks - whole;
-        let before = self.after(values, whole as u64)?;
-        if part < 1e-4 {
-            return Some(before);
-        }
-        let after = self.after(values, whole as u64 + 1)?;
-        if cut_between(self.fields, &before, &after) {
-            return Some(before);
-        }
-        Some(blend_values(self.fields, &before, &after, part))
+        self.between(secs, |ticks| self.after(values, ticks))
+    }
+
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+        let goes_on = (G::KIT.coding.goes_on)(self.kind);
+        self.between(secs, |ticks| {
+            kept.at(ticks, |before| match before.filter(|_| goes_on) {
+                // Beyond the bound the plain rule stands still.
+                Some((run, there)) if ticks <= EXTRAPOLATION_TICKS_MAX => {
+                    self.after(there, ticks - run)
+                }
+                _ => self.after(values, ticks),
+            })
+        })
     }
 }
 
 impl<'a, G: Game> Extrapolation<'a, G> {
-    /// For one kind of a game's entities, an index into [`Entity::KINDS`].
-    pub fn new(game: &'a G, rates: Rates, kind: u8) -> Self {
-        Self { game, rates, kind, fields: G::Entity::KINDS[usize::from(kind)].fields }
+    /// For one kind of a game's entities, an index into [`Entity::KINDS`], and its shape.
+    pub fn new(game: &'a G, rates: Rates, kind: u8, shape: &'a Shape) -> Self {
+        Self { game, rates, kind, shape }
+    }
+
+    /// Values after some seconds, from those `after` whole ticks.
+    fn between(&self, secs: f64, mut after: impl FnMut(u64) -> Option<Values>) -> Option<Values> {
+        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
+        let whole = ticks.floor();
+        let part = ticks - whole;
+        let before = after(whole as u64)?;
+        if part < 1e-4 {
+            return Some(before);
+        }
+        let after = after(whole as u64 + 1)?;
+        if self.shape.cut_between(&before, &after) {
+            return Some(before);
+        }
+        Some(self.shape.blend(&before, &after, part))
     }
 
     fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
@@ -47,7 +64,9 @@ impl<'a, G: Game> Extrapolation<'a, G> {
         // Keys are held on: what counts how long has counted on.
         let secs = ticks as f32 * self.rates.step_secs();
         let mut steering = *values;
-        for (value, field) in steering.iter_mut().zip(self.fields).filter(|(_, f)| f.steering) {
+        let fields = self.shape.fields().iter();
+        let counts = |field: &Field| field.steering && field.drift != 0.0;
+        for (value, field) in steering.iter_mut().zip(fields).filter(|(_, field)| counts(field)) {
             *value = field.unpack(field.pack(*value + f64::from(field.drift * secs)));
         }
         let steering = G::Entity::from_values(self.kind, &steering);
@@ -67,17 +86,27 @@ pub struct GameRules<G> {
     game: G,
     rates: Rates,
     kind: u8,
+    shape: Shape,
 }
 
 impl<G: Game> GameRules<G> {
     /// Of a kind, an index into [`Entity::KINDS`].
     pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
-        Self { game: G::new(rates, seed), rates, kind }
+        let shape = Shape::new(G::Entity::KINDS[usize::from(kind)].fields);
+        Self { game: G::new(rates, seed), rates, kind, shape }
+    }
+
+    fn rules(&self) -> Extrapolation<'_, G> {
+        Extrapolation::new(&self.game, self.rates, self.kind, &self.shape)
     }
 }
 
 impl<G: Game> Rules for GameRules<G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        Extrapolation::new(&self.game, self.rates, self.kind).forward(values, secs)
+        self.rules().forward(values, secs)
+    }
+
+    fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
+        self.rules().forward_on(values, secs, kept)
     }
 }

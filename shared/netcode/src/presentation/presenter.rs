@@ -5,6 +5,7 @@
 //! method. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::extrapolation::Extrapolation;
 use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
@@ -12,7 +13,7 @@ use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_TRACKS_MAX, FIELDS_MAX};
 use crate::motion::choice::Choice;
-use crate::motion::interpolate::{blend_values, cut_between};
+use crate::motion::interpolate::blend_values;
 use crate::motion::method::{Method, Moment, Rules};
 use crate::motion::smoothing::RenderError;
 use crate::motion::track::{KNOTS_MAX, Shape, Track};
@@ -23,9 +24,11 @@ use crate::time::{Rates, Tick};
 #[derive(Debug)]
 pub struct Presenter<G: Game> {
     rates: Rates,
-    choices: Vec<Choice>,
+    kinds: Vec<ShownKind>,
     /// Shown beside them, to compare.
     ghost: Option<Choice>,
+    /// Somebody asks for [`traces`](Self::traces): pictures are kept for them.
+    is_traced: bool,
     slots: BTreeMap<u16, SlotTracks>,
     _game: std::marker::PhantomData<fn() -> G>,
 }
@@ -41,6 +44,15 @@ pub struct Trace<E> {
     pub ghost: Option<Slot<E>>,
     /// The picture at the moment of a state that came later, and that state.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
+}
+
+/// A kind of entity.
+#[derive(Debug)]
+struct ShownKind {
+    choice: Choice,
+    shape: Arc<Shape>,
+    /// Its states have an age.
+    ages: bool,
 }
 
 /// A slot of the world.
@@ -76,7 +88,7 @@ struct ShownTrack {
     error: RenderError,
     /// The next picture goes on from here.
     takes_over: Option<Values>,
-    /// The last pictures, to be compared with states of their times.
+    /// The last picture, and those before it that are compared with states of their times.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
 }
@@ -84,11 +96,16 @@ struct ShownTrack {
 impl<G: Game> Presenter<G> {
     /// Shows as the game would have it.
     pub fn new(rates: Rates) -> Self {
-        let kinds = 0..G::Entity::KINDS.len() as u8;
+        let kinds = G::Entity::KINDS.iter().zip(0..).map(|(kind, number)| ShownKind {
+            choice: (G::KIT.presentation)(number),
+            shape: Arc::new(Shape::new(kind.fields)),
+            ages: kind.fields.iter().any(|field| field.age),
+        });
         Self {
             rates,
-            choices: kinds.map(G::KIT.presentation).collect(),
+            kinds: kinds.collect(),
             ghost: None,
+            is_traced: false,
             slots: BTreeMap::new(),
             _game: std::marker::PhantomData,
         }
@@ -96,13 +113,13 @@ impl<G: Game> Presenter<G> {
 
     /// The method that a kind of entity is shown by.
     pub fn choice(&self, kind: u8) -> Choice {
-        self.choices.get(usize::from(kind)).copied().unwrap_or(Choice::Linear)
+        self.kinds.get(usize::from(kind)).map_or(Choice::Linear, |kind| kind.choice)
     }
 
     /// Shows a kind of entity by another method from now on. Nothing jumps.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
-        if let Some(chosen) = self.choices.get_mut(usize::from(kind)) {
-            *chosen = choice;
+        if let Some(kind) = self.kinds.get_mut(usize::from(kind)) {
+            kind.choice = choice;
         }
     }
 
@@ -156,19 +173,15 @@ impl<G: Game> Presenter<G> {
         arrival: f64,
     ) {
         let rates = self.rates;
-        let kind = usize::from(state.kind);
-        let (Some(kind_table), Some(choice)) = (G::Entity::KINDS.get(kind), self.choices.get(kind))
-        else {
-            return;
-        };
-        let values = unpack_values(kind_table.fields, &state.packed);
+        let Some(kind) = self.kinds.get(usize::from(state.kind)) else { return };
+        let fields = kind.shape.fields();
+        let values = unpack_values(fields, &state.packed);
         // A state's age moves it back. Own time never runs back, so these are in order.
-        let age = age_of(kind_table.fields, &state.packed);
-        let time = self.time_of(tick.minus(age));
+        let age = if kind.ages { age_of(fields, &state.packed) } else { 0 };
+        let time = rates.time_of(tick.minus(age)).as_secs();
         let slot_tracks = self.slots.entry(index).or_default();
-        let rules = Extrapolation::new(game, rates, state.kind);
-        let fields = kind_table.fields;
-        slot_tracks.push((state, said), fields, *choice, time, arrival, &values, &rules);
+        let rules = Extrapolation::new(game, rates, state.kind, &kind.shape);
+        slot_tracks.push((state, said), kind, time, arrival, &values, &rules);
     }
 
     /// Forgets an entity that was shown by other means and is gone.
@@ -187,27 +200,36 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Everybody at a moment, and the number of moving entities that lack states. `secs` have
-    /// passed since the frame before.
-    pub fn show(&mut self, game: &G, at: Moment, secs: f64) -> (Entities<G::Entity>, usize) {
-        let mut shown = Entities::default();
+    /// Puts everybody at a moment into `shown`, which is cleared first; returns the number of
+    /// moving entities that lack states. `secs` have passed since the frame before.
+    pub fn show(
+        &mut self,
+        game: &G,
+        at: Moment,
+        secs: f64,
+        shown: &mut Entities<G::Entity>,
+    ) -> usize {
+        shown.clear();
         let mut starved = 0;
-        let (rates, choices, ghost) = (self.rates, &self.choices, self.ghost);
+        let (rates, kinds, ghost) = (self.rates, &self.kinds, self.ghost);
+        let kept = if self.is_traced { DRAWN_MAX } else { 1 };
         // Packets that come later than that are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.slots.retain(|index, slot_tracks| {
-            let picture = slot_tracks.show(game, rates, choices, ghost, at, secs);
+            let picture = slot_tracks.show(game, rates, kinds, ghost, (at, secs, kept));
             if let Some((track, values, is_starved)) = picture {
                 starved += usize::from(is_starved);
                 shown.insert(track.slot(*index, &values));
             }
             !slot_tracks.tracks.is_empty() || at.now - slot_tracks.gone <= straggle
         });
-        (shown, starved)
+        starved
     }
 
-    /// The pictures of the last [`show`](Self::show) against the server's states.
+    /// The pictures of the last [`show`](Self::show) against the server's states. Those of late
+    /// states are kept from the first call on.
     pub fn traces(&mut self, game: &G, at: Moment) -> Vec<Trace<G::Entity>> {
+        self.is_traced = true;
         let mut traces = Vec::new();
         for (index, slot_tracks) in &mut self.slots {
             let Some(track) = slot_tracks.current(at) else { continue };
@@ -216,7 +238,8 @@ impl<G: Game> Presenter<G> {
             else {
                 continue;
             };
-            let rules = Extrapolation::new(game, self.rates, track.kind);
+            let shape = &self.kinds[usize::from(track.kind)].shape;
+            let rules = Extrapolation::new(game, self.rates, track.kind, shape);
             let ghost = track.ghost.as_mut().map(|(_, method)| {
                 let position = method.show(&track.known, at, &rules).position;
                 let steps = steps(&track.known, method.timeline().time(at));
@@ -255,19 +278,17 @@ impl SlotTracks {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a state, and what its table says of it")]
     fn push(
         &mut self,
         (state, said): (&EntityState, bool),
-        fields: &'static [Field],
-        choice: Choice,
+        kind: &ShownKind,
         time: f64,
         arrival: f64,
         values: &Values,
         rules: &dyn Rules,
     ) {
         let belongs = |track: &ShownTrack| {
-            track.fits(state, fields, values) && track.ends.is_none_or(|ends| time < ends)
+            track.fits(state, values) && track.ends.is_none_or(|ends| time < ends)
         };
         if let Some(at) = self.tracks.iter().rposition(belongs) {
             let track = &mut self.tracks[at];
@@ -316,7 +337,7 @@ impl SlotTracks {
         while self.tracks.len() == ENTITY_TRACKS_MAX || knots(&self.tracks) > KNOTS_MAX {
             self.tracks.pop_front();
         }
-        let mut track = ShownTrack::new(state, fields, choice, time);
+        let mut track = ShownTrack::new(state, kind, time);
         if said {
             track.said_until = time;
         }
@@ -337,18 +358,18 @@ impl SlotTracks {
         &mut self,
         game: &G,
         rates: Rates,
-        choices: &[Choice],
+        kinds: &[ShownKind],
         ghost: Option<Choice>,
-        at: Moment,
-        secs: f64,
+        (at, secs, kept): (Moment, f64, usize),
     ) -> Option<(&ShownTrack, Values, bool)> {
         // What is over cannot come back, whatever the timeline.
         while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
             self.tracks.pop_front();
         }
         let track = self.current(at)?;
-        let rules = Extrapolation::new(game, rates, track.kind);
-        let chosen = choices[usize::from(track.kind)];
+        let kind = &kinds[usize::from(track.kind)];
+        let rules = Extrapolation::new(game, rates, track.kind, &kind.shape);
+        let chosen = kind.choice;
         if track.choice != chosen {
             // A hand-over just before counts more than what was drawn here.
             let drawn = track.drawn.back().map(|(_, values)| *values);
@@ -364,26 +385,27 @@ impl SlotTracks {
                 method.observe(&track.known, &rules);
             }
         }
-        let (values, starved) = track.show(at, secs, &rules);
+        let (values, starved) = track.show(at, secs, kept, &rules);
         Some((track, values, starved))
     }
 }
 
-/// Frames that are remembered, to compare with what comes later: half a second at 120 a second.
+/// Frames that are remembered while traces are asked for, to compare with what comes later: half a
+/// second at 120 a second.
 const DRAWN_MAX: usize = 64;
 
 impl ShownTrack {
-    fn new(state: &EntityState, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
+    fn new(state: &EntityState, kind: &ShownKind, begins: f64) -> Self {
         Self {
             generation: state.generation,
             kind: state.kind,
             owner: state.owner,
             begins,
             ends: None,
-            known: Track::new(Shape::new(fields)),
+            known: Track::new(Arc::clone(&kind.shape)),
             said_until: f64::NEG_INFINITY,
-            choice,
-            method: choice.make(),
+            choice: kind.choice,
+            method: kind.choice.make(),
             ghost: None,
             error: RenderError::default(),
             takes_over: None,
@@ -407,13 +429,13 @@ impl ShownTrack {
     }
 
     /// Tells whether a state belongs to this track.
-    fn fits(&self, state: &EntityState, fields: &[Field], values: &Values) -> bool {
+    fn fits(&self, state: &EntityState, values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
         same && self
             .known
             .newest()
-            .is_none_or(|newest| !cut_between(fields, &newest.values, values))
+            .is_none_or(|newest| !self.known.shape().cut_between(&newest.values, values))
     }
 
     /// Compares a state with what was shown at its moment.
@@ -430,20 +452,20 @@ impl ShownTrack {
         self.late_truth = Some((shown, *values));
     }
 
-    /// Values to draw, and whether states were missing for them.
-    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> (Values, bool) {
-        let shape = *self.known.shape();
-        let fields = shape.fields();
+    /// Values to draw, and whether states were missing for them. So many pictures are `kept`.
+    fn show(&mut self, at: Moment, secs: f64, kept: usize, rules: &dyn Rules) -> (Values, bool) {
         let time = self.method.timeline().time(at);
         self.known.forget_before(at.past.min(time));
         let steps = steps(&self.known, time);
+        let shape = self.known.shape();
         if !shape.moves() {
             return (*steps, false);
         }
         let shown = self.method.show(&self.known, at, rules);
         let values = shape.values(&shown.position, steps);
-        let rates = self.known.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
-        self.error.decay_on_the_way(fields, secs as f32, &rates);
+        let fields = shape.fields();
+        let rates = self.known.newest().map_or(&[0.0; FIELDS_MAX], |newest| &newest.rate);
+        self.error.decay_on_the_way(fields, secs as f32, rates);
         if let Some(before) = self.takes_over.take() {
             // What was drawn had the error in it already.
             self.error.clear();
@@ -453,7 +475,7 @@ impl ShownTrack {
         // After the clock was stepped back, times come again.
         while self.drawn.pop_back_if(|(drawn, _)| *drawn > at.now).is_some() {}
         if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
-            if self.drawn.len() == DRAWN_MAX {
+            while self.drawn.len() >= kept {
                 self.drawn.pop_front();
             }
             self.drawn.push_back((at.now, values));

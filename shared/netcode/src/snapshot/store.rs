@@ -54,7 +54,7 @@ pub enum StoreError {
 
 /// A client's received states.
 #[derive(Debug)]
-pub struct Store<G> {
+pub struct Store<G: Game> {
     codec: Codec<G>,
     told: Vec<Told>,
     reader: PlayerId,
@@ -66,6 +66,8 @@ pub struct Store<G> {
     unsaid: Vec<Option<Version>>,
     /// Indices of those that follow from the last packet.
     unsaid_now: Vec<u16>,
+    /// All present entities in their newest states.
+    latest: Entities<G::Entity>,
 }
 
 /// An entity's versions, oldest first.
@@ -87,6 +89,7 @@ impl<G: Game> Store<G> {
             versions: Vec::new(),
             unsaid: Vec::new(),
             unsaid_now: Vec::new(),
+            latest: Entities::default(),
         }
     }
 
@@ -162,6 +165,12 @@ impl<G: Game> Store<G> {
             self.insert(told.index, Version { tick, state: told.state });
         }
         self.hear_silence(game, tick, header.silent);
+        for index in told.iter().map(|told| told.index) {
+            self.renew(index);
+        }
+        for at in 0..self.unsaid_now.len() {
+            self.renew(self.unsaid_now[at]);
+        }
         self.forget();
         Ok(Received { header, tick, seq, entities: told.len(), bytes })
     }
@@ -189,6 +198,17 @@ impl<G: Game> Store<G> {
             let packed = self.codec.unsaid(game, state.kind, &state.packed, age as u8);
             *unsaid = Some(Version { tick, state: Some(EntityState { packed, ..state }) });
             self.unsaid_now.push(index);
+        }
+    }
+
+    /// Takes the newest state of an entity over into `latest`.
+    fn renew(&mut self, index: u16) {
+        match self.last(index).and_then(|version| version.state) {
+            Some(state) => self.latest.insert(state.to_slot(index)),
+            None => {
+                let gone = self.latest.at(index).map(|slot| slot.id);
+                gone.and_then(|id| self.latest.remove(id));
+            }
         }
     }
 
@@ -249,14 +269,8 @@ impl<G: Game> Store<G> {
     }
 
     /// All present entities in their newest states.
-    pub fn latest(&self) -> Entities<G::Entity> {
-        let mut entities = Entities::default();
-        for (index, _) in self.iter() {
-            if let Some(state) = self.last(index).and_then(|version| version.state) {
-                entities.insert(state.to_slot(index));
-            }
-        }
-        entities
+    pub fn latest(&self) -> &Entities<G::Entity> {
+        &self.latest
     }
 }
 

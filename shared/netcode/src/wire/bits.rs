@@ -18,6 +18,11 @@ impl BitWriter {
         Self::default()
     }
 
+    /// An empty writer with memory for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), len: 0 }
+    }
+
     /// Number of bits.
     pub fn bit_len(&self) -> usize {
         self.len
@@ -65,13 +70,24 @@ impl BitWriter {
         self.bits(u64::from(value) & ((1 << order) - 1), order);
     }
 
-    /// Appends the bits of another writer.
-    pub fn append(&mut self, other: &Self) {
-        let mut left = other.len;
-        for byte in &other.bytes {
-            let count = left.min(8);
-            self.bits(u64::from(*byte), count as u32);
-            left -= count;
+    /// Takes the bits behind the first `len` back, if there are more.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len {
+            self.bytes.truncate(len.div_ceil(8));
+            if let Some(last) = self.bytes.last_mut().filter(|_| !len.is_multiple_of(8)) {
+                *last &= (1 << (len % 8)) - 1;
+            }
+            self.len = len;
+        }
+    }
+
+    /// Writes a number of `count` bits over zeros that were written from the bit `at` on.
+    pub fn fill(&mut self, at: usize, value: u64, count: u32) {
+        for bit in (0..count).filter(|bit| value >> bit & 1 == 1) {
+            let place = at + bit as usize;
+            if let Some(byte) = self.bytes.get_mut(place / 8) {
+                *byte |= 1 << (place % 8);
+            }
         }
     }
 }
@@ -169,17 +185,21 @@ mod tests {
                 0..40,
             ),
         ) {
-            let mut writer = BitWriter::new();
+            let mut writer = BitWriter::with_capacity(2);
+            writer.bits(0, 3);
             writer.flag(true);
             for &(value, count, number, order, signed) in &items {
                 writer.bits(value & (u64::MAX >> (64 - count)), count);
                 writer.golomb(number, order);
                 writer.golomb(zigzag(signed), order);
             }
-            let mut twice = BitWriter::new();
-            twice.bits(5, 3);
-            twice.append(&writer);
-            let bytes = twice.into_bytes();
+            // What is taken back was never there.
+            let len = writer.bit_len();
+            items.iter().for_each(|&(value, ..)| writer.bits(value, 64));
+            writer.truncate(len);
+            writer.fill(0, 5, 3);
+            let bytes = writer.into_bytes();
+            prop_assert_eq!(bytes.len(), len.div_ceil(8));
             let mut reader = BitReader::new(&bytes);
             prop_assert_eq!(reader.bits(3), Ok(5));
             prop_assert_eq!(reader.flag(), Ok(true));

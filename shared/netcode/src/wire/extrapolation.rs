@@ -56,7 +56,9 @@ impl<'a> ReferenceStates<'a> {
             return 8;
         }
         let pairs = self.states[a].iter().zip(self.states[b]);
-        let changes = fields.iter().zip(pairs).map(|(field, (a, b))| difference(field, *b, *a));
+        // Most are the same.
+        let changed = fields.iter().zip(pairs).filter(|(_, (a, b))| a != b);
+        let changes = changed.map(|(field, (a, b))| difference(field, *b, *a));
         let most = changes.map(i32::unsigned_abs).max().unwrap_or(0);
         digits(u64::from(most)).min(7) as u8
     }

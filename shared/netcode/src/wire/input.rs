@@ -54,9 +54,14 @@ pub struct InputPacket<I> {
     pub inputs: Vec<Pressed<I>>,
 }
 
+/// Bits of the count of inputs.
+const COUNT_BITS: u32 = 7;
+/// Bytes for which a packet takes memory at once. Arbitrary; most have fewer.
+const USUAL_BYTES: usize = 128;
+
 /// Writes the packet, without the oldest inputs if they do not fit.
 pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
-    let mut writer = BitWriter::new();
+    let mut writer = BitWriter::with_capacity(USUAL_BYTES);
     writer.bits(u64::from(INPUT_KIND), 8);
     writer.bits(u64::from(packet.seq), 16);
     writer.flag(packet.ack.is_some());
@@ -69,32 +74,34 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     writer.bits(u64::from(packet.epoch), 8);
     writer.bits(u64::from(packet.tick), 16);
 
-    let mut coded = BitWriter::new();
+    // Their count is known behind them.
+    let place = writer.bit_len();
+    writer.bits(0, COUNT_BITS);
+    let begin = writer.bit_len();
     let mut count = 0;
     let mut newer = [0; FIELDS_MAX];
     for pressed in packet.inputs.iter().take(PACKET_INPUTS_MAX) {
         let packed = pressed.input.pack();
-        let before = coded.clone();
-        coded.flag(count == 0 || packed != newer);
+        let before = writer.bit_len();
+        writer.flag(count == 0 || packed != newer);
         if count == 0 || packed != newer {
-            write_delta(&mut coded, I::FIELDS, true, &newer, &packed);
+            write_delta(&mut writer, I::FIELDS, true, &newer, &packed);
         }
         if count > 0 {
-            coded.flag(pressed.lag.is_some());
+            writer.flag(pressed.lag.is_some());
         }
         if count == 0 || pressed.lag.is_some() {
-            coded.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
+            writer.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
         }
-        let bytes = writer.bit_len().div_ceil(8) + coded.bit_len().div_ceil(8);
+        let bytes = place.div_ceil(8) + (writer.bit_len() - begin).div_ceil(8);
         if bytes + 2 > DATAGRAM_BYTES_MAX {
-            coded = before;
+            writer.truncate(before);
             break;
         }
         newer = packed;
         count += 1;
     }
-    writer.bits(count, 7);
-    writer.append(&coded);
+    writer.fill(place, count, COUNT_BITS);
     writer.into_bytes()
 }
 
@@ -115,7 +122,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     let echo = Echo::read(&mut reader)?;
     let epoch = reader.number(8)?;
     let tick = reader.number(16)?;
-    let count: usize = reader.number(7)?;
+    let count: usize = reader.number(COUNT_BITS)?;
     // An input takes two bits or more, so this allocates in proportion.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));

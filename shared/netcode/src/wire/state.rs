@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::extrapolation::{
     FINE, Predicted, ReferenceStates, Trend, by_table, digits, follows, on_grid,
 };
-use super::fields::{difference, moved, visible, without_hidden};
+use super::fields::{difference, moved, visible};
 use super::layout::Layout;
 use super::model::{Knowledge, Tables, residual};
 use super::range::Coder;
@@ -63,8 +63,8 @@ pub struct Codec<G> {
     layout: Layout,
     /// For each kind: all of its fields change in steps.
     stepwise: Vec<bool>,
-    /// For each kind: only its owner may see some of its fields.
-    hiding: Vec<bool>,
+    /// For each kind: the fields that only its owner may see.
+    hidden: Vec<Vec<usize>>,
     plain: bool,
     game: PhantomData<fn() -> G>,
 }
@@ -123,11 +123,12 @@ impl<G: Game> Codec<G> {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0
             })
         });
-        let hiding = G::Entity::KINDS
-            .iter()
-            .map(|kind| kind.fields.iter().any(|field| !visible(field, false)));
-        let (stepwise, hiding) = (stepwise.collect(), hiding.collect());
-        Self { rates, layout, stepwise, hiding, plain, game: PhantomData }
+        let hidden = G::Entity::KINDS.iter().map(|kind| {
+            let fields = kind.fields.iter().enumerate();
+            fields.filter(|(_, field)| !visible(field, false)).map(|(at, _)| at).collect()
+        });
+        let (stepwise, hidden) = (stepwise.collect(), hidden.collect());
+        Self { rates, layout, stepwise, hidden, plain, game: PhantomData }
     }
 
     /// Tells whether an entity of this kind stays as it is without an update.
@@ -143,7 +144,7 @@ impl<G: Game> Codec<G> {
 
     /// Tells whether only the owner of an entity of this kind may see all of it.
     pub(crate) fn hides(&self, kind: u8) -> bool {
-        self.hiding[usize::from(kind)]
+        !self.hidden[usize::from(kind)].is_empty()
     }
 
     /// Tells whether it is the plain coding.
@@ -184,8 +185,15 @@ impl<G: Game> Codec<G> {
         past: &ReferenceStates<'_>,
         state: &mut Packed,
     ) {
-        let steer = |steered: &Packed| self.extrapolate(game, kind, own, past, steered);
-        let told = if self.plain { *past.base() } else { steer(past.base()) };
+        if self.plain {
+            self.code(coder, kind, own, past, *past.base(), |_| *past.base(), state);
+            return;
+        }
+        let base = G::Entity::unpack(kind, past.base());
+        let told = self.extrapolate_by(game, kind, own, past, &base, &base);
+        let steer = |steered: &Packed| {
+            self.extrapolate_by(game, kind, own, past, &base, &G::Entity::unpack(kind, steered))
+        };
         self.code(coder, kind, own, past, told, steer, state);
     }
 
@@ -300,21 +308,34 @@ impl<G: Game> Codec<G> {
         past: &ReferenceStates<'_>,
         steering: &Packed,
     ) -> Packed {
+        let [base, steering] = [past.base(), steering].map(|state| G::Entity::unpack(kind, state));
+        self.extrapolate_by(game, kind, own, past, &base, &steering)
+    }
+
+    /// The same with the baseline and what steers as entities.
+    fn extrapolate_by(
+        &self,
+        game: &G,
+        kind: u8,
+        own: bool,
+        past: &ReferenceStates<'_>,
+        base: &G::Entity,
+        steering: &G::Entity,
+    ) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
-            .then(|| {
-                let base = G::Entity::unpack(kind, past.base());
-                let steering = G::Entity::unpack(kind, steering);
-                (G::KIT.coding.extrapolate)(game, &base, &steering, ticks)
-            })
+            .then(|| (G::KIT.coding.extrapolate)(game, base, steering, ticks))
             .flatten()
             .filter(|entity| entity.kind() == kind);
-        match extrapolated {
-            Some(entity) if !own && self.hides(kind) => without_hidden(fields, own, &entity.pack()),
-            Some(entity) => entity.pack(),
-            None => by_table(fields, self.rates, past.base(), ticks),
+        let Some(entity) = extrapolated else {
+            return by_table(fields, self.rates, past.base(), ticks);
+        };
+        let mut packed = entity.pack();
+        if !own {
+            self.hidden[usize::from(kind)].iter().for_each(|at| packed[*at] = 0);
         }
+        packed
     }
 }
 

@@ -71,7 +71,8 @@ impl Told {
     /// Pictures with a delay of 0.1 s.
     fn shown(&mut self, now: f64) -> (Option<Ball>, usize) {
         let at = Moment { now, past: now - 0.1, interval: 0.02 };
-        let (shown, starved) = self.0.show(&Balls, at, 0.01);
+        let mut shown = Entities::default();
+        let starved = self.0.show(&Balls, at, 0.01, &mut shown);
         (shown.at(0).map(|slot| slot.entity), starved)
     }
 
@@ -171,12 +172,13 @@ fn another_method_takes_over_where_the_last_one_left_it() {
 fn an_error_is_learnt_when_the_truth_comes() {
     let mut told = Told::new();
     told.state(10, 0, ball(1.0));
+    let at = Moment { now: 0.3, past: 0.2, interval: 0.02 };
+    assert!(told.0.traces(&Balls, at).is_empty(), "nothing is shown yet");
     // Shown standing, as nothing newer is known; then it turns out that it moved.
     for hundredth in 20..30 {
         told.x(f64::from(hundredth) / 100.0);
     }
     told.state(25, 0, ball(2.5));
-    let at = Moment { now: 0.3, past: 0.2, interval: 0.02 };
     let traces = told.0.traces(&Balls, at);
     let (shown, truth) = traces[0].late_truth.expect("it is known by now");
     assert!((shown.entity.x - 1.0).abs() < 0.01 && (truth.entity.x - 2.5).abs() < 0.01);
@@ -208,6 +210,8 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         }
     }
     let kind = Runner::FIELDS;
+    let shape = Arc::new(Shape::new(kind));
+    let shown = ShownKind { choice: Choice::Linear, shape, ages: true };
     let mut track = SlotTracks::default();
     // One metre a tick; from 12 to 16 its inputs are late.
     for (tick, x, age) in
@@ -217,21 +221,13 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let state = EntityState { generation: 0, kind: 0, owner: None, packed };
         let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
         let values = unpack_values(kind, &packed);
-        track.push(
-            (&state, true),
-            kind,
-            Choice::Linear,
-            time,
-            time + 0.05,
-            &values,
-            &crate::motion::NoRules,
-        );
+        track.push((&state, true), &shown, time, time + 0.05, &values, &crate::motion::NoRules);
     }
     for tick in 10..18 {
         let past = f64::from(tick) / 100.0 + 0.005;
         let at = Moment { now: past + 0.1, past, interval: 0.02 };
         let track = track.current(at).expect("it is there");
-        let (values, starved) = track.show(at, 0.01, &crate::motion::NoRules);
+        let (values, starved) = track.show(at, 0.01, 1, &crate::motion::NoRules);
         assert!((values[0] - (tick as f64 + 0.5)).abs() < 0.01, "{} at {tick}", values[0]);
         assert!(!starved);
     }

@@ -162,11 +162,14 @@ fn read_from<'s, G: Game, C: Coder>(
                 let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
                 known(index, Tick(then)).ok_or(WireError::Baseline)
             };
-            let base = *find(references.baseline().ok_or(WireError::Baseline)?)?;
+            let mut ages = references.iter();
+            let age = ages.next().ok_or(WireError::Baseline)?;
+            let base = find(age)?;
             let mut past = ReferenceStates::default();
-            for age in references.iter().take(layout.references(base.kind)) {
+            past.push(age, &base.packed);
+            for age in ages.take(layout.references(base.kind) - 1) {
                 let state = find(age)?;
-                if !state.same_entity(&base) {
+                if !state.same_entity(base) {
                     return Err(WireError::Baseline);
                 }
                 past.push(age, &state.packed);
@@ -184,7 +187,7 @@ fn read_from<'s, G: Game, C: Coder>(
                 codec.read(game, coder, base.kind, own, &past, &mut packed);
             }
             progress.predicted(yes);
-            Some(EntityState { packed, ..base })
+            Some(EntityState { packed, ..*base })
         } else if plain(coder, Plain::There, false) {
             let mut state =
                 EntityState { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };

@@ -1,0 +1,65 @@
+//! Whole ticks that rules have run a state forward by, kept for the frames that follow.
+
+use crate::fields::Values;
+
+/// Values of whole ticks after one state. Whoever keeps them clears them when the state is another.
+#[derive(Clone, Debug, Default)]
+pub struct KeptTicks(Vec<(u64, Values)>);
+
+/// Ticks that are kept: those around a frame, and those that a rate is measured by.
+const KEPT_MAX: usize = 4;
+
+impl KeptTicks {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Values of a tick. If they are not kept, `run` makes them, given the latest kept tick before
+    /// it and that one's values.
+    pub fn at(
+        &mut self,
+        ticks: u64,
+        run: impl FnOnce(Option<(u64, &Values)>) -> Option<Values>,
+    ) -> Option<Values> {
+        if let Some((_, values)) = self.0.iter().find(|(kept, _)| *kept == ticks) {
+            return Some(*values);
+        }
+        let before = self.0.iter().filter(|(kept, _)| *kept < ticks).max_by_key(|(kept, _)| *kept);
+        let values = run(before.map(|(kept, values)| (*kept, values)))?;
+        if self.0.len() == KEPT_MAX {
+            self.0.remove(0);
+        }
+        self.0.push((ticks, values));
+        Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::FIELDS_MAX;
+
+    #[test]
+    fn a_tick_is_run_once_and_from_the_latest_before_it() {
+        let mut kept = KeptTicks::default();
+        let mut at = |ticks: u64| {
+            let mut ran = None;
+            let values = kept.at(ticks, |before| {
+                ran = Some(before.map(|(ticks, _)| ticks));
+                Some([ticks as f64; FIELDS_MAX])
+            });
+            assert_eq!(values, Some([ticks as f64; FIELDS_MAX]));
+            ran
+        };
+        assert_eq!(
+            [3, 4, 3, 6, 4].map(&mut at),
+            [Some(None), Some(Some(3)), None, Some(Some(4)), None]
+        );
+        // The first one goes for the fifth.
+        assert_eq!([7, 8, 4, 3].map(&mut at), [Some(Some(6)), Some(Some(7)), None, Some(None)]);
+        assert_eq!(kept.at(9, |_| None), None, "what the rules do not say is not kept");
+        kept.clear();
+        assert_eq!(kept.at(9, |before| before.map(|(_, values)| *values)), None);
+    }
+}
