@@ -222,6 +222,39 @@ fn resting_entities_cost_next_to_nothing() {
 }
 
 #[test]
+fn slots_of_what_rested_tell_of_their_next_tenants_at_once() {
+    let rates = Rates::DEFAULT;
+    for seed in 0..20 {
+        let mut random = Random::new(seed);
+        let loss = [0.0, 0.1][seed as usize % 2];
+        let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));
+        let mut store = store::<Yard<false>>(rates);
+        scene.relevant.extend(0..6);
+        for snapshot in 0..400 {
+            for index in (0..6).filter(|_| snapshot < 380) {
+                if random.chance(0.02) && !scene.relevant.remove(&index) {
+                    scene.relevant.insert(index);
+                }
+                if random.chance(0.03) {
+                    // What rests and what moves, one in the place of the other.
+                    let kind = [0, 2, 2][random.below(3) as usize];
+                    scene.spawn_kind(index, kind, &mut random);
+                }
+            }
+            scene.go_on(&mut random, rates.ticks_per_snapshot());
+            for packet in server.snapshot(&scene, 1150, |_| 1) {
+                if !random.chance(loss) || snapshot >= 380 {
+                    store.handle_packet(&Yard, &packet).expect("it is fine");
+                }
+            }
+            server.acknowledge(&store);
+            let is_due = loss == 0.0 || snapshot == 399;
+            assert!(!is_due || server.is_up_to_date(&store), "seed {seed}, snapshot {snapshot}");
+        }
+    }
+}
+
+#[test]
 fn relevant_entities_never_starve_over_a_lossy_line() {
     const ENTITIES: u16 = 200;
     const WEIGHT_MAX: u16 = 64;

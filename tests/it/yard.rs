@@ -52,34 +52,50 @@ record! {
         plan: u8 = Field::count(6).owner_only().server_only(),
     }
 }
+record! {
+    /// Something that stands there, and changes now and then.
+    pub(crate) struct Sign {
+        text: u8 = Field::count(4),
+        seen: u8 = Field::count(3).owner_only(),
+    }
+}
+
 /// Everything in the yard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thing {
     Crate(Crate),
     Top(Top),
+    Sign(Sign),
 }
 
 impl Entity for Thing {
     const KINDS: &'static [Kind] = &[
         Kind { name: Crate::NAME, fields: Crate::FIELDS },
         Kind { name: Top::NAME, fields: Top::FIELDS },
+        Kind { name: Sign::NAME, fields: Sign::FIELDS },
     ];
 
     fn kind(&self) -> u8 {
-        u8::from(matches!(self, Self::Top(_)))
+        match self {
+            Self::Crate(_) => 0,
+            Self::Top(_) => 1,
+            Self::Sign(_) => 2,
+        }
     }
 
     fn values(&self) -> Values {
         match self {
             Self::Crate(it) => Record::values(it),
             Self::Top(it) => Record::values(it),
+            Self::Sign(it) => Record::values(it),
         }
     }
 
     fn from_values(kind: u8, values: &Values) -> Self {
         match kind {
             0 => Self::Crate(Record::from_values(values)),
-            _ => Self::Top(Record::from_values(values)),
+            1 => Self::Top(Record::from_values(values)),
+            _ => Self::Sign(Record::from_values(values)),
         }
     }
 }
@@ -130,14 +146,19 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Puts a new thing into a slot.
+    /// Puts a new thing that moves into a slot.
     pub(crate) fn spawn(&mut self, index: u16, random: &mut Random) {
+        let kind = random.below(2) as u8;
+        self.spawn_kind(index, kind, random);
+    }
+
+    /// Puts a new thing of a kind into a slot.
+    pub(crate) fn spawn_kind(&mut self, index: u16, kind: u8, random: &mut Random) {
         let generation = self.generations.entry(index).or_insert(0);
         *generation = generation.wrapping_add(1);
         let id = EntityId { index, generation: *generation };
         let owner = random.chance(0.5).then(|| PlayerId(random.below(3) as u16));
         let mut packed = [0; phaselock::limits::FIELDS_MAX];
-        let kind = random.below(2) as u8;
         for (value, field) in packed.iter_mut().zip(Thing::KINDS[usize::from(kind)].fields) {
             *value = random.below(1 << field.bits);
         }
@@ -198,6 +219,10 @@ impl Scene {
                         it.x = random.range(-100.0, 100.0);
                         it.z = random.range(-100.0, 100.0);
                     }
+                }
+                Thing::Sign(it) => {
+                    it.text = (it.text + u8::from(random.chance(0.02))) % 16;
+                    it.seen = (it.seen + u8::from(random.chance(0.02))) % 8;
                 }
             }
             slot.entity = Thing::unpack(slot.entity.kind(), &slot.entity.pack());

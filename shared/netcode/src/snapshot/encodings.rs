@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::bits::Bits;
 use super::history::{Frame, History, Source};
 use super::silence::Silence;
-use super::strands::{Map, ReferenceSet, Strand, StrandId, Strands};
+use super::strands::{Map, NO_ROOM, ReferenceSet, Strand, StrandId, Strands};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
@@ -80,6 +80,9 @@ struct Base {
     table: Vec<OnceLock<Extrapolations>>,
 }
 
+/// Most encodings in the places of strands; more are shared by the map. A thousand players with
+/// sixty others in sight each take 6000. Arbitrary.
+const KEPT_MAX: usize = 1 << 17;
 /// Parts of the map, so that threads seldom wait for each other. Arbitrary.
 const SHARDS: usize = 32;
 
@@ -224,7 +227,8 @@ impl<G: Game> Encodings<G> {
             kept.take();
         }
         if taken > self.kept.len() {
-            self.kept.resize_with(taken.next_power_of_two(), OnceLock::new);
+            let room = taken.min(KEPT_MAX).next_power_of_two();
+            self.kept.resize_with(room, OnceLock::new);
         }
         self.bases_used = 0;
         for shard in &mut self.others {
@@ -272,6 +276,7 @@ impl<G: Game> Encodings<G> {
         memory: &mut Vec<Group>,
     ) -> Option<u32> {
         match strand.place(index) {
+            Some(NO_ROOM) => None,
             Some(place) => Some(place),
             None => self.make_kept(source, strand, index, memory),
         }
@@ -293,7 +298,10 @@ impl<G: Game> Encodings<G> {
             }
             _ => {
                 let place = self.taken.fetch_add(1, Ordering::Relaxed);
-                let room = self.kept.get(place as usize)?;
+                let Some(room) = self.kept.get(place as usize) else {
+                    strand.set_place(index, NO_ROOM);
+                    return None;
+                };
                 room.set(self.make(source, index, &strand.references, false, memory)?).ok()?;
                 place
             }

@@ -10,6 +10,7 @@ use super::history::{Frame, History, Source};
 use super::recent::Recent;
 use super::strands::{ReferenceSet, Strand};
 use crate::game::Game;
+use crate::ids::PlayerId;
 use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::time::Tick;
 use crate::wire::snapshot::Change;
@@ -38,8 +39,8 @@ pub(super) struct Knowledge {
     last: Row,
     /// Newest snapshots in which entities were sent as gone or hidden.
     away: BTreeMap<u16, u64>,
-    /// Oldest snapshot of the history when it was last rid of older ones.
-    forgot_at: u64,
+    /// Turn of [`FORGET_EVERY`] snapshots in which it was last rid of what the history forgot.
+    forgot_in: u64,
     /// By index, what is known of an entity that may rest.
     rests: Vec<Rest>,
     settled: Settled,
@@ -71,16 +72,16 @@ const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Knowledge {
     /// Forgets what the history has forgotten.
-    pub(super) fn forget(&mut self, history: &History) {
+    pub(super) fn forget(&mut self, history: &History, reader: PlayerId) {
         let Some(first) = history.first() else { return };
         while self.acked.front().is_some_and(|row| row.number < first)
             && let Some(row) = self.acked.pop_front()
         {
             self.spare.push(row.entities);
         }
-        // Now and then, since it looks at each.
-        if first >= self.forgot_at + FORGET_EVERY {
-            self.forgot_at = first;
+        // Now and then, since it looks at each; for each client in another snapshot.
+        let turn = (first + u64::from(reader.0)) / FORGET_EVERY;
+        if std::mem::replace(&mut self.forgot_in, turn) != turn {
             self.away.retain(|_, number| *number >= first);
             self.ever.clear();
             self.acked.iter().for_each(|row| self.ever.add(&row.entities));
@@ -157,9 +158,9 @@ impl Knowledge {
         ended.subtract(told);
     }
 
-    /// Entities that are [settled](Self::settle) still, of those `told`, after some `changed` in
-    /// the newest snapshot.
-    pub(super) fn settled(&mut self, frame: &Frame, changed: &Bits, told: &Bits) -> &Bits {
+    /// Entities that are [settled](Self::settle) still, of those that are `resting` among what the
+    /// client is told, after some `changed` in the newest snapshot.
+    pub(super) fn settled(&mut self, frame: &Frame, changed: &Bits, resting: &Bits) -> &Bits {
         let Settled { entities, at, until } = &mut self.settled;
         if *at + 1 != frame.number || frame.tick >= *until {
             entities.clear();
@@ -167,7 +168,7 @@ impl Knowledge {
         }
         *at = frame.number;
         entities.subtract(changed);
-        entities.keep(told);
+        entities.keep(resting);
         entities
     }
 
@@ -219,24 +220,24 @@ impl Knowledge {
                 .all(|number| silence.is_near(encodings.codec(), source, index, number))
     }
 
-    /// Writes by the number of references, from one on, the entities of which the client has so
-    /// many of the newest states of `strands`, the longest first.
+    /// Writes by the number of references, for each of the `strands`, the longest first, the
+    /// entities of which the client has all of its states.
     pub(super) fn write_led<'s>(
         &self,
         strands: impl Iterator<Item = &'s Strand>,
         led: &mut [Bits; REFERENCES_MAX],
     ) {
         led.iter_mut().for_each(Bits::clear);
-        for strand in strands {
-            let Some(at) = strand.references.len().checked_sub(1) else { continue };
-            let Some(oldest) = strand.references.numbers().last() else { continue };
-            let Some(entities) = self.acked(oldest) else { continue };
-            led[at].set(&strand.there);
-            led[at].keep(entities);
+        let mut strands = strands.peekable();
+        let all = strands.peek().map(|longest| longest.references).unwrap_or_default();
+        for (number, at) in all.numbers().zip(0..) {
+            let Some(entities) = self.acked(number) else { break };
+            let (newer, older) = led.split_at_mut(at);
+            older[0].set(newer.last().unwrap_or(entities));
+            older[0].keep(entities);
         }
-        for at in 1..REFERENCES_MAX {
-            let [newer, older] = &mut led[at - 1..=at] else { continue };
-            older.keep(newer);
+        for strand in strands {
+            led[strand.references.len() - 1].keep(&strand.there);
         }
     }
 

@@ -22,10 +22,6 @@ const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
 /// Estimated cost in 1/1024 bit of the word that an entity is away.
 const AWAY_COST: u64 = 12 * 1024;
 
-/// Numbers of references from which an entity is coded of which the client has not all: each makes
-/// an encoding of its own. Found by trying.
-const LED: [usize; 2] = [1, 2];
-
 impl Sender {
     /// Fills the packets of a snapshot with what is listed: with all of it, or with what matters
     /// most. Returns true if it had to be brought into an order.
@@ -101,10 +97,7 @@ impl Sender {
         if !space.led[0].contains(index) {
             return None;
         }
-        strands.find(|strand| {
-            let count = strand.references.len();
-            LED.contains(&count) && space.led[count - 1].contains(index)
-        })
+        strands.find(|strand| space.led[strand.references.len() - 1].contains(index))
     }
 
     /// Chooses all that is listed, from the cursor on.

@@ -279,7 +279,7 @@ impl Sender {
         let header = SnapshotHeader { tick: frame.tick, references, silent, ..header };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = take(&mut self.space);
-        self.knowledge.forget(shared.history);
+        self.knowledge.forget(shared.history, self.reader);
         self.list(&scene, &mut space, relevant);
         let has_order = self.fill(&scene, &mut space, relevant, header, size);
         self.left_out = space.listed.count() - space.chosen.len();
@@ -356,7 +356,7 @@ impl Sender {
         resting.set(encodings.resting());
         resting.keep(listed);
         let silent = self.silent(encodings);
-        let settled = self.knowledge.settled(source.frame, encodings.changed(), listed);
+        let settled = self.knowledge.settled(source.frame, encodings.changed(), resting);
         listed.subtract(settled);
         unsure.set(resting);
         unsure.subtract(settled);

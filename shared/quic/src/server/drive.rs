@@ -90,7 +90,8 @@ impl Driver {
                 return self.stop(&goodbye).await;
             }
             let due = self.rooms.next_timeout().map(|due| self.clock.instant(due));
-            match self.wait(due.unwrap_or_else(|| Instant::now() + IDLE)).await {
+            let idle = Instant::now() + IDLE;
+            match self.wait(due.map_or(idle, |due| due.min(idle))).await {
                 Woken::Work => {}
                 Woken::Order(order) => self.carry_out(order),
                 Woken::Shutdown(goodbye) => return self.stop(&goodbye).await,

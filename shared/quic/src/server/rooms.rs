@@ -163,12 +163,17 @@ impl Rooms {
         self.running.entry(id).and_modify(|running| running.pause = Some(pause));
     }
 
-    /// Keeps news for a room that waits for its next game. Returns false for any other.
-    fn keep(&mut self, id: RoomId, news: impl FnOnce() -> News) -> bool {
-        let running = self.running.get_mut(&id);
-        let Some(pause) = running.and_then(|running| running.pause.as_mut()) else { return false };
-        pause.keep(news());
-        true
+    /// The pause of a room that waits for its next game.
+    fn pause_of(&mut self, id: RoomId) -> Option<&mut Pause> {
+        self.running.get_mut(&id)?.pause.as_mut()
+    }
+
+    /// Tells a room, once it does not wait for its next game any more.
+    fn tell(&mut self, id: RoomId, now: LocalTime, news: News) {
+        match self.pause_of(id) {
+            Some(pause) => pause.keep(news),
+            None => drop(self.call(id, |room| news.tell(room, now))),
+        }
     }
 
     /// Goes on to the next game, if all rounds of this one have been played. Returns true if so.
@@ -330,15 +335,11 @@ impl Rooms {
         client: ClientId,
         reason: &str,
     ) {
-        if !self.keep(id, || News::Lost(client, reason.to_owned())) {
-            self.call(id, |room| room.handle_lost(now, client, reason));
-        }
+        self.tell(id, now, News::Lost(client, reason.to_owned()));
     }
 
     pub(super) fn handle_left(&mut self, id: RoomId, client: ClientId, reason: &str) {
-        if !self.keep(id, || News::Left(client, reason.to_owned())) {
-            self.call(id, |room| room.handle_left(client, reason));
-        }
+        self.tell(id, self.clock.now(), News::Left(client, reason.to_owned()));
     }
 }
 
@@ -359,7 +360,8 @@ impl Rooms {
         if let Some(pause) = running.pause.take_if(|pause| pause.until <= now) {
             self.next_game(id, Some(pause.waiting));
             for news in pause.news {
-                self.call(id, |room| news.tell(room, now));
+                // It may panic over any of it, and waits again then.
+                self.tell(id, now, news);
             }
         }
     }
@@ -451,7 +453,8 @@ impl Rooms {
         id: RoomId,
         command: Command,
     ) -> Result<(), CommandError> {
-        if self.keep(id, || News::Order(command.clone())) {
+        if let Some(pause) = self.pause_of(id) {
+            pause.keep(News::Order(command));
             return Ok(());
         }
         let now = self.clock.now();
