@@ -1,7 +1,7 @@
 //! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
 //! An encoding depends on an entity's state, its references, and whether the reader owns it. Most
-//! clients have the same few rows of references; see [`Strand`](super::strands::Strand). An
+//! clients have the same few rows of references; see `strands.rs`. An
 //! encoding is made when the first client needs it, on whichever thread that is, and kept as groups
 //! of decisions, which each client's packet takes in as they are. An extrapolation depends on the
 //! baseline alone and serves every strand with that baseline.
