@@ -118,7 +118,7 @@ async fn play(rooms: u16, players: u16, spans: u32) -> anyhow::Result<Row> {
     let ether = Ether::default();
     let socket = ether.socket();
     let address = socket.address();
-    let server = Server::with_controller(socket, &Identity::ephemeral()?, None)?;
+    let server = Server::with_controller(socket, &Identity::ephemeral()?, None, None)?;
     let games = Games::new().with::<Meadows>();
     let config = RoomConfig { players_max: players / rooms, ..room_config(1, 0) };
     let several = RoomsConfig { rooms, rooms_max: rooms, ..RoomsConfig::default() };

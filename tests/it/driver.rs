@@ -214,7 +214,8 @@ async fn a_flood_without_end_stops_neither_ticks_nor_newcomers() {
     let inner = socket::bind(any_port).and_then(|socket| TokioRuntime.wrap_udp_socket(socket));
     let flooded = Flooded { inner: inner.expect("a socket"), calls: AtomicUsize::new(0) };
     let identity = Identity::ephemeral().expect("an identity");
-    let server = Server::with_controller(Arc::new(flooded), &identity, None).expect("a server");
+    let server =
+        Server::with_controller(Arc::new(flooded), &identity, None, None).expect("a server");
     let address = server.address();
     let games = phaselock_games::all().select(&["skirmish"]).expect("there is such a game");
     let (stop, stopped) = oneshot::channel::<()>();

@@ -20,8 +20,8 @@ async fn snapshots_of_a_game_that_just_passes_are_young() {
     for (delay_ms, bots) in [(20.0, 64), (20.0, 128)] {
         let world = World::new(room_config(1, bots));
         let conditions = format!("delay={delay_ms}ms,down.rate=64kbit");
-        // Each over a path of its own: TLS and QUIC draw numbers that nobody can seed, so that one
-        // path's session is a matter of chance.
+        // Each over a path of its own, with QUIC's random numbers of its own: a single session is a
+        // matter of chance.
         let join = || Player::join(&world, &conditions, Duration::from_secs(3600));
         let mut players = [join(), join(), join()];
         let [a, b, c] = &mut players;

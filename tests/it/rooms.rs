@@ -59,7 +59,7 @@ impl House {
         let ether = Ether::default();
         let socket = ether.socket();
         let identity = Identity::ephemeral().expect("an identity");
-        let server = Server::with_controller(socket, &identity, None).expect("a server");
+        let server = Server::with_controller(socket, &identity, None, None).expect("a server");
         Self::with(server, Arc::new(ether), config, rooms)
     }
 

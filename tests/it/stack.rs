@@ -1,6 +1,7 @@
 //! The whole stack in virtual time: the real server and the real client with their drivers, quinn
 //! and TLS, over a network in memory that `--link`'s conditioner makes bad.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use phaselock_games::all as all_games;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
+use phaselock_tests::identity::same_identity;
 use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
 use tokio::sync::oneshot;
@@ -44,6 +45,8 @@ type Socket = Arc<dyn AsyncUdpSocket>;
 pub(super) struct World {
     pub(super) ether: Ether,
     address: String,
+    /// Players so far: each draws random numbers of its own.
+    players: Cell<u64>,
     /// The server's time 0.
     start: Instant,
     stop: oneshot::Sender<String>,
@@ -85,8 +88,9 @@ impl World {
         let socket = ether.socket();
         let address = socket.address().to_string();
         let socket = wrap(socket);
-        let identity = Identity::ephemeral().expect("an identity");
-        let server = Server::with_controller(socket, &identity, controller).expect("a server");
+        let identity = same_identity().expect("an identity");
+        let server =
+            Server::with_controller(socket, &identity, controller, Some(1)).expect("a server");
         let (stop, stopped) = oneshot::channel::<String>();
         let shutdown = async { Disconnect::new(Code::Shutdown, stopped.await.unwrap_or_default()) };
         // Its clock starts when it is first polled; no time passes until then.
@@ -94,7 +98,7 @@ impl World {
         let server = tokio::spawn(async move {
             server.run(&games, config, shutdown).await;
         });
-        Self { ether, address, start, stop, server }
+        Self { ether, address, players: Cell::new(0), start, stop, server }
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -151,10 +155,12 @@ impl Player {
         let start = LocalTime(up.as_micros() as i64);
         let clock = Clock::start_at(start);
         let address = world.address.parse().expect("an address");
+        world.players.set(world.players.get() + 1);
         let link = (!conditions.is_empty()).then(|| conditions.parse().expect("conditions"));
         let options = Options {
             link,
             sockets: Arc::new(world.ether.clone()),
+            seed: Some(world.players.get()),
             ..Options::new(address, Pins::Memory)
         };
         let config = SessionConfig::new(all_games(), "Ada");

@@ -192,7 +192,7 @@ async fn storm() {
     let address = inner.address();
     let socket = Arc::new(Costly { inner, micros: Arc::clone(&micros) });
     let identity = Identity::ephemeral().expect("an identity");
-    let server = Server::with_controller(socket, &identity, None).expect("a server");
+    let server = Server::with_controller(socket, &identity, None, None).expect("a server");
     let config = RoomConfig { players_max: (PLAYERS + NEWCOMERS) as u16, ..room_config(1, 0) };
     let games = Games::new().with::<Meadows>();
     let serve = async move { server.run(&games, config, std::future::pending()).await };

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod crowd;
 pub mod figures;
 pub mod fuzz;
+pub mod identity;
 pub mod meadows;
 pub mod motions;
 pub mod showing;

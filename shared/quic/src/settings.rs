@@ -146,24 +146,30 @@ pub(crate) fn client_config(crypto: QuicClientConfig) -> ClientConfig {
     config
 }
 
-/// An endpoint's part: connection ids of so many bytes.
-fn endpoint_config(connection_id_bytes: usize) -> EndpointConfig {
+/// An endpoint's part: connection ids of so many bytes, and the seed of quinn's random numbers, if
+/// not the system's.
+fn endpoint_config(connection_id_bytes: usize, seed: Option<u64>) -> EndpointConfig {
     let mut config = EndpointConfig::default();
+    config.rng_seed(seed.map(|seed| {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes
+    }));
     config.cid_generator(move || Box::new(RandomConnectionIdGenerator::new(connection_id_bytes)));
     config
 }
 
 /// The server's endpoint.
-pub(crate) fn server_endpoint(identity: &Identity) -> EndpointConfig {
-    let mut config = endpoint_config(CONNECTION_ID_BYTES);
+pub(crate) fn server_endpoint(identity: &Identity, seed: Option<u64>) -> EndpointConfig {
+    let mut config = endpoint_config(CONNECTION_ID_BYTES, seed);
     config.reset_key(Arc::new(identity.reset_key()));
     config
 }
 
 /// A client's endpoint. Each connection has a socket of its own, so its id, which every packet from
 /// the server carries, has no bytes (by default 8).
-pub(crate) fn client_endpoint() -> EndpointConfig {
-    endpoint_config(0)
+pub(crate) fn client_endpoint(seed: Option<u64>) -> EndpointConfig {
+    endpoint_config(0, seed)
 }
 
 /// True if datagrams wait in a buffer of so many bytes, of which so many are free.

@@ -280,7 +280,8 @@ async fn connect_to(
         .sockets
         .bind(remote)
         .and_then(|socket| {
-            let (config, runtime) = (settings::client_endpoint(), Arc::new(TokioRuntime));
+            let (config, runtime) =
+                (settings::client_endpoint(options.seed), Arc::new(TokioRuntime));
             Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;

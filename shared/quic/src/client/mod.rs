@@ -45,13 +45,15 @@ pub struct Options {
     pub link: Option<Conditions>,
     /// Source of UDP sockets.
     pub sockets: Arc<dyn Sockets>,
+    /// Seed of QUIC's own random numbers, for tests that repeat; by default the system's.
+    pub seed: Option<u64>,
 }
 
 impl Options {
     /// Through the system's sockets, with the network as it is.
     pub fn new(address: Address, pins: Pins) -> Self {
         let (keys, sockets) = (PlayerKeys::Ephemeral, Arc::new(SystemSockets));
-        Self { address, pins, keys, link: None, sockets }
+        Self { address, pins, keys, link: None, sockets, seed: None }
     }
 }
 

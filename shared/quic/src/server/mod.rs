@@ -103,14 +103,16 @@ impl Server {
         let socket = socket::bind(address)
             .and_then(|socket| TokioRuntime.wrap_udp_socket(socket))
             .map_err(|error| BindError::Socket { address, error })?;
-        Self::with_controller(socket, identity, None)
+        Self::with_controller(socket, identity, None, None)
     }
 
-    /// A server on any socket, optionally with another congestion controller, to compare.
+    /// A server on any socket, optionally with another congestion controller, to compare, and with
+    /// a seed of QUIC's own random numbers, for tests that repeat.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
         controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
+        seed: Option<u64>,
     ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
         let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
@@ -119,7 +121,7 @@ impl Server {
         let address =
             socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })?;
         let endpoint = Endpoint::new(
-            Arc::new(settings::server_endpoint(identity)),
+            Arc::new(settings::server_endpoint(identity, seed)),
             Some(Arc::new(settings::server_config(quic, controller))),
             !socket.may_fragment(),
             None,
