@@ -1,6 +1,6 @@
 //! A storm of newcomers into a room: those who play are undisturbed, and all get in soon. Server
 //! and clients are the real ones, over a network in memory and in virtual time; handshakes and
-//! packets take the server as much time as on a real machine.
+//! packets take the server time, rules and snapshots none.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -36,7 +36,8 @@ const FRAME: Duration = Duration::from_millis(16);
 /// Part of a player's snapshots that have to come.
 const SNAPSHOTS_MIN: f64 = 0.95;
 
-/// Microseconds of the server for a packet that comes.
+/// Microseconds of the server for a packet that comes. This and the next two are arbitrary, and a
+/// few times what a machine takes.
 const PACKET_IN: u64 = 5;
 /// The same for a packet that leaves.
 const PACKET_OUT: u64 = 10;

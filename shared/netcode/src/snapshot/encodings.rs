@@ -298,11 +298,14 @@ impl<G: Game> Encodings<G> {
             }
             _ => {
                 let place = self.taken.fetch_add(1, Ordering::Relaxed);
-                let Some(room) = self.kept.get(place as usize) else {
+                let made = self.kept.get(place as usize).and_then(|room| {
+                    room.set(self.make(source, index, &strand.references, false, memory)?).ok()
+                });
+                if made.is_none() {
+                    // Nobody asks for it again.
                     strand.set_place(index, NO_ROOM);
                     return None;
-                };
-                room.set(self.make(source, index, &strand.references, false, memory)?).ok()?;
+                }
                 place
             }
         };

@@ -1,6 +1,7 @@
 //! The list of a server's rooms: who is in which, and who may go where.
 //!
-//! All threads share it. Its lock is taken when somebody comes or goes, and never for a packet.
+//! All threads share it. Its lock is taken when somebody comes or goes, or waits for a thread that
+//! stands still, and never for a player's packet.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
