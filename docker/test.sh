@@ -127,7 +127,7 @@ read -r _ uid program <<<"$processes"
 [ "$uid" != 0 ] || fail "it runs as root"
 echo "   user $uid runs $program, and nobody anything else"
 
-address=$(docker port "$name-1" 4433/udp | head -n 1)
+address=$(docker port "$name-1" 4433/udp | sed -n 1p)
 step "playing with $CLIENTS clients from outside"
 play "$address"
 
