@@ -97,6 +97,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
             rounds: Some(config.rounds),
             number: 0,
+            takes_commands: false,
             workers: Arc::new(workers(config.workers, threads)?),
         };
         let rooms = RoomsConfig {

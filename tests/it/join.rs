@@ -103,10 +103,11 @@ fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
 }
 
 #[test]
-fn names_are_cleaned_and_told_apart() {
+fn names_are_told_apart_and_those_that_deceive_are_refused() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let mut names = Vec::new();
-    for (client, name) in ["Ada", "Ada", " \u{202e}Ada\n", "", "\u{7}"].into_iter().enumerate() {
+    let wanted = ["Ada", "Ada", " ada ", "", "\u{410}\u{501}\u{430}"];
+    for (client, name) in wanted.into_iter().enumerate() {
         let hello = body(&ClientMessage::Hello(hello::<Skirmish>(name, LocalTime(0))));
         names.extend(answers(&mut room, client as u64, &hello).into_iter().filter_map(|output| {
             match output {
@@ -120,7 +121,12 @@ fn names_are_cleaned_and_told_apart() {
             }
         }));
     }
-    assert_eq!(names, ["Ada", "Ada 2", "Ada 3", "Player", "Player 2"]);
+    assert_eq!(names, ["Ada", "Ada 2", "ada 3", "Player", "\u{410}\u{501}\u{430} 4"]);
+    for bad in ["A\u{202e}da", "Ada\n", "\u{410}d\u{430}", "Admin"] {
+        let goodbye = refusal(&mut room, 99, hello::<Skirmish>(bad, LocalTime(0)));
+        assert_eq!((goodbye.code, goodbye.retry_after), (Code::BadName, None), "{bad}");
+        assert!(goodbye.text.contains("choose another"), "{goodbye}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::limits::{GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX};
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
 use crate::server::any::AnyRoom;
-use crate::server::{Room, Rotation};
+use crate::server::{RestoreError, Room, Rotation};
 use crate::time::{LocalTime, Rates};
 use crate::wire::control::Welcome;
 use crate::wire::description::Description;
@@ -18,6 +18,9 @@ use crate::wire::protocol::{fields_hash, game_hash};
 
 /// See [`GameEntry::client`].
 pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient>, MessageError>;
+
+/// See [`GameEntry::restore`].
+pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRoom>, RestoreError>;
 
 /// A game by its name, with all that depends on which game it is.
 #[derive(Clone, Debug)]
@@ -38,6 +41,9 @@ pub struct GameEntry {
     pub setup: Vec<u8>,
     /// Opens a room of it for those in the rotation, with a `setup`.
     pub open: fn(Rotation, &[u8]) -> Box<dyn AnyRoom>,
+    /// Opens a room of it that goes on from a [checkpoint](AnyRoom::checkpoint), for a rotation in
+    /// which nobody is, with a `setup`.
+    pub restore: Restore,
     /// A client of it, from the welcome to it on. An error says that the welcome's configuration
     /// cannot be read.
     pub client: NewClient,
@@ -60,6 +66,9 @@ impl GameEntry {
             fields_hash: fields_hash::<G>,
             setup: Vec::new(),
             open: |rotation, setup| Box::new(Room::<G>::open(rotation, setup)),
+            restore: |rotation, setup, checkpoint, now| {
+                Ok(Box::new(Room::<G>::restore(rotation, setup, checkpoint, now)?))
+            },
             client: |welcome, common, now| Ok(Box::new(Client::<G>::follow(welcome, common, now)?)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),

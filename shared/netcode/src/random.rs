@@ -2,10 +2,11 @@
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
+use serde::{Deserialize, Serialize};
 
 /// A small generator (PCG XSH RR 64/32): the same numbers from a seed on every machine. Not for
 /// secrets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random(Pcg32);
 
 impl Random {

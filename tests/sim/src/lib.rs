@@ -168,6 +168,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         resume: None,
         wishes: 0,
         room: None,
+        password: None,
     }
 }
 

@@ -210,15 +210,15 @@ fn of_clients() -> Vec<String> {
     let good = hello_with(hello());
     let games = |count, name: usize| vec![(text(name), 1); count];
     let mut option = good.clone();
-    let at = option.len() - 3;
+    let at = option.len() - 4;
     option[at] = 2;
     let cases = vec![
         ("nothing", Vec::new()),
         ("a kind that is not known", vec![4]),
         ("a kind of too many bytes", vec![0x81, 0x80, 0x80, 0x80, 0x80, 0]),
         ("a query that goes on", vec![1, 0]),
-        ("a hello without its last two bytes", good[..good.len() - 2].to_vec()),
-        ("a room whose code is in capitals", [&good[..good.len() - 1], &[1, 1, b'A']].concat()),
+        ("a hello without its last three bytes", good[..good.len() - 3].to_vec()),
+        ("a room whose code is in capitals", [&good[..good.len() - 2], &[1, 1, b'A', 0]].concat()),
         ("a hello of half its bytes", good[..good.len() / 2].to_vec()),
         ("an option that is 2", option),
         (
@@ -226,6 +226,10 @@ fn of_clients() -> Vec<String> {
             hello_with(Hello { version: text(TEXT_BYTES_MAX + 1), ..hello() }),
         ),
         ("a name of 257 bytes", hello_with(Hello { name: text(TEXT_BYTES_MAX + 1), ..hello() })),
+        (
+            "a password of 257 bytes",
+            hello_with(Hello { password: Some(text(TEXT_BYTES_MAX + 1)), ..hello() }),
+        ),
         ("17 games", hello_with(Hello { games: games(17, 1), ..hello() })),
         (
             "a game's name of 33 bytes",

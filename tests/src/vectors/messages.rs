@@ -30,6 +30,7 @@ pub(super) fn hello() -> Hello {
         resume: None,
         wishes: WISH_PLAIN,
         room: None,
+        password: None,
     }
 }
 
@@ -64,6 +65,7 @@ fn of_clients() -> Vec<ClientMessage> {
             resume: Some(ResumeToken(300)),
             wishes: 0,
             room: "friday-9".parse().ok(),
+            password: Some("open sesame".into()),
             ..hello()
         }),
         ClientMessage::Hello(Hello {

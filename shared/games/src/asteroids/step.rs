@@ -2,6 +2,7 @@
 //! round.
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use super::entities::{Piece, Rock, Score, Ship};
 use super::field::{
@@ -28,12 +29,16 @@ const BULLETS_UNTIL: usize = ENTITIES_MAX as usize - 512;
 const ROCKS_UNTIL: usize = BULLETS_UNTIL - 512;
 
 /// Lists that each tick fills anew; kept for their memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// The scene of each field.
+    #[serde(skip)]
     scenes: Vec<Scene>,
+    #[serde(skip)]
     strikes: Vec<Strike>,
+    #[serde(skip)]
     shots: Vec<(Option<PlayerId>, Bullet)>,
+    #[serde(skip)]
     returning: Vec<EntityId>,
 }
 

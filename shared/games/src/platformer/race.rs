@@ -1,5 +1,7 @@
 //! Races: the one that a player is in at a tick of its own time, and the standings in it.
 
+use serde::{Deserialize, Serialize};
+
 use super::entities::{Piece, Score};
 use super::level::Level;
 use super::movement::{READY_SECS, ticks};
@@ -72,13 +74,15 @@ struct Entry {
 }
 
 /// Standings of a race. Its lists are filled anew each tick and kept for their memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Standings {
     /// When the newest race began.
     pub(super) began: Tick,
     /// In the order of the owners.
+    #[serde(skip)]
     entries: Vec<Entry>,
     /// Players in the goal, the first one first.
+    #[serde(skip)]
     places: Vec<(u16, PlayerId)>,
 }
 

@@ -11,6 +11,7 @@ pub mod rink;
 pub mod seats;
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
@@ -47,13 +48,13 @@ pub struct ShufflePuck {
 }
 
 /// The server's own knowledge.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// Touches of the puck since its face-off, by rink.
     touches: Vec<Touches>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Touches {
     /// The last player of the left and the last of the right.
     last_of: [Option<PlayerId>; 2],

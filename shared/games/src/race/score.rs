@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use super::entities::{Car, Piece, Score};
 use super::track::{GATES, lap_of};
@@ -11,7 +12,7 @@ use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 
 /// The server's notes on a player.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Progress in metres, which never falls within a race: see
     /// [`Track::progress`](super::track::Track::progress).
@@ -23,10 +24,12 @@ pub struct Entry {
 }
 
 /// The server's book, and lists that each tick fills anew, kept for their memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Book {
     entries: BTreeMap<PlayerId, Entry>,
+    #[serde(skip)]
     pub(super) before: Vec<(Vec2, u16)>,
+    #[serde(skip)]
     pub(super) pairs: Vec<(u16, u16)>,
 }
 

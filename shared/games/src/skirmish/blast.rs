@@ -1,6 +1,7 @@
 //! Blasts: splash damage that walls shield from, knock-back, and chain reactions.
 
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 
 use super::bodies::Shape;
 use super::entities::{PACE_MAX, Piece, Player, Prop};
@@ -25,7 +26,7 @@ pub(super) const BLASTS_MAX: usize = 16;
 const CHAIN_SECS: f32 = 0.12;
 
 /// An explosion.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Blast {
     pub(super) at: Vec2,
     /// The player who caused it.

@@ -13,6 +13,7 @@ mod entities;
 pub mod flight;
 pub mod movement;
 pub mod props;
+mod scratch;
 mod shadow;
 mod shots;
 pub mod sight;
@@ -46,10 +47,11 @@ pub use entities::{
 };
 use movement::extrapolate;
 use props::Contacts;
+pub use scratch::Scratch;
 use shadow::Between;
 pub use shots::{BARREL_WEAR, ray_to_prop};
 use sight::{REACH, Sight};
-pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
+pub use turn::{ARMING_SECS, MINES_MAX};
 pub use weapons::{Means, Weapon};
 
 /// Range of a shot, in metres: across the arena.

@@ -8,12 +8,13 @@ use super::entities::{Command, Goods, Mine, Pickup, Piece, Player, Prop, Shell, 
 use super::flight::{burst_ticks, fly, launch};
 use super::movement::{RADIUS, movement};
 use super::props::{Contacts, hands};
+use super::scratch::Scratch;
 use super::weapons::{Means, Weapon};
 use super::{HEALTH, Skirmish};
 use crate::rounds::{Phase, round};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::rewind::{Favour, ViewTime};
+use phaselock::rewind::Favour;
 use phaselock::time::Tick;
 
 /// Mines of one player that lie about; one more replaces the oldest.
@@ -36,24 +37,6 @@ const BARREL_SECS: f32 = 20.0;
 const HURT_SPEED: f32 = 6.0;
 /// Damage by it.
 const HURT_DAMAGE: u8 = 30;
-
-/// Lists that each tick fills anew, kept for their memory, and blasts that wait for the next tick.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// Shooters with a rifle, and their views.
-    shooters: Vec<(EntityId, Option<ViewTime>)>,
-    /// Players who fired another weapon.
-    fired: Vec<(EntityId, PlayerId, Weapon)>,
-    returning: Vec<EntityId>,
-    /// Shooters and their targets.
-    hits: Vec<(EntityId, EntityId)>,
-    hurts: Vec<Hurt>,
-    over: Vec<EntityId>,
-    blasts: Vec<Blast>,
-    /// The world as the shooter saw it.
-    seen: Entities<Piece>,
-    contacts: Contacts,
-}
 
 impl Skirmish {
     /// One tick of the rules, for games that build on them.

@@ -1,5 +1,7 @@
 //! Skirmish's weapons: their rates of fire and their ammunition.
 
+use serde::{Deserialize, Serialize};
+
 use super::entities::Player;
 use phaselock::time::Rates;
 
@@ -17,7 +19,7 @@ pub enum Weapon {
 }
 
 /// A means of killing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Means {
     /// A rifle's shot.
     Rifle,

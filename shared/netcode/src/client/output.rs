@@ -22,6 +22,8 @@ pub struct SessionConfig {
     pub plain: bool,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
+    /// The server's password, where it needs one.
+    pub password: Option<String>,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -31,7 +33,7 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        Self { games, name, filter, plain: false, room: None, silence_max }
+        Self { games, name, filter, plain: false, room: None, password: None, silence_max }
     }
 }
 

@@ -176,6 +176,7 @@ impl Session {
             resume: self.token,
             wishes: if self.config.plain { WISH_PLAIN } else { WISH_SILENCE },
             room: self.config.room.clone(),
+            password: self.config.password.clone(),
         });
         match frame(&hello) {
             Ok(framed) => {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
@@ -39,8 +40,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     type Input: Record;
     /// An entity of the world.
     type Entity: Entity;
-    /// State that the server alone knows and no client is ever told.
-    type Memory: Default + std::fmt::Debug + Send;
+    /// State that the server alone knows and no client is ever told. It is kept with the world
+    /// when a server is restarted; what each tick makes anew is marked `#[serde(skip)]`.
+    type Memory: Default + std::fmt::Debug + Send + Serialize + DeserializeOwned;
 
     /// The rules at these rates. Both sides get the same arguments and must make the same of them.
     fn new(rates: Rates, seed: u64) -> Self;
@@ -302,7 +304,8 @@ pub struct World<G: Game> {
     pub past: Past<G::Entity>,
     pub(crate) outbox: Outbox,
     profiles: BTreeMap<PlayerId, Profile>,
-    generations: Vec<u8>,
+    /// Of the last tenant of each slot.
+    pub(crate) generations: Vec<u8>,
 }
 
 /// A player, apart from the game.

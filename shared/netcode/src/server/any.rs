@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::control::{Command, CommandError, Event};
 use super::output::{ClientId, Output};
+use super::people::{Pass, PlayerFigures};
 use super::rotation::Rotation;
 use crate::path::PathWindow;
 use crate::rewind::Rewound;
@@ -18,7 +19,12 @@ pub trait AnyRoom: Debug + Send {
 
     /// Takes in the body of a client's first control message: a hello or a query. The driver has
     /// checked the proof of a hello, and calls this once for a client.
-    fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
+    fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        self.handle_arrival(now, client, body, Pass::default());
+    }
+
+    /// The same with what the host knows about the client.
+    fn handle_arrival(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass);
 
     /// Takes in the body of a member's later control message. A client that is no member is not
     /// heard.
@@ -84,6 +90,14 @@ pub trait AnyRoom: Debug + Send {
 
     /// The answer to a query.
     fn status(&self) -> Status;
+
+    /// Figures of all players with a seat, those included who are away.
+    fn players(&self, now: LocalTime) -> Vec<PlayerFigures>;
+
+    /// The whole state of world and seats, from which the game's
+    /// [`restore`](crate::games::GameEntry::restore) makes a room that goes on. None if the
+    /// game's memory cannot be written.
+    fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>>;
 
     /// Seats of people that are taken, kept ones included.
     fn seats_taken(&self) -> usize;

@@ -44,6 +44,8 @@ pub struct RoomConfig {
     pub rounds: Option<u32>,
     /// Number of the room in its process, below 4096: resume tokens carry it.
     pub number: u16,
+    /// Lines of chat that begin with a slash go to the host alone.
+    pub takes_commands: bool,
     /// Threads that pack snapshots.
     pub workers: Arc<dyn Workers>,
 }
@@ -67,6 +69,7 @@ impl Default for RoomConfig {
             unix_micros: 0,
             rounds: None,
             number: 0,
+            takes_commands: false,
             workers: Arc::new(Alone),
         }
     }

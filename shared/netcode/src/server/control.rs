@@ -1,5 +1,8 @@
 //! Orders of the host to a room, and the room's news for the host.
 
+use core::net::SocketAddr;
+
+use super::people::Mute;
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
@@ -22,6 +25,20 @@ pub enum Command {
         /// The line.
         text: String,
     },
+    /// Shows one player a line.
+    Tell {
+        /// The seat.
+        player: PlayerId,
+        /// The line.
+        text: String,
+    },
+    /// Lets a player speak no more, or again (none).
+    Mute {
+        /// The seat.
+        player: PlayerId,
+        /// Time and cause.
+        mute: Option<Mute>,
+    },
     /// Sends a kind of entity by another rule from now on, also in later games that have it.
     Send {
         /// Name of the kind, in upper or lower case.
@@ -37,6 +54,8 @@ pub enum Command {
         /// Longest time until the end.
         within: Micros,
     },
+    /// Takes a [drain](Self::Drain) back.
+    Undrain,
 }
 
 /// Cause for which an order was not carried out.
@@ -48,6 +67,14 @@ pub enum CommandError {
     /// The seat is a bot's.
     #[error("{0} is a bot of the server; bots are set when the server starts")]
     Bot(PlayerId),
+    /// The server does not host that game.
+    #[error("this server does not host a game called {name:?}; it hosts {known}")]
+    NoGame {
+        /// Its name.
+        name: String,
+        /// The games that it hosts, with commas between.
+        known: String,
+    },
     /// A line without a visible character.
     #[error("the text is empty")]
     Empty,
@@ -67,6 +94,8 @@ pub enum Event {
         name: String,
         /// The player's key.
         key: PublicKey,
+        /// Where the connection comes from, as far as the driver knows.
+        address: Option<SocketAddr>,
     },
     /// A player's connection is lost, and the seat is kept.
     Away {
@@ -90,6 +119,14 @@ pub enum Event {
         /// The seat.
         player: PlayerId,
         /// The line.
+        text: String,
+    },
+    /// A player wrote a line that begins with a slash, and nobody else saw it. Only where
+    /// [`RoomConfig::takes_commands`](super::RoomConfig::takes_commands) is set.
+    Asked {
+        /// The seat.
+        player: PlayerId,
+        /// The line, with its slash.
         text: String,
     },
     /// A game begins.

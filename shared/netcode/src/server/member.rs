@@ -1,5 +1,7 @@
 //! One client in the room: its clock, its inputs, and the states that it has.
 
+use core::net::SocketAddr;
+
 use crate::clock::offset::OffsetEstimator;
 use crate::fields::Record;
 use crate::game::{Game, Inputs, Late, Step};
@@ -20,6 +22,7 @@ use crate::wire::{Echo, WireError, is_of_game, mark_game};
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
+use super::people::{MemberStats, Muted, Pass, PlayerFigures};
 use super::view::ViewEstimate;
 
 /// Reason why a datagram changed nothing, or ends the session.
@@ -38,29 +41,6 @@ pub(super) enum DatagramError {
     NeverSent(#[from] NeverSent),
 }
 
-/// Counts of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemberStats {
-    /// Input packets that were read.
-    pub accepted: u64,
-    /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
-    pub refused: u64,
-    /// Input packets that were lost, by their sequence numbers.
-    pub missing: u64,
-    /// Inputs that arrived after their tick.
-    pub late: u64,
-    /// Requests that were not done.
-    pub requests_refused: u64,
-    /// Snapshot packets sent.
-    pub packets: u64,
-    /// Bytes of these packets.
-    pub bytes: u64,
-    /// Entities that did not fit into a snapshot, summed over all snapshots.
-    pub left_out: u64,
-    /// Present send rate in bytes a second.
-    pub rate: u32,
-}
-
 /// One client of the server; it outlives a game.
 #[derive(Debug)]
 pub(super) struct Member {
@@ -72,6 +52,10 @@ pub(super) struct Member {
     pub(super) away_until: Option<LocalTime>,
     /// Index of the game in which the connection was lost.
     pub(super) away_in: u8,
+    /// Time of the first hello.
+    pub(super) joined: LocalTime,
+    pub(super) address: Option<SocketAddr>,
+    pub(super) muted: Option<Muted>,
     /// A valid input packet came since the welcome.
     pub(super) heard: bool,
     /// Allowance of chat lines and of the game's requests.
@@ -99,7 +83,16 @@ pub(super) struct Member {
     /// Send rate at the beginning of the game.
     rate: SendRate,
     view: ViewEstimate,
+    /// Time that the last input packet took, by the two clocks.
+    transit: Option<Micros>,
+    /// Jitter in sixteenths of a microsecond.
+    jitter: i64,
 }
+
+/// Part of a change by which the jitter follows it: a sixteenth (RFC 3550, 6.4.1).
+const JITTER_GAIN: i64 = 16;
+/// Changes beyond are those of a clock that was set.
+const TRANSIT_CHANGE_MAX: Micros = Micros::from_ms(2000);
 
 impl Member {
     /// A newcomer who said hello.
@@ -120,6 +113,9 @@ impl Member {
             token,
             away_until: None,
             away_in: 0,
+            joined: now,
+            address: None,
+            muted: None,
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
@@ -136,6 +132,43 @@ impl Member {
             epoch,
             rate: SendRate::new(now, config.client_bytes_per_second, interval),
             view: ViewEstimate::new(config.rates),
+            transit: None,
+            jitter: 0,
+        }
+    }
+
+    /// The same with what the host knows.
+    pub(super) fn with(mut self, pass: Pass) -> Self {
+        self.address = pass.address;
+        let now = self.heard_at;
+        self.muted = pass.mute.map(|mute| Muted::from(mute, now));
+        self
+    }
+
+    /// Figures for the host.
+    pub(super) fn figures(&self, now: LocalTime, server_time: ServerTime) -> PlayerFigures {
+        let estimate = self.offset.estimate(server_time);
+        PlayerFigures {
+            player: self.player,
+            name: self.name.clone(),
+            key: self.key,
+            address: self.address,
+            played: now - self.joined,
+            is_away: self.away_until.is_some(),
+            round_trip: estimate.map(|it| it.round_trip),
+            jitter: Micros(self.jitter / JITTER_GAIN),
+            offset: estimate.map(|it| it.offset),
+            error_max: estimate.map(|it| it.error_max),
+            is_muted: self.muted.as_ref().is_some_and(|mute| mute.holds(now)),
+            stats: self.stats,
+        }
+    }
+
+    /// Notes the time that an input packet took, on two clocks (RFC 3550, A.8).
+    fn note_transit(&mut self, transit: Micros) {
+        if let Some(before) = self.transit.replace(transit) {
+            let change = (transit - before).0.saturating_abs().min(TRANSIT_CHANGE_MAX.0);
+            self.jitter += change - (self.jitter + JITTER_GAIN / 2) / JITTER_GAIN;
         }
     }
 }
@@ -143,7 +176,10 @@ impl Member {
 impl Member {
     /// Takes over from the same player's session before.
     pub(super) fn resume(&mut self, before: &Self) {
-        self.token = before.token;
+        (self.token, self.joined) = (before.token, before.joined);
+        if self.muted.is_none() {
+            self.muted = before.muted.clone();
+        }
         (self.chat, self.requests) = (before.chat, before.requests);
         (self.allowance, self.stats) = (before.allowance, before.stats);
     }
@@ -270,6 +306,7 @@ impl<I: Record> Seated<I> {
         if newer {
             self.newest = Some((seq, packet.sent, now));
             self.member.client_time = sent;
+            self.member.note_transit(now - sent);
             if let Some(echo) = packet.echo.filter(|_| trusted) {
                 // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);

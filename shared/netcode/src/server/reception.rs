@@ -2,10 +2,12 @@
 
 use super::control::Event;
 use super::member::{Member, Seated};
+use super::naming::{checked, free_name};
 use super::output::{ClientId, Output};
+use super::people::Pass;
 use super::room::Room;
 use super::rotation::Host;
-use super::seating::{free_name, free_seat};
+use super::seating::free_seat;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
@@ -14,7 +16,6 @@ use crate::time::{LocalTime, Offset};
 use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, game_hash, wire_hash};
-use crate::wire::text::clean_name;
 
 impl<G: Game> Room<G> {
     /// Members with a connection.
@@ -32,7 +33,7 @@ impl<G: Game> Room<G> {
     }
 
     /// The first message of a client.
-    pub(super) fn receive(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+    pub(super) fn receive(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
         // The builds are compared before anything that another build might not be able to read.
         if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
             && wire != wire_hash()
@@ -45,7 +46,7 @@ impl<G: Game> Room<G> {
             return self.host.put_out(client, Disconnect::new(Code::OtherWire, text));
         }
         match ClientMessage::parse(body) {
-            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
+            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello, pass),
             Ok(ClientMessage::Query) => {
                 let status = ServerMessage::Status(self.status());
                 self.host.send(client, status);
@@ -63,12 +64,12 @@ impl<G: Game> Room<G> {
         }
     }
 
-    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
+    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello, pass: Pass) {
         if let Err(goodbye) = self.check_games(&hello.games, hello.wishes_plain()) {
             return self.host.put_out(client, goodbye);
         }
         match self.seat_of(&hello) {
-            Ok(Some(old)) => return self.resume(now, client, old, hello),
+            Ok(Some(old)) => return self.resume(now, client, old, hello, pass),
             Ok(None) => {}
             Err(goodbye) => return self.host.put_out(client, goodbye),
         }
@@ -81,6 +82,13 @@ impl<G: Game> Room<G> {
         if let Some((goodbye, _)) = self.host.farewells.remove(&key) {
             return self.host.put_out(client, goodbye);
         }
+        let wanted = match checked(&hello.name) {
+            Ok(wanted) => wanted,
+            Err(bad) => {
+                let goodbye = Disconnect::new(Code::BadName, bad.to_string());
+                return self.host.put_out(client, goodbye);
+            }
+        };
         let seats = self.seats_max();
         if self.members.len() >= usize::from(seats) && !self.free_kept_seat() {
             let text = format!("all seats are taken ({seats} of {seats}); try again later");
@@ -92,12 +100,12 @@ impl<G: Game> Room<G> {
         let taken = people.chain(bots);
         let next = &mut self.host.next_player;
         let player = free_seat(taken.clone().map(|(player, _)| player), next);
-        let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
         let name = free_name(taken.map(|(_, name)| name), wanted);
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
         let roster = self.roster();
         let token = self.host.token();
-        let member = self.member(now, (player, name.clone()), token, hello);
+        let address = pass.address;
+        let member = self.member(now, (player, name.clone()), token, hello, pass);
         self.welcome(client, &member, false);
         self.seat(client, member);
         for message in roster {
@@ -105,7 +113,7 @@ impl<G: Game> Room<G> {
         }
         let seat = Seat { name: name.clone(), bot: false };
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
-        self.host.tell(Event::Joined { player, name, key });
+        self.host.tell(Event::Joined { player, name, key, address });
         self.world.snap();
     }
 
@@ -147,7 +155,14 @@ impl<G: Game> Room<G> {
     }
 
     /// A player is back over another connection; the one before ends.
-    fn resume(&mut self, now: LocalTime, client: ClientId, old: ClientId, hello: Hello) {
+    fn resume(
+        &mut self,
+        now: LocalTime,
+        client: ClientId,
+        old: ClientId,
+        hello: Hello,
+        pass: Pass,
+    ) {
         let Some(Seated { member, .. }) = self.members.remove(&old) else { return };
         self.due.retain(|due| *due != old);
         if member.away_until.is_none() {
@@ -157,7 +172,8 @@ impl<G: Game> Room<G> {
         let player = member.player;
         tracing::info!(client = client.0, %player, name = member.name, "resumed");
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
-        let mut back = self.member(now, (player, member.name.clone()), member.token, hello);
+        let seat = (player, member.name.clone());
+        let mut back = self.member(now, seat, member.token, hello, pass);
         back.resume(&member);
         self.welcome(client, &back, resumed);
         self.take_seat(client, back);
@@ -176,10 +192,11 @@ impl<G: Game> Room<G> {
         seat: (PlayerId, String),
         token: ResumeToken,
         hello: Hello,
+        pass: Pass,
     ) -> Member {
         let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
         let Host { epoch_number, ref config, .. } = self.host;
-        Member::new(seat, token, hello, now, offset, epoch_number, config)
+        Member::new(seat, token, hello, now, offset, epoch_number, config).with(pass)
     }
 
     /// Lets a player into the game.
@@ -191,7 +208,7 @@ impl<G: Game> Room<G> {
         self.game.join(&mut self.world, player);
     }
 
-    fn take_seat(&mut self, client: ClientId, member: Member) {
+    pub(super) fn take_seat(&mut self, client: ClientId, member: Member) {
         let seated = Seated::new::<G>(member, self.host.number, self.host.config.rates);
         self.members.insert(client, seated);
     }

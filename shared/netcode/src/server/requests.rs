@@ -4,6 +4,7 @@ use super::bucket::RequestLimit;
 use super::control::{Command, CommandError, Event};
 use super::member::Seated;
 use super::output::ClientId;
+use super::people::Muted;
 use super::room::Room;
 use super::rotation::Draining;
 use crate::fields::{Entity, find_kind};
@@ -67,6 +68,16 @@ impl<G: Game> Room<G> {
             return Err(Refusal::TooMany);
         }
         let player = member.player;
+        if text.starts_with('/') && self.host.config.takes_commands {
+            self.host.tell(Event::Asked { player, text });
+            return Ok(());
+        }
+        member.muted.take_if(|mute| !mute.holds(now));
+        if let Some(mute) = &member.muted {
+            let text = clip(&mute.answer(now), TEXT_BYTES_MAX).to_owned();
+            self.host.send(client, ServerMessage::Chat { from: None, text });
+            return Ok(());
+        }
         tracing::info!(%player, name = member.name, text, "chat");
         self.broadcast(&ServerMessage::Chat { from: Some(player), text: text.clone() });
         self.host.tell(Event::Chat { player, text });
@@ -119,6 +130,25 @@ impl<G: Game> Room<G> {
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
                 self.broadcast(&ServerMessage::Chat { from: None, text });
+            }
+            Command::Tell { player, text } => {
+                let text = clean_line(&text).ok_or(CommandError::Empty)?;
+                let client = self.present().find(|(_, member)| member.player == player);
+                let (client, _) = client.ok_or(CommandError::NoPlayer(player))?;
+                self.host.send(client, ServerMessage::Chat { from: None, text });
+            }
+            Command::Mute { player, mute } => {
+                let mut members = self.members.values_mut();
+                let seated = members.find(|seated| seated.member.player == player);
+                let member = &mut seated.ok_or(CommandError::NoPlayer(player))?.member;
+                member.muted = mute.map(|mute| Muted::from(mute, now));
+            }
+            Command::Undrain => {
+                if self.host.draining.take().is_some() {
+                    tracing::info!("the server is drained no more");
+                    let text = "the server goes on".to_owned();
+                    self.broadcast(&ServerMessage::Chat { from: None, text });
+                }
             }
             Command::Send { kind, rule } => {
                 let found = find_kind(G::Entity::KINDS, &kind)?;

@@ -16,32 +16,26 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::fields::{Entity, Record, find_kind};
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
 use crate::ids::PlayerId;
-use crate::limits::{
-    BOTS_MAX, CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, ROOM_EVENTS_MAX,
-    SILENCE_MAX,
-};
+use crate::limits::{BOTS_MAX, ROOM_EVENTS_MAX, SILENCE_MAX};
 use crate::motion::send_rule::SendRule;
-use crate::path::PathWindow;
 use crate::random::Random;
-use crate::rewind::{Past, Rewind, Rewound};
+use crate::rewind::{Past, Rewind};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
-use crate::time::{LocalTime, Micros, Tick};
+use crate::time::{LocalTime, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::state::Codec;
 
-use super::any::AnyRoom;
+use super::any::AnyRoom as _;
 use super::config::RoomConfig;
-use super::control::{Command, CommandError, Event};
+use super::control::Event;
 use super::interest::Interest;
-use super::member::{DatagramError, MemberStats, Seated};
-use super::output::{ClientId, Output};
+use super::member::Seated;
+use super::output::ClientId;
+use super::people::MemberStats;
 use super::rotation::{Host, Rotation};
-
-/// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
-const SNAPSHOTS_LATE_MAX: u64 = 4;
 
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
@@ -65,6 +59,8 @@ pub struct Room<G: Game> {
     pub(super) interest: Interest<G>,
     pub(super) members: BTreeMap<ClientId, Seated<G::Input>>,
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
+    /// Seeds of the bots' whims.
+    bot_random: Random,
     /// Clients that have not got the newest snapshot yet.
     pub(super) due: VecDeque<ClientId>,
     /// First tick of which a snapshot is made, if everybody has got the one before.
@@ -127,6 +123,7 @@ impl<G: Game> Room<G> {
             interest: Interest::default(),
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
+            bot_random: Random::new(seed ^ 0xb07),
             due: VecDeque::new(),
             next_snapshot: config.rates.next_snapshot(tick),
             has_packed: false,
@@ -140,11 +137,8 @@ impl<G: Game> Room<G> {
                 room.send_by(kind, rule);
             }
         }
-        let mut random = Random::new(seed ^ 0xb07);
         for (player, name) in bots {
-            room.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
-            let seat = BotSeat { name, bot: new_bot::<G>(), random: random.fork() };
-            room.bots.insert(player, seat);
+            room.sit_down(player, name);
             room.game.join(&mut room.world, player);
         }
         let mut lost = Vec::new();
@@ -179,6 +173,13 @@ impl<G: Game> Room<G> {
         room
     }
 
+    /// Gives a bot a seat.
+    pub(super) fn sit_down(&mut self, player: PlayerId, name: String) {
+        self.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
+        let random = self.bot_random.fork();
+        self.bots.insert(player, BotSeat { name, bot: new_bot::<G>(), random });
+    }
+
     /// Sends a kind by another rule from now on.
     pub(super) fn send_by(&mut self, kind: u8, rule: SendRule) {
         self.encodings.set_rule(kind, rule);
@@ -188,7 +189,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Moves the epoch after a stall that is too long to catch up: the world's clock stood still.
-    fn lose_time(&mut self, now: LocalTime, ticks: u64) {
+    pub(super) fn lose_time(&mut self, now: LocalTime, ticks: u64) {
         let host = &mut self.host;
         let rates = host.config.rates;
         let due = rates.tick_at(host.server_time(now));
@@ -204,7 +205,7 @@ impl<G: Game> Room<G> {
         self.broadcast(&ServerMessage::Epoch { epoch, unix_micros });
     }
 
-    fn step(&mut self) {
+    pub(super) fn step(&mut self) {
         let tick = self.world.tick.plus(1);
         let inputs = &mut self.inputs;
         inputs.clear();
@@ -230,7 +231,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Frees the seats of those who stay away, and keeps those of the silent.
-    fn drop_silent(&mut self, now: LocalTime) {
+    pub(super) fn drop_silent(&mut self, now: LocalTime) {
         let members = self.members.iter();
         let late = members.filter(|(_, seated)| match seated.member.away_until {
             Some(until) => now >= until,
@@ -253,7 +254,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Sends what the game emitted.
-    fn send_events(&mut self) {
+    pub(super) fn send_events(&mut self) {
         while let Some((to, bytes)) = self.world.outbox.pop() {
             let message = ServerMessage::Game(bytes);
             match to {
@@ -269,7 +270,7 @@ impl<G: Game> Room<G> {
     }
 
     /// Tells the host what the rules report, and that a round is over.
-    fn tell_of_rounds(&mut self, played_before: u32) {
+    pub(super) fn tell_of_rounds(&mut self, played_before: u32) {
         while let Some((name, player, value)) = self.world.outbox.pop_report() {
             // They leave room for whoever comes and goes.
             if self.host.events.len() < ROOM_EVENTS_MAX / 2 {
@@ -319,174 +320,5 @@ impl<G: Game> Room<G> {
     /// Counts of a client's session.
     pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
         self.members.get(&client).map(|seated| seated.member.stats)
-    }
-}
-
-impl<G: Game> AnyRoom for Room<G> {
-    fn game_name(&self) -> &'static str {
-        G::NAME
-    }
-
-    fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        let is_present = |seated: &Seated<_>| seated.member.away_until.is_none();
-        if self.members.get(&client).is_some_and(is_present) {
-            self.handle_request(now, client, body);
-        }
-    }
-
-    fn handle_first(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        if !self.members.contains_key(&client) {
-            self.receive(now, client, body);
-        }
-    }
-
-    fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
-        let server_time = self.host.server_time(now);
-        let (tick, rates) = (self.world.tick, self.host.config.rates);
-        let seated = self.members.get_mut(&client);
-        let Some(seated) = seated.filter(|it| it.member.away_until.is_none()) else { return };
-        match seated.handle_datagram(bytes, now, server_time, tick, rates) {
-            Ok(()) => {}
-            Err(DatagramError::NeverSent(error)) => {
-                self.close(client, Disconnect::new(Code::Protocol, error.to_string()));
-            }
-            Err(error) => {
-                seated.member.stats.refused += 1;
-                tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
-            }
-        }
-    }
-
-    fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
-        if let Some(seated) = self.members.get_mut(&client) {
-            seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
-        }
-    }
-
-    fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
-        self.members.get_mut(&client).map_or(PathWindow::Open, |seated| seated.window(now))
-    }
-
-    fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
-        let number = self.host.number;
-        let mut until = now + self.host.config.resume;
-        if let Some(draining) = &self.host.draining {
-            until = until.min(draining.end);
-        }
-        let Some(seated) = self.members.get_mut(&client) else { return };
-        let member = &mut seated.member;
-        // A seat is kept for a player, and not for whoever only knocked.
-        if until <= now || member.stats.accepted == 0 {
-            return self.free(client, reason);
-        }
-        if member.away_until.is_none() {
-            tracing::info!(client = client.0, player = %member.player, reason, "away");
-            member.away_until = Some(until);
-            member.away_in = number;
-            let player = member.player;
-            self.host.tell(Event::Away { player });
-        }
-    }
-
-    fn handle_left(&mut self, client: ClientId, reason: &str) {
-        self.free(client, reason);
-    }
-
-    fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {
-        self.carry_out(now, command)
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.host.events.pop_front()
-    }
-
-    fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
-        let rates = self.host.config.rates;
-        let due = rates.tick_at(self.host.server_time(now));
-        let behind = due.since(self.world.tick);
-        if behind > CATCH_UP_TICKS_MAX {
-            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
-        }
-        let due = rates.tick_at(self.host.server_time(now));
-        let end = due.min(self.world.tick.plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
-        while self.world.tick < end {
-            let played = (G::KIT.rounds_played)(&self.world);
-            self.step();
-            self.send_events();
-            self.tell_of_rounds(played);
-            self.has_packed = false;
-        }
-        // What is still due goes first, but not for ever.
-        let late = self.world.tick.since(self.next_snapshot);
-        let goes_first =
-            self.world.tick < due && late < SNAPSHOTS_LATE_MAX * rates.ticks_per_snapshot();
-        if self.world.tick >= self.next_snapshot && !goes_first {
-            self.drop_silent(now);
-            // Until everybody has got the last one, a new one would only take the time for it.
-            // Datagrams are stamped by the newest, so none of another may be left either.
-            let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
-            if self.due.is_empty() && self.host.outputs.iter().all(is_other) {
-                self.make_snapshot();
-            }
-        }
-    }
-
-    fn next_timeout(&self) -> LocalTime {
-        let due = self.host.config.rates.time_of(self.world.tick.plus(1));
-        self.host.epoch + Micros(due.0)
-    }
-
-    fn shutdown(&mut self, goodbye: &Disconnect) {
-        for client in self.members.keys().copied().collect::<Vec<_>>() {
-            self.close(client, goodbye.clone());
-        }
-    }
-
-    fn drained(&self, now: LocalTime) -> Option<Disconnect> {
-        let draining = self.host.draining.as_ref()?;
-        let rounds = (G::KIT.rounds_played)(&self.world);
-        let is_over = self.members.is_empty() || now >= draining.end || rounds > draining.rounds;
-        is_over.then(|| draining.goodbye.clone())
-    }
-
-    fn poll_output_unless(
-        &mut self,
-        now: LocalTime,
-        behind: &dyn Fn(ClientId) -> bool,
-    ) -> Option<Output> {
-        while self.host.outputs.is_empty() && !self.due.is_empty() && self.has_time(now) {
-            self.pack_due(now, behind);
-            self.has_packed = true;
-        }
-        let output = self.host.outputs.pop_front()?;
-        Some(self.stamped(now, output))
-    }
-
-    fn status(&self) -> Status {
-        Self::status(self)
-    }
-
-    fn seats_taken(&self) -> usize {
-        self.members.len()
-    }
-
-    fn poll_rewound(&mut self) -> Option<Rewound> {
-        self.world.past.poll_rewound()
-    }
-
-    fn is_over(&self) -> bool {
-        let rounds = self.host.config.rounds;
-        rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
-    }
-
-    fn close_game(self: Box<Self>) -> Rotation {
-        let Self { host, world, members, bots, .. } = *self;
-        let members = members.into_iter().map(|(client, seated)| (client, seated.into_member()));
-        Rotation {
-            host: Host { number: host.number.wrapping_add(1), ..host },
-            tick: world.tick,
-            members: members.collect(),
-            bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
-        }
     }
 }

@@ -1,10 +1,8 @@
-//! Free seats and free names.
+//! Free seats.
 
 use std::collections::BTreeSet;
 
 use crate::ids::PlayerId;
-use crate::limits::NAME_BYTES_MAX;
-use crate::wire::text::clip;
 
 /// The next seat from `next` on that is not taken; `next` becomes the one after it.
 pub(super) fn free_seat(taken: impl Iterator<Item = PlayerId>, next: &mut PlayerId) -> PlayerId {
@@ -16,18 +14,4 @@ pub(super) fn free_seat(taken: impl Iterator<Item = PlayerId>, next: &mut Player
     let free = *next;
     next.0 = free.0.wrapping_add(1);
     free
-}
-
-/// The wanted name, or that with a number if somebody has it already.
-pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String) -> String {
-    let taken: BTreeSet<_> = taken.collect();
-    if !taken.contains(wanted.as_str()) {
-        return wanted;
-    }
-    let numbered = (2..=u32::MAX).map(|number| {
-        let suffix = format!(" {number}");
-        format!("{}{suffix}", clip(&wanted, NAME_BYTES_MAX - suffix.len()))
-    });
-    // There are fewer names taken than numbers.
-    numbered.into_iter().find(|name| !taken.contains(name.as_str())).unwrap_or(wanted)
 }

@@ -62,6 +62,8 @@ pub struct Hello {
     pub wishes: u32,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
+    /// The server's password, where it needs one; at most [`TEXT_BYTES_MAX`] bytes.
+    pub password: Option<String>,
 }
 
 /// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
@@ -235,15 +237,22 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
     Ok(kind)
 }
 
-/// Reads a message. Those of `open` kinds may go on, in words of a later version. A hello and a
-/// status of an earlier version end before the room or the rooms; then there are none.
-fn parse<M: DeserializeOwned>(body: &[u8], last: u32, open: &[u32]) -> Result<M, WireError> {
+/// Reads a message. Those of `open` kinds may go on, in words of a later version, and may lack the
+/// last fields, so many zeros. A hello and a
+/// status of an earlier version end before the room and the password, or the rooms; then there are
+/// none.
+fn parse<M: DeserializeOwned>(
+    body: &[u8],
+    last: u32,
+    open: &[(u32, usize)],
+) -> Result<M, WireError> {
     let kind = kind(body)?;
     if kind > last {
         return Err(WireError::Message(kind));
     }
     // Behind whatever goes on it is unread.
-    let padded = open.contains(&kind).then(|| [body, &[0]].concat());
+    let open = open.iter().find(|(it, _)| *it == kind);
+    let padded = open.map(|(_, zeros)| [body, &[0; 2][..*zeros]].concat());
     match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
         Ok((message, rest)) if rest.is_empty() || padded.is_some() => Ok(message),
         Ok(_) => Err(WireError::Trailing),
@@ -265,10 +274,11 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[0])?;
+        let message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
+            check_text(hello.password.as_deref().unwrap_or(""), TEXT_BYTES_MAX, "password")?;
             if hello.games.len() > GAMES_MAX {
                 return Err(WireError::Range("list of games"));
             }
@@ -305,7 +315,7 @@ impl ClientMessage {
 impl ServerMessage {
     /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[0, 1, 2])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 1), (2, 1)])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
             Self::Joined(seats) => {
@@ -364,6 +374,7 @@ mod tests {
             resume: Some(ResumeToken(300)),
             wishes: WISH_PLAIN,
             room: None,
+            password: None,
         }
     }
 
@@ -372,7 +383,7 @@ mod tests {
         let framed = frame(&ClientMessage::Hello(hello())).unwrap();
         #[rustfmt::skip]
         assert_eq!(framed[..31], [
-            130, 0, // length
+            131, 0, // length
             0, // Hello
             0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
             5, b'0', b'.', b'1', b'.', b'0',
@@ -381,7 +392,7 @@ mod tests {
             1, // -1, zigzag
         ]);
         assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-        assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0]);
+        assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0]);
         let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
         assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
         assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
@@ -428,14 +439,17 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_of_the_past_names_no_room() {
+    fn a_hello_of_the_past_names_no_room_and_no_password() {
         let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-        let old = &body[..body.len() - 1];
-        assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
+        for missing in [1, 2] {
+            let old = &body[..body.len() - missing];
+            assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
+        }
+        let oldest = body.len() - 2;
         let there = Hello { room: "friday".parse().ok(), ..hello() };
         let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
         assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
-        for cut in old.len() + 1..body.len() {
+        for cut in oldest + 1..body.len() - 1 {
             assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
         }
     }

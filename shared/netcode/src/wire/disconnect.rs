@@ -87,6 +87,14 @@ codes! {
     Failed = 15, Some(5);
     /// There is no room of that code, and the server makes none.
     NoRoom = 16, None;
+    /// The host has banned the player, the address or its network.
+    Banned = 17, None;
+    /// The server needs a password, and the client stated none or another.
+    Password = 18, None;
+    /// The server is for players on a list, and the player is not on it.
+    NotListed = 19, None;
+    /// The player's name deceives others; a player with another name is welcome.
+    BadName = 21, None;
 }
 
 /// The end of a session, as told to whoever was in it.
@@ -152,7 +160,7 @@ mod tests {
             let known = Code::ALL.contains(&code);
             assert_eq!(known, !matches!(code, Code::Other(_)), "{code:?}");
         }
-        assert_eq!(Code::ALL.len(), 17);
+        assert_eq!(Code::ALL.len(), 21);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! All threads share it. Its lock is taken when somebody comes or goes, or waits for a thread that
 //! stands still, and never for a player's packet.
 
+mod choice;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +16,11 @@ use phaselock::limits::ROOMS_LISTED_MAX;
 use phaselock::server::{Command, Event};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{Hello, Status};
-use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use tokio::time::Instant;
+
+use super::rooms::Measured;
 
 /// Silence of a thread of rooms after which nobody is led there: sixty ticks, so that none that is
 /// merely late is left out.
@@ -66,7 +70,7 @@ pub(super) struct Destination {
 }
 
 /// Figures of a room.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RoomFigures {
     /// Code, game, players, seats and bots.
     pub status: RoomStatus,
@@ -78,6 +82,10 @@ pub struct RoomFigures {
     pub busy: Duration,
     /// Times that its rules panicked.
     pub panics: u32,
+    /// Rounds of its game that have been played.
+    pub rounds: u32,
+    /// Everything that is measured once a second, as of the last time.
+    pub measured: Arc<Measured>,
 }
 
 /// A seat that somebody has.
@@ -167,6 +175,34 @@ impl Directory {
         }
     }
 
+    /// Lists the rooms that were kept of the server before, each with true if anybody is led there.
+    pub(super) fn list_kept(&self, rooms: Vec<(RoomCode, bool)>) {
+        let mut list = self.list();
+        for (code, is_open) in rooms {
+            let mut listed = list.rooms.values();
+            if listed.all(|entry| entry.figures.status.code != code)
+                && list.rooms.len() < list.rooms_max
+            {
+                let id = list.make(Some(&code), LocalTime(0));
+                if let Some(entry) = list.rooms.get_mut(&id) {
+                    entry.figures.is_open = is_open;
+                }
+            }
+        }
+    }
+
+    /// True if anybody is led to a room.
+    pub(super) fn is_open(&self, room: RoomId) -> bool {
+        self.list().rooms.get(&room).is_some_and(|entry| entry.figures.is_open)
+    }
+
+    /// Takes in what was measured of a room.
+    pub(super) fn tell(&self, room: RoomId, measured: Measured) {
+        if let Some(entry) = self.list().rooms.get_mut(&room) {
+            entry.figures.measured = Arc::new(measured);
+        }
+    }
+
     /// The heartbeat of a thread of rooms; any other's is nobody's.
     pub(super) fn heartbeat(&self, shard: usize) -> Heartbeat {
         self.list().heartbeats.get(shard).cloned().unwrap_or_else(Heartbeat::new)
@@ -243,6 +279,14 @@ impl Directory {
             }
             Event::Away { player } => (player, true),
             Event::Resumed { player } => (player, false),
+            Event::Game { .. } => {
+                entry.figures.rounds = 0;
+                return;
+            }
+            Event::Round { played } => {
+                entry.figures.rounds = *played;
+                return;
+            }
             _ => return,
         };
         if let Some(seat) = entry.seats.get_mut(away.0) {
@@ -304,9 +348,15 @@ impl Directory {
         self.list().rooms.remove(&room);
     }
 
-    /// Makes no rooms any more, and says this to whoever would need one.
-    pub(super) fn drain(&self, goodbye: Disconnect, end: Instant) {
-        self.list().draining = Some((goodbye, end));
+    /// Makes no rooms any more, and says this to whoever would need one; none: makes them again.
+    pub(super) fn drain(&self, draining: Option<(Disconnect, Instant)>) {
+        self.list().draining = draining;
+    }
+
+    /// The goodbye and the time that is left, once the server is drained.
+    pub(super) fn draining_until(&self) -> Option<(Disconnect, Duration)> {
+        let (goodbye, end) = self.list().draining.clone()?;
+        Some((goodbye, end.saturating_duration_since(Instant::now())))
     }
 
     /// The goodbye, once the server is drained.
@@ -340,129 +390,6 @@ impl Directory {
         // A room made for a code is for those who know it.
         let open = rooms().filter(|room| room.is_open);
         status.rooms = open.map(|room| room.status.clone()).take(ROOMS_LISTED_MAX).collect();
-    }
-}
-
-impl List {
-    fn next_id(&mut self) -> RoomId {
-        let id = RoomId(self.next);
-        self.next = self.next.wrapping_add(1);
-        id
-    }
-
-    fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
-        self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
-    }
-
-    /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
-    fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
-        let key = hello.credentials.key;
-        let mut rooms = self.rooms.iter();
-        if let Some(token) = hello.resume
-            && let Some((room, _)) = rooms.find(|(room, entry)| {
-                room.number() == token.room() && entry.seats_of(key).next().is_some()
-            })
-        {
-            return Ok(*room);
-        }
-        if let Some(code) = &hello.room {
-            let mut rooms = self.rooms.iter();
-            let found = rooms.find(|(_, entry)| entry.figures.status.code == *code);
-            return match found {
-                Some((room, _)) => Ok(*room),
-                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code), now),
-                None => {
-                    let text = format!("there is no room {code} here; check its code");
-                    Err(Disconnect::new(Code::NoRoom, text))
-                }
-            };
-        }
-        let mut rooms = self.rooms.iter();
-        let kept = rooms.find(|(_, entry)| entry.seats_of(key).any(|seat| seat.is_away));
-        if let Some((room, _)) = kept {
-            return Ok(*room);
-        }
-        let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
-        let free_if = |may: &dyn Fn(&Entry) -> bool| {
-            let free = |entry: &Entry| entry.has_seat() && may(entry);
-            self.emptiest(|entry| free(entry) && has(&entry.figures.status.game))
-                .or_else(|| self.emptiest(free))
-        };
-        // A room that stands still is the last choice.
-        if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
-            return Ok(room);
-        }
-        let may_make = self.rooms.len() < self.rooms_max && self.draining.is_none();
-        let one_runs = (0..self.heartbeats.len()).any(|shard| !self.is_silent(shard, now));
-        let standing = free_if(&|_| true).filter(|_| !(may_make && one_runs));
-        match standing {
-            Some(room) => Ok(room),
-            None if may_make => self.make_unless_full(None, now),
-            // A full room may still free a seat that it keeps, and says so otherwise.
-            None => self.any(now).ok_or_else(|| self.full()),
-        }
-    }
-
-    /// The emptiest room, seats or not, if possible one that does not stand still.
-    fn any(&self, now: LocalTime) -> Option<RoomId> {
-        let runs = |entry: &Entry| !self.is_silent(entry.shard, now);
-        self.emptiest(runs).or_else(|| self.emptiest(|_| true))
-    }
-
-    /// The goodbye where there is no room for anybody.
-    fn full(&self) -> Disconnect {
-        let draining = self.draining.as_ref().map(|(goodbye, _)| goodbye.clone());
-        draining
-            .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
-    }
-
-    /// The room with the fewest seats taken, among those to which anybody is led.
-    fn emptiest(&self, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
-        let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
-        open.min_by_key(|(_, entry)| entry.taken()).map(|(room, _)| *room)
-    }
-
-    fn make_unless_full(
-        &mut self,
-        code: Option<&RoomCode>,
-        now: LocalTime,
-    ) -> Result<RoomId, Disconnect> {
-        if self.draining.is_some() || self.rooms.len() >= self.rooms_max {
-            return Err(self.full());
-        }
-        Ok(self.make(code, now))
-    }
-
-    /// Lists a room on the thread with the fewest, among those that run. Without a code it gets the
-    /// first free number, and anybody is led there.
-    fn make(&mut self, code: Option<&RoomCode>, now: LocalTime) -> RoomId {
-        let is_taken =
-            |code: &RoomCode| self.rooms.values().any(|entry| entry.figures.status.code == *code);
-        let numbered = || {
-            let mut codes = (1..).map(RoomCode::numbered);
-            codes.find(|code| !is_taken(code)).unwrap_or_else(|| RoomCode::numbered(0))
-        };
-        let is_open = code.is_none();
-        let status = RoomStatus {
-            code: code.cloned().unwrap_or_else(numbered),
-            game: String::new(),
-            players: 0,
-            // The game may have fewer, which its thread tells when it has opened the room.
-            players_max: self.players_max,
-            bots: 0,
-        };
-        let on = |shard| self.rooms.values().filter(|entry| entry.shard == shard).count();
-        let order = |shard: &usize| (self.is_silent(*shard, now), on(*shard));
-        let shard = (0..self.heartbeats.len()).min_by_key(order).unwrap_or(0);
-        let figures =
-            RoomFigures { status, is_open, seats_taken: 0, busy: Duration::ZERO, panics: 0 };
-        // One that is closed for its mistakes leaves its place to the next.
-        let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
-        let is_kept = is_open && kept < self.rooms_kept;
-        let entry = Entry { figures, shard, is_kept, coming: 0, seats: BTreeMap::new() };
-        let id = self.next_id();
-        self.rooms.insert(id, entry);
-        id
     }
 }
 

@@ -134,17 +134,18 @@ impl Driver {
         let ids = self.take_ids();
         let are_many = self.rooms.are_many();
         for id in &ids {
-            let begun = are_many.then(Instant::now);
-            if self.rooms.tick(*id, self.clock.now()) {
-                self.ticked.push(*id);
-            }
+            let begun = Instant::now();
+            let has_ticked = self.rooms.tick(*id, self.clock.now());
+            let ticked = begun.elapsed();
             self.drain(*id).await;
-            if let Some(begun) = begun {
-                let took = begun.elapsed();
-                self.rooms.note_busy(*id, took, self.clock.now());
-                if took > PACKING {
-                    self.look().await;
-                }
+            let took = begun.elapsed();
+            if has_ticked {
+                self.ticked.push(*id);
+                self.rooms.note_times(*id, ticked, took - ticked);
+            }
+            self.rooms.note_busy(*id, took, self.clock.now());
+            if are_many && took > PACKING {
+                self.look().await;
             }
         }
         self.ids = ids;
@@ -166,7 +167,10 @@ impl Driver {
         for id in &ids {
             self.rooms.tell_events(*id);
             let now = self.clock.now();
+            self.rooms.tell_figures(*id, now);
+            self.rooms.keep_if_due(*id, now);
             if let Some(goodbye) = self.rooms.drained(*id, now) {
+                self.rooms.keep_last(*id);
                 self.rooms.shut(*id, &goodbye);
                 self.drain(*id).await;
                 self.rooms.tell_events(*id);
@@ -245,6 +249,7 @@ impl Driver {
             let _ = stop.send(goodbye.clone());
         }
         for id in self.take_ids() {
+            self.rooms.keep_last(id);
             self.rooms.shut(id, goodbye);
             self.drain(id).await;
             self.rooms.tell_events(id);
@@ -286,8 +291,8 @@ impl Driver {
     /// Carries out an order here, or has it carried out where its room is.
     fn carry_out(&mut self, order: Order) {
         let Some(shard) = self.shards.get(order.to.shard) else {
-            let Order { to, command, done } = order;
-            let result = self.rooms.handle_command(to.room, command);
+            let Order { to, task, done } = order;
+            let result = self.rooms.handle_task(to.room, task);
             // Whoever has the result has the news of it.
             self.rooms.tell_events(to.room);
             // Nobody may wait for the result any more.
@@ -295,7 +300,7 @@ impl Driver {
             return;
         };
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
-            tracing::warn!(command = ?order.command, "a thread of rooms takes no orders");
+            tracing::warn!(task = ?order.task, "a thread of rooms takes no orders");
         }
     }
 
@@ -345,7 +350,10 @@ impl Driver {
                         rooms.handle_lost(clock.time_of(now), id, client, reason);
                     }
                 }
-                Some(Output::Close { client, goodbye }) => network.leave(client, goodbye, now),
+                Some(Output::Close { client, goodbye }) => {
+                    rooms.count_goodbye(goodbye.code);
+                    network.leave(client, goodbye, now);
+                }
                 None => return,
             }
             if now - looked > PACKING {

@@ -9,6 +9,7 @@ use phaselock::server::ClientId;
 use quinn::AsyncUdpSocket;
 use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming};
 
+use super::hosting::Gate;
 use super::newcomers::SharedPlaces;
 use super::packets::{Intake, Outlet, Packet};
 use super::peer::Peer;
@@ -76,6 +77,7 @@ impl Entrance {
     /// The next packet, if it is for a connection.
     pub(super) fn receive(&mut self, outlet: &Outlet) -> Option<ForConnection> {
         let Packet { remote, local, arrival, bytes } = self.intake.pop()?;
+        outlet.count_received(bytes.len());
         let response = &mut self.response;
         response.clear();
         match self.endpoint.handle(arrival, remote, local, None, bytes, response)? {
@@ -99,6 +101,7 @@ impl Entrance {
         &mut self,
         now: Instant,
         places: &SharedPlaces,
+        gate: &dyn Gate,
         outlet: &Outlet,
     ) -> Vec<(ConnectionHandle, Box<Peer>)> {
         let mut admitted = Vec::new();
@@ -118,6 +121,10 @@ impl Entrance {
                 continue;
             }
             let remote = incoming.remote_address().ip();
+            if !gate.lets_knock(remote) {
+                self.endpoint.ignore(incoming);
+                continue;
+            }
             let Some(place) = places.lock().enter(remote) else {
                 tracing::debug!(%remote, "refused: too many connections");
                 let transmit = self.endpoint.refuse(incoming, &mut self.response);

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::server::{Command, CommandError, Event};
+use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
+use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, RoomFigures};
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
@@ -17,11 +19,19 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events that wait for whoever listens; of more the oldest are lost, and the listener is told.
 const EVENTS_MAX: usize = 1024;
 
+/// An order's content.
+#[derive(Clone, Debug)]
+pub(super) enum Task {
+    Command(Command),
+    /// Go on with that game, or with the same one anew.
+    Play(Option<String>),
+}
+
 /// An order to a room and the way back for its result.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) to: Destination,
-    pub(super) command: Command,
+    pub(super) task: Task,
     pub(super) done: oneshot::Sender<Result<(), CommandError>>,
 }
 
@@ -63,6 +73,7 @@ pub struct ServerHandle {
     orders: mpsc::Sender<Order>,
     events: broadcast::Sender<RoomEvent>,
     directory: Arc<Directory>,
+    counters: Arc<Counters>,
 }
 
 /// The server's end.
@@ -71,14 +82,21 @@ pub(super) struct Host {
     pub(super) orders: mpsc::Receiver<Order>,
     pub(super) events: broadcast::Sender<RoomEvent>,
     pub(super) directory: Arc<Directory>,
+    pub(super) counters: Arc<Counters>,
 }
 
 pub(super) fn channel() -> (ServerHandle, Host) {
     let (order_sender, orders) = mpsc::channel(ORDERS_MAX);
     let (events, _) = broadcast::channel(EVENTS_MAX);
     let directory = Arc::new(Directory::new());
-    let host = Host { orders, events: events.clone(), directory: Arc::clone(&directory) };
-    (ServerHandle { orders: order_sender, events, directory }, host)
+    let counters = Arc::new(Counters::default());
+    let handle = ServerHandle {
+        orders: order_sender,
+        events: events.clone(),
+        directory: Arc::clone(&directory),
+        counters: Arc::clone(&counters),
+    };
+    (handle, Host { orders, events, directory, counters })
 }
 
 impl ServerHandle {
@@ -88,16 +106,20 @@ impl ServerHandle {
         if let Command::Drain { goodbye, within } = &command {
             // No room is made any more, also while the others are told.
             let within = Duration::from_micros(within.0.unsigned_abs());
-            self.directory.drain(goodbye.clone(), Instant::now() + within);
+            self.directory.drain(Some((goodbye.clone(), Instant::now() + within)));
+        } else if command == Command::Undrain {
+            self.directory.drain(None);
         }
         let rooms = self.directory.destinations();
-        if matches!(command, Command::Kick { .. }) && rooms.len() > 1 {
+        let is_personal =
+            matches!(command, Command::Kick { .. } | Command::Tell { .. } | Command::Mute { .. });
+        if is_personal && rooms.len() > 1 {
             return Err(OrderError::WhichRoom);
         }
         // All are told before any is waited for: one that stands still keeps no other from it.
         let mut results = Vec::with_capacity(rooms.len());
         for to in rooms {
-            results.push(self.give(to, command.clone()).await);
+            results.push(self.give(to, Task::Command(command.clone())).await);
         }
         let end = Instant::now() + ANSWER_TIMEOUT;
         let mut carried_out = Ok(());
@@ -115,17 +137,37 @@ impl ServerHandle {
     /// closed, and the server goes on without it.
     pub async fn command_in(&self, room: &RoomCode, command: Command) -> Result<(), OrderError> {
         let to = self.directory.find(room).ok_or_else(|| OrderError::NoRoom(room.clone()))?;
-        self.order(to, command).await
+        self.order(to, Task::Command(command)).await
     }
 
-    async fn order(&self, to: Destination, command: Command) -> Result<(), OrderError> {
-        let done = self.give(to, command).await?;
+    /// Has a room go on with a game at once, or with the one that it plays from its beginning
+    /// (none). Players keep their seats. Without a code all rooms do.
+    pub async fn play(
+        &self,
+        room: Option<&RoomCode>,
+        game: Option<&str>,
+    ) -> Result<(), OrderError> {
+        let rooms = match room {
+            None => self.directory.destinations(),
+            Some(code) => {
+                let found = self.directory.find(code);
+                vec![found.ok_or_else(|| OrderError::NoRoom(code.clone()))?]
+            }
+        };
+        for to in rooms {
+            self.order(to, Task::Play(game.map(str::to_owned))).await?;
+        }
+        Ok(())
+    }
+
+    async fn order(&self, to: Destination, task: Task) -> Result<(), OrderError> {
+        let done = self.give(to, task).await?;
         answer(done, Instant::now() + ANSWER_TIMEOUT).await
     }
 
-    async fn give(&self, to: Destination, command: Command) -> Result<Answer, OrderError> {
+    async fn give(&self, to: Destination, task: Task) -> Result<Answer, OrderError> {
         let (done, result) = oneshot::channel();
-        let order = Order { to, command, done };
+        let order = Order { to, task, done };
         self.orders.send(order).await.map_err(|_| OrderError::Stopped)?;
         Ok(result)
     }
@@ -134,6 +176,16 @@ impl ServerHandle {
     /// many.
     pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
         self.events.subscribe()
+    }
+
+    /// Counts of packets and goodbyes since the start.
+    pub fn traffic(&self) -> Traffic {
+        self.counters.traffic()
+    }
+
+    /// Goodbye to newcomers and time until the end, while the server is drained.
+    pub fn draining(&self) -> Option<(Disconnect, Duration)> {
+        self.directory.draining_until()
     }
 
     /// Figures of all rooms, those too that no status tells of.

@@ -5,6 +5,7 @@
 //! ```text
 //! drive          a turn: packets in, ticks, snapshots, packets out     handle: the host's orders
 //!   rooms        what runs here, game after game, and what panicked    directory: who goes where
+//!     keeping, figures, orders                                         hosting: the host's say
 //!     pause      a room between a panic and its next game
 //!   network      all connections: who may send, what is due
 //!     entrance   the socket: whose packet, who may come in             newcomers: how many
@@ -21,11 +22,13 @@
 //! waits is bounded.
 
 mod control;
+mod counters;
 mod deadlines;
 mod directory;
 mod drive;
 mod entrance;
 mod handle;
+mod hosting;
 mod network;
 mod newcomers;
 mod packets;
@@ -59,17 +62,22 @@ use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::settings::{self, SPARE_CONNECTIONS};
 use crate::socket;
+use counters::Counters;
+pub use counters::Traffic;
 use directory::Directory;
 pub use directory::RoomFigures;
 use drive::{Driver, Shard, Shutdown};
 use entrance::Entrance;
 use handle::{ORDERS_MAX, Order};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
+use hosting::Hosting;
+pub use hosting::{Gate, Keeper, Open};
 use network::{Network, Source};
 use newcomers::SharedPlaces;
 use plan::Plan;
 pub use plan::RoomsConfig;
 use rooms::Rooms;
+pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
 
 /// A server cannot be bound.
@@ -95,6 +103,7 @@ pub struct Server {
     address: SocketAddr,
     handle: ServerHandle,
     host: handle::Host,
+    hosting: Hosting,
 }
 
 impl Server {
@@ -127,7 +136,23 @@ impl Server {
             None,
         );
         let (handle, host) = handle::channel();
-        Ok(Self { socket, endpoint, address, handle, host })
+        let hosting = Hosting { counters: Arc::clone(&host.counters), ..Hosting::default() };
+        Ok(Self { socket, endpoint, address, handle, host, hosting })
+    }
+
+    /// The same with a gate, which newcomers must pass.
+    #[must_use]
+    pub fn guarded_by(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.hosting.gate = gate;
+        self
+    }
+
+    /// The same with a keeper, so that rooms go on with the next start: see
+    /// [`run_rooms`](Self::run_rooms).
+    #[must_use]
+    pub fn kept_by(mut self, keeper: Arc<dyn Keeper>) -> Self {
+        self.hosting.keeper = Some(keeper);
+        self
     }
 
     /// The host's hold on it, also while it [runs](Self::run).
@@ -153,7 +178,8 @@ impl Server {
         config: RoomConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
-        let plan = Plan::new(games, config, RoomsConfig::default(), false);
+        let hosting = self.hosting.clone();
+        let plan = Plan::new(games, config, RoomsConfig::default(), false, hosting);
         // Only more threads can fail to start.
         let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
     }
@@ -168,7 +194,7 @@ impl Server {
         rooms: RoomsConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) -> Result<(), ThreadError> {
-        let plan = Plan::new(games, config, rooms, true);
+        let plan = Plan::new(games, config, rooms, true, self.hosting.clone());
         self.play(plan, rooms, Box::pin(shutdown)).await
     }
 
@@ -192,6 +218,9 @@ impl Server {
 
         let Self { socket, endpoint, host, .. } = self;
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
+        if let Some(keeper) = &plan.hosting.keeper {
+            host.directory.list_kept(keeper.kept());
+        }
         let common = Common {
             socket,
             clock,
@@ -199,6 +228,7 @@ impl Server {
             plan: Arc::new(plan),
             directory: host.directory,
             events: host.events,
+            counters: host.counters,
         };
         let (lines, inboxes) = shards::lines(shards);
         let started = inboxes.into_iter().enumerate();
@@ -227,6 +257,7 @@ struct Common {
     plan: Arc<Plan>,
     directory: Arc<Directory>,
     events: broadcast::Sender<RoomEvent>,
+    counters: Arc<Counters>,
 }
 
 impl Common {
@@ -239,8 +270,8 @@ impl Common {
         shutdown: Shutdown,
         shards: Vec<Shard>,
     ) -> Driver {
-        let Self { socket, clock, places, plan, directory, events } = self;
-        let network = Network::new(socket, source, clock, places);
+        let Self { socket, clock, places, plan, directory, events, counters } = self;
+        let network = Network::new(socket, source, clock, places, counters);
         let rooms = Rooms::open(plan, directory, clock, shard, events);
         Driver::new(network, rooms, clock, orders, shutdown, shards)
     }

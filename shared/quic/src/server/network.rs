@@ -16,6 +16,7 @@ use quinn_proto::{ConnectionEvent, ConnectionHandle};
 use tokio::time::Instant as TokioInstant;
 
 use super::control::NotReading;
+use super::counters::Counters;
 use super::deadlines::Deadlines;
 use super::directory::RoomId;
 use super::entrance::Entrance;
@@ -70,11 +71,12 @@ impl Network {
         source: Source,
         clock: Clock,
         places: SharedPlaces,
+        counters: Arc<Counters>,
     ) -> Self {
         Self {
             clock,
             source,
-            outlet: Outlet::new(socket),
+            outlet: Outlet::new(socket, counters),
             peers: Vec::new(),
             handles: HashMap::new(),
             deadlines: Deadlines::default(),
@@ -187,7 +189,7 @@ impl Network {
     /// Lets some of the newcomers in, or sends them away.
     pub(super) fn admit(&mut self, now: Instant, rooms: &mut Rooms) {
         let Source::Socket(entrance) = &mut self.source else { return };
-        for (handle, peer) in entrance.admit(now, &self.places, &self.outlet) {
+        for (handle, peer) in entrance.admit(now, &self.places, rooms.gate(), &self.outlet) {
             self.insert(handle, peer);
             if self.advance(handle, now, rooms) {
                 self.list(handle);

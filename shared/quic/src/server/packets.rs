@@ -13,6 +13,8 @@ use quinn::{AsyncUdpSocket, UdpPoller};
 use quinn_proto::{Connection, Transmit};
 use tokio::time::Instant as TokioInstant;
 
+use super::counters::Counters;
+
 /// Buffers that one call of the system fills, each with packets of one sender. As quinn's.
 const BATCH: usize = 32;
 /// Packets of a client that one call of the system takes, as quinn's: a snapshot has eight at most.
@@ -115,18 +117,20 @@ pub(super) struct Outlet {
     buffer: Vec<u8>,
     /// Transmission in the buffer that the system had no room for.
     waiting: Option<Transmit>,
+    counters: Arc<Counters>,
 }
 
 impl Outlet {
-    pub(super) fn new(socket: Arc<dyn AsyncUdpSocket>) -> Self {
+    pub(super) fn new(socket: Arc<dyn AsyncUdpSocket>, counters: Arc<Counters>) -> Self {
         let poller = Arc::clone(&socket).create_io_poller();
-        Self { socket, poller, buffer: Vec::new(), waiting: None }
+        Self { socket, poller, buffer: Vec::new(), waiting: None, counters }
     }
 
     /// Sends a packet now or never: an endpoint's answer, which its peer asks for again.
     pub(super) fn respond(&self, transmit: &Transmit, bytes: &[u8]) {
-        if let Err(error) = self.socket.try_send(&udp(transmit, bytes)) {
-            tracing::debug!(%error, "answer not sent");
+        match self.socket.try_send(&udp(transmit, bytes)) {
+            Ok(()) => self.counters.sent(1, transmit.size),
+            Err(error) => tracing::debug!(%error, "answer not sent"),
         }
     }
 
@@ -145,13 +149,21 @@ impl Outlet {
 
     fn send(&mut self, transmit: Transmit) {
         match self.socket.try_send(&udp(&transmit, &self.buffer)) {
-            Ok(()) => {}
+            Ok(()) => {
+                let packets = transmit.segment_size.map_or(1, |it| transmit.size.div_ceil(it));
+                self.counters.sent(packets, transmit.size);
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.waiting = Some(transmit);
             }
             // QUIC treats it as lost.
             Err(error) => tracing::debug!(%error, "packet not sent"),
         }
+    }
+
+    /// Counts a packet that came.
+    pub(super) fn count_received(&self, bytes: usize) {
+        self.counters.received(1, bytes);
     }
 
     /// True while a transmission waits for the system.

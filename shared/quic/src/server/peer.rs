@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
 use phaselock::path::PathWindow;
-use phaselock::server::ClientId;
+use phaselock::server::{ClientId, Pass};
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -49,7 +49,7 @@ enum Stage {
     Knocking { until: Instant },
     /// Its room is on another thread, to which it moves with its first message, until then at the
     /// latest.
-    Moving { to: Destination, first: Vec<u8>, until: Instant },
+    Moving { to: Destination, first: Vec<u8>, pass: Pass, until: Instant },
     /// The room has heard of it.
     Playing { room: RoomId },
     /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
@@ -147,7 +147,7 @@ impl Peer {
                 }
                 (_, Ok(first)) => match self.admit(first, now, time, rooms) {
                     Ok(()) => {}
-                    Err(goodbye) => return self.refuse(goodbye, now),
+                    Err(goodbye) => return self.refuse(goodbye, now, rooms),
                 },
                 (_, Err(error)) => {
                     tracing::debug!(client = self.client.0, %error, "no hello");
@@ -176,11 +176,14 @@ impl Peer {
             _ => None,
         };
         self.check_proof(hello.as_ref())?;
+        let remote = self.connection.remote_address();
+        let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
+        let pass = pass.unwrap_or_default();
         let to = rooms.choose(hello.as_ref())?;
         if rooms.are_at(to) {
-            return self.enter(to.room, &first, time, rooms);
+            return self.enter(to.room, &first, pass, time, rooms);
         }
-        self.stage = Stage::Moving { to, first, until: now + MOVING_TIMEOUT };
+        self.stage = Stage::Moving { to, first, pass, until: now + MOVING_TIMEOUT };
         Ok(())
     }
 
@@ -188,13 +191,14 @@ impl Peer {
         &mut self,
         room: RoomId,
         first: &[u8],
+        pass: Pass,
         time: LocalTime,
         rooms: &mut Rooms,
     ) -> Result<(), Disconnect> {
         let remote = self.connection.remote_address();
         tracing::debug!(client = self.client.0, %remote, "connected");
         self.stage = Stage::Playing { room };
-        rooms.enter(time, room, self.client, first)
+        rooms.enter(time, room, self.client, first, pass)
     }
 
     /// Thread to which the client moves, if its room is elsewhere.
@@ -207,12 +211,12 @@ impl Peer {
 
     /// Takes in that the client has come to its room's thread.
     pub(super) fn arrive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
-        let Stage::Moving { to, first, .. } = &mut self.stage else { return };
-        let (room, first) = (to.room, mem::take(first));
+        let Stage::Moving { to, first, pass, .. } = &mut self.stage else { return };
+        let (room, first, pass) = (to.room, mem::take(first), mem::take(pass));
         self.is_listed = false;
-        match self.enter(room, &first, time, rooms) {
+        match self.enter(room, &first, pass, time, rooms) {
             Ok(()) => self.tell_path(rooms),
-            Err(goodbye) => self.refuse(goodbye, now),
+            Err(goodbye) => self.refuse(goodbye, now, rooms),
         }
     }
 
@@ -221,7 +225,7 @@ impl Peer {
     pub(super) fn turn_back(&mut self, goodbye: Disconnect, now: Instant, rooms: &Rooms) {
         if let Stage::Moving { to, .. } = self.stage {
             rooms.directory().arrive(to.room);
-            self.refuse(goodbye, now);
+            self.refuse(goodbye, now, rooms);
         }
     }
 
@@ -233,7 +237,8 @@ impl Peer {
         }
     }
 
-    fn refuse(&mut self, goodbye: Disconnect, now: Instant) {
+    fn refuse(&mut self, goodbye: Disconnect, now: Instant, rooms: &Rooms) {
+        rooms.count_goodbye(goodbye.code);
         tracing::debug!(client = self.client.0, %goodbye, "refused");
         self.put_out(goodbye, now);
     }

@@ -6,6 +6,8 @@ use phaselock::limits::ROOMS_MAX;
 use phaselock::server::RoomConfig;
 use phaselock::time::Micros;
 
+use super::hosting::Hosting;
+
 /// Rooms of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomsConfig {
@@ -39,6 +41,7 @@ pub(super) struct Plan {
     pub(super) is_many: bool,
     /// A room that panics is opened again; otherwise the server panics.
     pub(super) catches: bool,
+    pub(super) hosting: Hosting,
 }
 
 impl Plan {
@@ -47,12 +50,13 @@ impl Plan {
         config: RoomConfig,
         rooms: RoomsConfig,
         catches: bool,
+        hosting: Hosting,
     ) -> Self {
         let games: Vec<_> = games.iter().cloned().collect();
         // A game alone has no end.
         let rounds = config.rounds.filter(|_| games.len() > 1);
         let is_many = rooms.rooms.max(rooms.rooms_max) > 1;
         let config = RoomConfig { rounds, ..config };
-        Self { games, config, empty: rooms.empty, is_many, catches }
+        Self { games, config, empty: rooms.empty, is_many, catches, hosting }
     }
 }

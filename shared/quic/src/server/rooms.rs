@@ -1,25 +1,31 @@
 //! The rooms of one thread: each plays its games in turn, and one that panics disturbs no other.
 
+mod figures;
+mod keeping;
+mod orders;
+
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::path::PathWindow;
-use phaselock::server::{
-    AnyRoom, ClientId, Command, CommandError, Event as Told, Output, RoomConfig, Rotation,
-};
+use phaselock::server::{AnyRoom, ClientId, Event as Told, Output, Pass, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Micros, ServerTime};
 use phaselock::wire::control::{Hello, ServerMessage};
-use phaselock::wire::disconnect::Disconnect;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::broadcast;
 
 use super::directory::{Destination, Directory, Heartbeat, RoomId};
 use super::handle::RoomEvent;
+use super::hosting::Gate;
 use super::pause::{Closed, News, Panics, Pause, given_up, lost};
 use super::plan::Plan;
 use crate::clock::Clock;
+use figures::Meter;
+pub use figures::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 
 /// Time from a panic to the next game: a client takes a game within a second of another one for a
 /// mistake of the server's, and its news may take different times.
@@ -45,6 +51,10 @@ struct Running {
     empty_since: Option<LocalTime>,
     /// Time that it has taken, and the last report of it.
     busy: (Duration, LocalTime),
+    meter: Meter,
+    /// Time of its last checkpoint, and true if that is kept.
+    kept_at: LocalTime,
+    is_kept: bool,
 }
 
 /// The rooms of a thread.
@@ -129,9 +139,22 @@ impl Rooms {
             false => tracing::Span::none(),
         };
         let (pause, empty_since, busy) = (None, None, (Duration::ZERO, now));
-        let running = Running { room: None, pause, code, game: 0, span, panics, empty_since, busy };
+        let running = Running {
+            room: None,
+            pause,
+            code,
+            game: 0,
+            span,
+            panics,
+            empty_since,
+            busy,
+            meter: Meter::new(now),
+            kept_at: now,
+            is_kept: false,
+        };
         self.running.insert(id, running);
-        if !self.play(id, 0, Rotation::new(config)) {
+        let rotation = || Rotation::new(config.clone());
+        if !self.restore(id, &rotation) && !self.play(id, 0, rotation()) {
             return self.give_up(id);
         }
         if let Some(order) = self.directory.drain_order() {
@@ -200,6 +223,11 @@ impl Rooms {
     fn next_game(&mut self, id: RoomId, waiting: Option<Rotation>) {
         let Some(running) = self.running.get(&id) else { return };
         let game = (running.game + 1) % self.plan.games.len().max(1);
+        self.go_on_with(id, game, waiting);
+    }
+
+    /// Goes on to a game with those who waited for it, unless its rules panic.
+    fn go_on_with(&mut self, id: RoomId, game: usize, waiting: Option<Rotation>) {
         if !waiting.is_some_and(|rotation| self.play(id, game, rotation)) {
             self.begin_anew(id);
         }
@@ -226,6 +254,8 @@ impl Rooms {
     fn recover(&mut self, id: RoomId) {
         let now = self.clock.now();
         self.directory.count_panic(id);
+        // What panicked must not come again with the next start.
+        self.forget(id);
         let Some(running) = self.running.get_mut(&id) else { return };
         let (panics, is_last) = running.panics.count(now);
         let code = &running.code;
@@ -271,6 +301,21 @@ impl Rooms {
         self.directory.choose(hello, self.clock.now())
     }
 
+    /// Judges a hello, as the host has it.
+    pub(super) fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
+        self.plan.hosting.gate.judge(hello, address)
+    }
+
+    /// Counts a goodbye.
+    pub(super) fn count_goodbye(&self, code: Code) {
+        self.plan.hosting.counters.goodbye(code);
+    }
+
+    /// The host's gate.
+    pub(super) fn gate(&self) -> &dyn Gate {
+        &*self.plan.hosting.gate
+    }
+
     /// The goodbye to whoever is on the way to a thread that has ended.
     pub(super) fn ended(&self) -> Disconnect {
         self.directory.draining().unwrap_or_else(lost)
@@ -289,11 +334,12 @@ impl Rooms {
         id: RoomId,
         client: ClientId,
         body: &[u8],
+        pass: Pass,
     ) -> Result<(), Disconnect> {
         if !self.running.contains_key(&id) {
             self.start(id, Panics::default());
         }
-        let entered = self.call(id, |room| room.handle_first(now, client, body));
+        let entered = self.call(id, |room| room.handle_arrival(now, client, body, pass));
         self.directory.arrive(id);
         self.measure(id);
         entered.ok_or_else(|| self.closed.goodbye(id).unwrap_or_else(|| self.ended()))
@@ -441,60 +487,6 @@ impl Rooms {
         let measured = self.call(id, |room| (room.status(), room.seats_taken()));
         if let Some((status, seats_taken)) = measured {
             self.directory.measure(id, &status, seats_taken);
-        }
-    }
-}
-
-/// The host's side.
-impl Rooms {
-    /// Carries out an order; while the room waits for its next game, when that begins.
-    pub(super) fn handle_command(
-        &mut self,
-        id: RoomId,
-        command: Command,
-    ) -> Result<(), CommandError> {
-        if let Some(pause) = self.pause_of(id) {
-            pause.keep(News::Order(command));
-            return Ok(());
-        }
-        let now = self.clock.now();
-        self.call(id, |room| room.handle_command(now, command)).unwrap_or(Ok(()))
-    }
-
-    /// The goodbye with which a room ends now, if the host has had it drained.
-    pub(super) fn drained(&mut self, id: RoomId, now: LocalTime) -> Option<Disconnect> {
-        self.call(id, |room| room.drained(now)).flatten()
-    }
-
-    /// Says goodbye to everybody in a room.
-    pub(super) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
-        self.call(id, |room| room.shutdown(goodbye));
-    }
-
-    /// Takes a room away that has said goodbye to everybody.
-    pub(super) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
-        self.running.remove(&id);
-        self.directory.close(id);
-        self.closed.keep(id, goodbye);
-    }
-
-    /// Closes a room that was made on demand and has been empty for long.
-    pub(super) fn close_if_unused(&mut self, id: RoomId, now: LocalTime) {
-        let Some(Running { room: Some(room), empty_since, span, .. }) = self.running.get_mut(&id)
-        else {
-            return;
-        };
-        if room.seats_taken() > 0 {
-            *empty_since = None;
-            return;
-        }
-        if now - *empty_since.get_or_insert(now) >= self.plan.empty {
-            // It is asked again no sooner than after that time, if it has to stay.
-            *empty_since = Some(now);
-            if self.directory.close_empty(id) {
-                span.in_scope(|| tracing::info!("the room was empty for long and is closed"));
-                self.running.remove(&id);
-            }
         }
     }
 }

@@ -40,6 +40,7 @@ pub(super) async fn play(
         resume: None,
         wishes: 0,
         room: None,
+        password: None,
     };
     send.write_all(&frame(&ClientMessage::Hello(hello))?).await?;
     let welcome = match read(&mut receive).await? {

@@ -1,0 +1,275 @@
+//! The state of a room as bytes, from which another process goes on: world, seats and tokens.
+//!
+//! A checkpoint holds the truth on the wire's grid, which is all of it, so that the room that is
+//! made of it steps on as the first one would have. Its players are away until they come back.
+//! Bytes that are damaged, or of other rules, change nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::member::Member;
+use super::output::ClientId;
+use super::room::Room;
+use super::rotation::{Host, Rotation, bot_name};
+use super::seating::free_seat;
+use crate::fields::{Entity, Slot};
+use crate::game::{Game, Profile};
+use crate::identity::{Credentials, Proof, PublicKey, ResumeToken};
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::{BOTS_MAX, ENTITIES_MAX, FIELDS_MAX, GAMES_MAX, PLAYERS_MAX};
+use crate::random::Random;
+use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
+use crate::wire::control::Hello;
+use crate::wire::protocol::game_hash;
+use crate::wire::text::clean_name;
+
+use super::control::Event;
+
+/// Version of the layout.
+const FORMAT: u16 = 1;
+
+/// A room cannot be made of a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// The bytes are no checkpoint, or damaged.
+    #[error("the kept room is damaged")]
+    Damaged,
+    /// Another build or another configuration made it.
+    #[error("the kept room is of other rules, rates or settings of its game")]
+    Other,
+}
+
+/// The head, which every later layout begins with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    format: u16,
+    game: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// Hash of the game's rules.
+    hash: u64,
+    rates: Rates,
+    setup: Vec<u8>,
+    seed: u64,
+    map_seed: u64,
+    number: u8,
+    epoch_number: u8,
+    tick: u64,
+    next_player: PlayerId,
+    next_token: u64,
+    random: Random,
+    generations: Vec<u8>,
+    entities: Vec<KeptEntity>,
+    /// The game's memory.
+    memory: Vec<u8>,
+    bots: Vec<(PlayerId, String)>,
+    seats: Vec<KeptSeat>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptEntity {
+    index: u16,
+    generation: u8,
+    owner: Option<PlayerId>,
+    kind: u8,
+    /// On the grid.
+    fields: Vec<u32>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptSeat {
+    player: PlayerId,
+    name: String,
+    key: PublicKey,
+    token: ResumeToken,
+    /// Games of the player's build, with their hashes.
+    games: Vec<(String, u64)>,
+    plain: bool,
+    /// Time since the player took the seat.
+    played: Micros,
+}
+
+/// Name of the game that a checkpoint is of; none if the bytes are no checkpoint.
+pub fn game_of(checkpoint: &[u8]) -> Option<String> {
+    let (head, _) = postcard::take_from_bytes::<Head>(checkpoint).ok()?;
+    (head.format == FORMAT).then_some(head.game)
+}
+
+impl<G: Game> Room<G> {
+    /// See [`AnyRoom::checkpoint`](super::AnyRoom::checkpoint).
+    pub(super) fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
+        let entity = |slot: &Slot<G::Entity>| KeptEntity {
+            index: slot.id.index,
+            generation: slot.id.generation,
+            owner: slot.owner,
+            kind: slot.entity.kind(),
+            fields: slot.entity.pack()[..slot.entity.fields().len()].to_vec(),
+        };
+        let seat = |member: &Member| KeptSeat {
+            player: member.player,
+            name: member.name.clone(),
+            key: member.key,
+            token: member.token,
+            games: member.games.clone(),
+            plain: member.plain,
+            played: now - member.joined,
+        };
+        // Who never said more than hello has nothing to come back to.
+        let seats = self.members.values().filter(|seated| seated.member.stats.accepted > 0);
+        let Host { config, number, epoch_number, next_player, next_token, .. } = &self.host;
+        let kept = Kept {
+            hash: game_hash::<G>(),
+            rates: config.rates,
+            setup: self.setup.clone(),
+            seed: config.seed,
+            map_seed: config.map_seed,
+            number: *number,
+            epoch_number: *epoch_number,
+            tick: self.world.tick.0,
+            next_player: *next_player,
+            next_token: *next_token,
+            random: self.world.random.clone(),
+            generations: self.world.generations.clone(),
+            entities: self.world.entities.iter().map(entity).collect(),
+            memory: postcard::to_stdvec(&self.world.memory).ok()?,
+            bots: self.bots.iter().map(|(player, bot)| (*player, bot.name.clone())).collect(),
+            seats: seats.map(|seated| seat(&seated.member)).collect(),
+        };
+        let head = Head { format: FORMAT, game: G::NAME.to_owned() };
+        let bytes = postcard::to_stdvec(&head).ok()?;
+        postcard::to_extend(&kept, bytes).ok()
+    }
+
+    /// A room that goes on from a checkpoint at the time `now`. Of the rotation the configuration
+    /// counts, apart from the seeds.
+    pub fn restore(
+        rotation: Rotation,
+        setup: &[u8],
+        checkpoint: &[u8],
+        now: LocalTime,
+    ) -> Result<Self, RestoreError> {
+        let damaged = |_| RestoreError::Damaged;
+        let (head, rest) = postcard::take_from_bytes::<Head>(checkpoint).map_err(damaged)?;
+        if head.format != FORMAT || head.game != G::NAME {
+            return Err(RestoreError::Other);
+        }
+        // Another build's fields may be others: its hash stands before them.
+        let (hash, _) = postcard::take_from_bytes::<u64>(rest).map_err(damaged)?;
+        if hash != game_hash::<G>() {
+            return Err(RestoreError::Other);
+        }
+        let kept: Kept = postcard::from_bytes(rest).map_err(damaged)?;
+        let host = rotation.host;
+        if kept.rates != host.config.rates || kept.setup != setup {
+            return Err(RestoreError::Other);
+        }
+        let tick = Tick(kept.tick);
+        if tick > Tick::MAX_SENT {
+            return Err(RestoreError::Damaged);
+        }
+        kept.resume(host, tick, now)
+    }
+}
+
+impl Kept {
+    fn resume<G: Game>(
+        self,
+        mut host: Host,
+        tick: Tick,
+        now: LocalTime,
+    ) -> Result<Room<G>, RestoreError> {
+        let memory = postcard::from_bytes(&self.memory).map_err(|_| RestoreError::Damaged)?;
+        let slots: Option<Vec<_>> = self.entities.iter().map(KeptEntity::slot::<G>).collect();
+        let slots = slots.ok_or(RestoreError::Damaged)?;
+        if self.seats.len() > PLAYERS_MAX.into() || self.generations.len() > ENTITIES_MAX.into() {
+            return Err(RestoreError::Damaged);
+        }
+        // The clock stood still while nobody ran.
+        let epoch = host.epoch - Micros(host.config.rates.time_of(tick).0);
+        host.config.unix_micros = host.config.unix_micros.saturating_add((epoch - host.epoch).0);
+        host.epoch = epoch;
+        (host.config.seed, host.config.map_seed) = (self.seed, self.map_seed);
+        (host.number, host.epoch_number) = (self.number, self.epoch_number);
+        (host.next_player, host.next_token) = (self.next_player, self.next_token);
+        let bots = host.config.bots.min(BOTS_MAX);
+        // With nobody in it, and no bots, who have their places in the world already.
+        let rotation = Rotation { host, tick, members: Vec::new(), bots: Vec::new() };
+        let mut room = Room::<G>::open(rotation, &self.setup);
+        room.world.entities.refill(slots.iter());
+        room.world.generations = self.generations;
+        (room.world.random, room.world.memory) = (self.random, memory);
+        for (player, name) in self.bots {
+            match room.bots.len() < usize::from(bots) {
+                true => room.sit_down(player, name),
+                false => {
+                    room.world.set_profile(player, Some(Profile { name, key: None }));
+                    room.game.leave(&mut room.world, player);
+                    room.world.set_profile(player, None);
+                }
+            }
+        }
+        for (number, seat) in (0..).zip(self.seats) {
+            room.keep(seat, ClientId(u64::MAX - number), now);
+        }
+        // More bots may have been asked for since.
+        for number in room.bots.len() as u16..bots {
+            let people = room.members.values().map(|seated| seated.member.player);
+            let taken = people.chain(room.bots.keys().copied());
+            let player = free_seat(taken, &mut PlayerId(number));
+            room.sit_down(player, bot_name(number + 1));
+            room.game.join(&mut room.world, player);
+        }
+        room.world.snap();
+        Ok(room)
+    }
+}
+
+impl KeptEntity {
+    /// The entity, if its numbers are those of this game.
+    fn slot<G: Game>(&self) -> Option<Slot<G::Entity>> {
+        let kind = G::Entity::KINDS.get(usize::from(self.kind))?;
+        if self.fields.len() != kind.fields.len() || self.index >= ENTITIES_MAX {
+            return None;
+        }
+        let mut packed = [0; FIELDS_MAX];
+        packed[..self.fields.len()].copy_from_slice(&self.fields);
+        let id = EntityId { index: self.index, generation: self.generation };
+        Some(Slot { id, owner: self.owner, entity: G::Entity::unpack(self.kind, &packed) })
+    }
+}
+
+impl<G: Game> Room<G> {
+    /// Keeps the seat of a player who was here before.
+    fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
+        let KeptSeat { player, name, key, token, mut games, plain, played } = seat;
+        let Some(name) = clean_name(&name) else { return };
+        games.truncate(GAMES_MAX);
+        // The true hello is still to come.
+        let hello = Hello {
+            wire: 0,
+            version: String::new(),
+            name: name.clone(),
+            games,
+            sent: now,
+            credentials: Credentials { key, proof: Proof::default() },
+            resume: None,
+            wishes: 0,
+            room: None,
+            password: None,
+        };
+        let Host { config, epoch_number, number, .. } = &self.host;
+        let mut member =
+            Member::new((player, name), token, hello, now, Offset(0), *epoch_number, config);
+        member.plain = plain;
+        member.joined = now - played;
+        member.away_until = Some(now + config.resume);
+        member.away_in = *number;
+        let (name, key) = (member.name.clone(), member.key);
+        let profile = Profile { name: name.clone(), key: Some(key) };
+        self.world.set_profile(player, Some(profile));
+        self.take_seat(client, member);
+        self.host.tell(Event::Joined { player, name, key, address: None });
+        self.host.tell(Event::Away { player });
+    }
+}

@@ -1,0 +1,199 @@
+//! The room as its driver calls it.
+
+use crate::game::Game;
+use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
+use crate::path::PathWindow;
+use crate::rewind::Rewound;
+use crate::time::{LocalTime, Micros};
+use crate::wire::control::Status;
+use crate::wire::disconnect::{Code, Disconnect};
+
+use super::any::AnyRoom;
+use super::control::{Command, CommandError, Event};
+use super::member::{DatagramError, Seated};
+use super::output::{ClientId, Output};
+use super::people::{Pass, PlayerFigures};
+use super::room::Room;
+use super::rotation::{Host, Rotation};
+
+/// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
+const SNAPSHOTS_LATE_MAX: u64 = 4;
+
+impl<G: Game> AnyRoom for Room<G> {
+    fn game_name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        let is_present = |seated: &Seated<_>| seated.member.away_until.is_none();
+        if self.members.get(&client).is_some_and(is_present) {
+            self.handle_request(now, client, body);
+        }
+    }
+
+    fn handle_arrival(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
+        if !self.members.contains_key(&client) {
+            self.receive(now, client, body, pass);
+        }
+    }
+
+    fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
+        let server_time = self.host.server_time(now);
+        let (tick, rates) = (self.world.tick, self.host.config.rates);
+        let seated = self.members.get_mut(&client);
+        let Some(seated) = seated.filter(|it| it.member.away_until.is_none()) else { return };
+        match seated.handle_datagram(bytes, now, server_time, tick, rates) {
+            Ok(()) => {}
+            Err(DatagramError::NeverSent(error)) => {
+                self.close(client, Disconnect::new(Code::Protocol, error.to_string()));
+            }
+            Err(error) => {
+                seated.member.stats.refused += 1;
+                tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
+            }
+        }
+    }
+
+    fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
+        if let Some(seated) = self.members.get_mut(&client) {
+            seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+        }
+    }
+
+    fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
+        self.members.get_mut(&client).map_or(PathWindow::Open, |seated| seated.window(now))
+    }
+
+    fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
+        let number = self.host.number;
+        let mut until = now + self.host.config.resume;
+        if let Some(draining) = &self.host.draining {
+            until = until.min(draining.end);
+        }
+        let Some(seated) = self.members.get_mut(&client) else { return };
+        let member = &mut seated.member;
+        // A seat is kept for a player, and not for whoever only knocked.
+        if until <= now || member.stats.accepted == 0 {
+            return self.free(client, reason);
+        }
+        if member.away_until.is_none() {
+            tracing::info!(client = client.0, player = %member.player, reason, "away");
+            member.away_until = Some(until);
+            member.away_in = number;
+            let player = member.player;
+            self.host.tell(Event::Away { player });
+        }
+    }
+
+    fn handle_left(&mut self, client: ClientId, reason: &str) {
+        self.free(client, reason);
+    }
+
+    fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {
+        self.carry_out(now, command)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.host.events.pop_front()
+    }
+
+    fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
+        let rates = self.host.config.rates;
+        let due = rates.tick_at(self.host.server_time(now));
+        let behind = due.since(self.world.tick);
+        if behind > CATCH_UP_TICKS_MAX {
+            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
+        }
+        let due = rates.tick_at(self.host.server_time(now));
+        let end = due.min(self.world.tick.plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
+        while self.world.tick < end {
+            let played = (G::KIT.rounds_played)(&self.world);
+            self.step();
+            self.send_events();
+            self.tell_of_rounds(played);
+            self.has_packed = false;
+        }
+        // What is still due goes first, but not for ever.
+        let late = self.world.tick.since(self.next_snapshot);
+        let goes_first =
+            self.world.tick < due && late < SNAPSHOTS_LATE_MAX * rates.ticks_per_snapshot();
+        if self.world.tick >= self.next_snapshot && !goes_first {
+            self.drop_silent(now);
+            // Until everybody has got the last one, a new one would only take the time for it.
+            // Datagrams are stamped by the newest, so none of another may be left either.
+            let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
+            if self.due.is_empty() && self.host.outputs.iter().all(is_other) {
+                self.make_snapshot();
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> LocalTime {
+        let due = self.host.config.rates.time_of(self.world.tick.plus(1));
+        self.host.epoch + Micros(due.0)
+    }
+
+    fn shutdown(&mut self, goodbye: &Disconnect) {
+        for client in self.members.keys().copied().collect::<Vec<_>>() {
+            self.close(client, goodbye.clone());
+        }
+    }
+
+    fn drained(&self, now: LocalTime) -> Option<Disconnect> {
+        let draining = self.host.draining.as_ref()?;
+        let rounds = (G::KIT.rounds_played)(&self.world);
+        let is_over = self.members.is_empty() || now >= draining.end || rounds > draining.rounds;
+        is_over.then(|| draining.goodbye.clone())
+    }
+
+    fn poll_output_unless(
+        &mut self,
+        now: LocalTime,
+        behind: &dyn Fn(ClientId) -> bool,
+    ) -> Option<Output> {
+        while self.host.outputs.is_empty() && !self.due.is_empty() && self.has_time(now) {
+            self.pack_due(now, behind);
+            self.has_packed = true;
+        }
+        let output = self.host.outputs.pop_front()?;
+        Some(self.stamped(now, output))
+    }
+
+    fn status(&self) -> Status {
+        Self::status(self)
+    }
+
+    fn players(&self, now: LocalTime) -> Vec<PlayerFigures> {
+        let server_time = self.host.server_time(now);
+        let members = self.members.values();
+        members.map(|seated| seated.member.figures(now, server_time)).collect()
+    }
+
+    fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
+        Self::checkpoint(self, now)
+    }
+
+    fn seats_taken(&self) -> usize {
+        self.members.len()
+    }
+
+    fn poll_rewound(&mut self) -> Option<Rewound> {
+        self.world.past.poll_rewound()
+    }
+
+    fn is_over(&self) -> bool {
+        let rounds = self.host.config.rounds;
+        rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
+    }
+
+    fn close_game(self: Box<Self>) -> Rotation {
+        let Self { host, world, members, bots, .. } = *self;
+        let members = members.into_iter().map(|(client, seated)| (client, seated.into_member()));
+        Rotation {
+            host: Host { number: host.number.wrapping_add(1), ..host },
+            tick: world.tick,
+            members: members.collect(),
+            bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
+        }
+    }
+}

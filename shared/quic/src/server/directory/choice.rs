@@ -1,0 +1,142 @@
+//! The choice of a room for a newcomer, and rooms that are made for one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::time::LocalTime;
+use phaselock::wire::control::Hello;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::rooms::{RoomCode, RoomStatus};
+
+use super::{Entry, List, RoomFigures, RoomId};
+
+impl List {
+    pub(super) fn next_id(&mut self) -> RoomId {
+        let id = RoomId(self.next);
+        self.next = self.next.wrapping_add(1);
+        id
+    }
+
+    pub(super) fn is_silent(&self, shard: usize, now: LocalTime) -> bool {
+        self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
+    }
+
+    /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
+    pub(super) fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
+        let key = hello.credentials.key;
+        let mut rooms = self.rooms.iter();
+        if let Some(token) = hello.resume
+            && let Some((room, _)) = rooms.find(|(room, entry)| {
+                room.number() == token.room() && entry.seats_of(key).next().is_some()
+            })
+        {
+            return Ok(*room);
+        }
+        if let Some(code) = &hello.room {
+            let mut rooms = self.rooms.iter();
+            let found = rooms.find(|(_, entry)| entry.figures.status.code == *code);
+            return match found {
+                Some((room, _)) => Ok(*room),
+                None if self.rooms.len() < self.rooms_max => self.make_unless_full(Some(code), now),
+                None => {
+                    let text = format!("there is no room {code} here; check its code");
+                    Err(Disconnect::new(Code::NoRoom, text))
+                }
+            };
+        }
+        let mut rooms = self.rooms.iter();
+        let kept = rooms.find(|(_, entry)| entry.seats_of(key).any(|seat| seat.is_away));
+        if let Some((room, _)) = kept {
+            return Ok(*room);
+        }
+        let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
+        let free_if = |may: &dyn Fn(&Entry) -> bool| {
+            let free = |entry: &Entry| entry.has_seat() && may(entry);
+            self.emptiest(|entry| free(entry) && has(&entry.figures.status.game))
+                .or_else(|| self.emptiest(free))
+        };
+        // A room that stands still is the last choice.
+        if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
+            return Ok(room);
+        }
+        let may_make = self.rooms.len() < self.rooms_max && self.draining.is_none();
+        let one_runs = (0..self.heartbeats.len()).any(|shard| !self.is_silent(shard, now));
+        let standing = free_if(&|_| true).filter(|_| !(may_make && one_runs));
+        match standing {
+            Some(room) => Ok(room),
+            None if may_make => self.make_unless_full(None, now),
+            // A full room may still free a seat that it keeps, and says so otherwise.
+            None => self.any(now).ok_or_else(|| self.full()),
+        }
+    }
+
+    /// The emptiest room, seats or not, if possible one that does not stand still.
+    pub(super) fn any(&self, now: LocalTime) -> Option<RoomId> {
+        let runs = |entry: &Entry| !self.is_silent(entry.shard, now);
+        self.emptiest(runs).or_else(|| self.emptiest(|_| true))
+    }
+
+    /// The goodbye where there is no room for anybody.
+    pub(super) fn full(&self) -> Disconnect {
+        let draining = self.draining.as_ref().map(|(goodbye, _)| goodbye.clone());
+        draining
+            .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
+    }
+
+    /// The room with the fewest seats taken, among those to which anybody is led.
+    fn emptiest(&self, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
+        let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
+        open.min_by_key(|(_, entry)| entry.taken()).map(|(room, _)| *room)
+    }
+
+    pub(super) fn make_unless_full(
+        &mut self,
+        code: Option<&RoomCode>,
+        now: LocalTime,
+    ) -> Result<RoomId, Disconnect> {
+        if self.draining.is_some() || self.rooms.len() >= self.rooms_max {
+            return Err(self.full());
+        }
+        Ok(self.make(code, now))
+    }
+
+    /// Lists a room on the thread with the fewest, among those that run. Without a code it gets the
+    /// first free number, and anybody is led there.
+    pub(super) fn make(&mut self, code: Option<&RoomCode>, now: LocalTime) -> RoomId {
+        let is_taken =
+            |code: &RoomCode| self.rooms.values().any(|entry| entry.figures.status.code == *code);
+        let numbered = || {
+            let mut codes = (1..).map(RoomCode::numbered);
+            codes.find(|code| !is_taken(code)).unwrap_or_else(|| RoomCode::numbered(0))
+        };
+        let is_open = code.is_none();
+        let status = RoomStatus {
+            code: code.cloned().unwrap_or_else(numbered),
+            game: String::new(),
+            players: 0,
+            // The game may have fewer, which its thread tells when it has opened the room.
+            players_max: self.players_max,
+            bots: 0,
+        };
+        let on = |shard| self.rooms.values().filter(|entry| entry.shard == shard).count();
+        let order = |shard: &usize| (self.is_silent(*shard, now), on(*shard));
+        let shard = (0..self.heartbeats.len()).min_by_key(order).unwrap_or(0);
+        let figures = RoomFigures {
+            status,
+            is_open,
+            seats_taken: 0,
+            busy: Duration::ZERO,
+            panics: 0,
+            rounds: 0,
+            measured: Arc::default(),
+        };
+        // One that is closed for its mistakes leaves its place to the next.
+        let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
+        let is_kept = is_open && kept < self.rooms_kept;
+        let entry = Entry { figures, shard, is_kept, coming: 0, seats: BTreeMap::new() };
+        let id = self.next_id();
+        self.rooms.insert(id, entry);
+        id
+    }
+}

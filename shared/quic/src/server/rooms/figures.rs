@@ -1,0 +1,192 @@
+//! Figures of rooms, told once a second.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use phaselock::ids::PlayerId;
+use phaselock::server::{MemberStats, PlayerFigures};
+use phaselock::time::{LocalTime, Micros};
+
+use super::Rooms;
+use crate::server::directory::RoomId;
+
+/// Time between two reports.
+const INTERVAL: Micros = Micros::from_ms(1000);
+/// Durations of a second that are remembered: of all ticks at the fastest rate.
+const SAMPLES_MAX: usize = 256;
+
+/// Upper ends of a histogram's classes in microseconds; one more class is above.
+pub const TIME_CLASSES: [u64; 12] =
+    [125, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000];
+
+/// Durations since the start, by classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Durations in each class of [`TIME_CLASSES`], and above the last.
+    pub counts: [u64; TIME_CLASSES.len() + 1],
+    /// Sum of all in microseconds.
+    pub micros: u64,
+}
+
+impl Times {
+    /// Adds a duration.
+    pub fn add(&mut self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.counts[TIME_CLASSES.partition_point(|end| *end < micros)] += 1;
+        self.micros = self.micros.saturating_add(micros);
+    }
+
+    /// Number of all.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+/// Durations of the ticks of the last second, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TickMicros {
+    /// Their mean.
+    pub mean: u64,
+    /// Nearly all take less: 99 of 100.
+    pub p99: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+impl TickMicros {
+    fn of(samples: &mut [u64]) -> Self {
+        samples.sort_unstable();
+        let Some(max) = samples.last() else { return Self::default() };
+        let mean = samples.iter().sum::<u64>() / samples.len() as u64;
+        Self { mean, p99: samples[(samples.len() * 99).div_ceil(100) - 1], max: *max }
+    }
+}
+
+/// Counts of a room's people since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputCounts {
+    /// Input packets that were read.
+    pub accepted: u64,
+    /// Inputs that came after their tick.
+    pub late: u64,
+    /// Input packets that were lost.
+    pub missing: u64,
+}
+
+/// Measurements of a room that runs.
+#[derive(Debug)]
+pub(super) struct Meter {
+    told_at: LocalTime,
+    ticks: Times,
+    sending: Times,
+    /// Microseconds of the ticks of this second.
+    samples: Vec<u64>,
+    inputs: InputCounts,
+    /// Counts of each session when they were looked at last.
+    before: BTreeMap<PlayerId, MemberStats>,
+}
+
+impl Meter {
+    pub(super) fn new(now: LocalTime) -> Self {
+        Self {
+            told_at: now,
+            ticks: Times::default(),
+            sending: Times::default(),
+            samples: Vec::new(),
+            inputs: InputCounts::default(),
+            before: BTreeMap::new(),
+        }
+    }
+
+    fn count(&mut self, players: &[PlayerFigures]) {
+        let mut before = std::mem::take(&mut self.before);
+        for PlayerFigures { player, stats, .. } in players {
+            let mut was = before.remove(player).unwrap_or_default();
+            if was.accepted > stats.accepted {
+                // Another player has the seat.
+                was = MemberStats::default();
+            }
+            self.inputs.accepted += stats.accepted - was.accepted;
+            self.inputs.late += stats.late.saturating_sub(was.late);
+            self.inputs.missing += stats.missing.saturating_sub(was.missing);
+            self.before.insert(*player, *stats);
+        }
+    }
+}
+
+/// Figures of a room that are told once a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The world's tick.
+    pub tick: u64,
+    /// People with a seat.
+    pub players: Vec<PlayerFigures>,
+    /// Counts of their inputs.
+    pub inputs: InputCounts,
+    /// Durations of ticks since the room was opened.
+    pub ticks: Times,
+    /// Durations of sending after a tick, snapshots included.
+    pub sending: Times,
+    /// Durations of the ticks of the last second.
+    pub last_second: TickMicros,
+}
+
+impl Rooms {
+    /// Notes the durations of a tick and of what was sent after it.
+    pub(in crate::server) fn note_times(&mut self, id: RoomId, tick: Duration, sending: Duration) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let meter = &mut running.meter;
+        meter.ticks.add(tick);
+        meter.sending.add(sending);
+        if meter.samples.len() < SAMPLES_MAX {
+            meter.samples.push(u64::try_from(tick.as_micros()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Lists a room's figures, if it is time.
+    pub(in crate::server) fn tell_figures(&mut self, id: RoomId, now: LocalTime) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if now - running.meter.told_at < INTERVAL {
+            return;
+        }
+        running.meter.told_at = now;
+        let told = self.call(id, |room| (room.players(now), room.status().tick.0));
+        let Some((players, tick)) = told else { return };
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let meter = &mut running.meter;
+        meter.count(&players);
+        let last_second = TickMicros::of(&mut meter.samples);
+        meter.samples.clear();
+        let measured = Measured {
+            tick,
+            players,
+            inputs: meter.inputs,
+            ticks: meter.ticks.clone(),
+            sending: meter.sending.clone(),
+            last_second,
+        };
+        self.directory.tell(id, measured);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_fall_into_their_classes() {
+        let mut times = Times::default();
+        for micros in [0, 125, 126, 16_000, 1_000_000] {
+            times.add(Duration::from_micros(micros));
+        }
+        assert_eq!((times.counts[0], times.counts[1], times.counts[7]), (2, 1, 1));
+        assert_eq!((times.counts[12], times.count(), times.micros), (1, 5, 1_016_251));
+    }
+
+    #[test]
+    fn a_second_is_told_by_its_mean_its_slowest_and_its_slow() {
+        let mut samples: Vec<_> = (1..=200).rev().collect();
+        assert_eq!(TickMicros::of(&mut samples), TickMicros { mean: 100, p99: 198, max: 200 });
+        assert_eq!(TickMicros::of(&mut []), TickMicros::default());
+    }
+}

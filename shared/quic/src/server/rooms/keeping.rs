@@ -1,0 +1,99 @@
+//! Rooms that are kept for the next start of the server.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use phaselock::server::{AnyRoom, Rotation, game_of};
+use phaselock::time::{LocalTime, Micros};
+
+use super::Rooms;
+use crate::server::directory::RoomId;
+
+/// Time from one checkpoint to the next: what a player loses at most when the server is killed.
+const INTERVAL: Micros = Micros::from_ms(1000);
+
+impl Rooms {
+    /// Goes on with the room that was kept under this one's code. Returns false if there is none
+    /// that can be had.
+    pub(super) fn restore(&mut self, id: RoomId, rotation: &dyn Fn() -> Rotation) -> bool {
+        let Some(keeper) = &self.plan.hosting.keeper else { return false };
+        let Some(running) = self.running.get_mut(&id) else { return false };
+        let Some(kept) = keeper.take(&running.code) else { return false };
+        let inside = running.span.enter();
+        let game = game_of(&kept);
+        let mut games = (0..).zip(&self.plan.games);
+        let found = games.find(|(_, entry)| Some(entry.name) == game.as_deref());
+        let Some((index, entry)) = found else {
+            tracing::warn!(game, "the kept room is of no game that is hosted; it begins anew");
+            return false;
+        };
+        let now = self.clock.now();
+        let open = || (entry.restore)(rotation(), &entry.setup, &kept, now);
+        let room = match catch_unwind(AssertUnwindSafe(open)) {
+            Ok(Ok(room)) => room,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the room begins anew");
+                return false;
+            }
+            Err(_) => {
+                tracing::error!("the rules of the kept room panicked; it begins anew");
+                return false;
+            }
+        };
+        let seats = room.seats_taken();
+        tracing::info!(game = entry.name, seats, "the game goes on where the server ended");
+        drop(inside);
+        (running.game, running.room) = (index, Some(room));
+        self.measure(id);
+        true
+    }
+
+    /// Keeps a room, if it is time.
+    pub(in crate::server) fn keep_if_due(&mut self, id: RoomId, now: LocalTime) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if self.plan.hosting.keeper.is_some() && now - running.kept_at >= INTERVAL {
+            running.kept_at = now;
+            self.keep(id, now, false);
+        }
+    }
+
+    /// Keeps a room before it ends with the server.
+    pub(in crate::server) fn keep_last(&mut self, id: RoomId) {
+        if self.plan.hosting.keeper.is_some() {
+            self.keep(id, self.clock.now(), true);
+            self.running.entry(id).and_modify(|running| running.is_kept = false);
+        }
+    }
+
+    fn keep(&mut self, id: RoomId, now: LocalTime, is_last: bool) {
+        let checkpoint = |room: &mut dyn AnyRoom| match room.seats_taken() {
+            0 => None,
+            _ => room.checkpoint(now),
+        };
+        let checkpoint = self.call(id, checkpoint).flatten();
+        let Some(keeper) = &self.plan.hosting.keeper else { return };
+        let Some(running) = self.running.get_mut(&id) else { return };
+        let code = &running.code;
+        match checkpoint {
+            Some(checkpoint) => {
+                running.is_kept = true;
+                keeper.keep(code, self.directory.is_open(id), checkpoint, is_last);
+            }
+            // Nobody has anything to come back to.
+            None if running.is_kept => {
+                running.is_kept = false;
+                keeper.forget(code);
+            }
+            None => {}
+        }
+    }
+
+    /// Keeps nothing of a room any more.
+    pub(super) fn forget(&mut self, id: RoomId) {
+        let Some(keeper) = &self.plan.hosting.keeper else { return };
+        if let Some(running) = self.running.get_mut(&id)
+            && std::mem::take(&mut running.is_kept)
+        {
+            keeper.forget(&running.code);
+        }
+    }
+}

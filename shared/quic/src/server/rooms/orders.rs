@@ -1,0 +1,88 @@
+//! The host's orders to rooms, and their end.
+
+use phaselock::server::CommandError;
+use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::Disconnect;
+
+use super::{News, Rooms, Running};
+use crate::server::directory::RoomId;
+use crate::server::handle::Task;
+
+impl Rooms {
+    /// Carries out an order; while the room waits for its next game, when that begins.
+    pub(in crate::server) fn handle_task(
+        &mut self,
+        id: RoomId,
+        task: Task,
+    ) -> Result<(), CommandError> {
+        let command = match task {
+            Task::Command(command) => command,
+            Task::Play(game) => return self.play_now(id, game.as_deref()),
+        };
+        if let Some(pause) = self.pause_of(id) {
+            pause.keep(News::Order(command));
+            return Ok(());
+        }
+        let now = self.clock.now();
+        self.call(id, |room| room.handle_command(now, command)).unwrap_or(Ok(()))
+    }
+
+    /// Goes on with a game at once, or begins the one that is played anew (none).
+    fn play_now(&mut self, id: RoomId, game: Option<&str>) -> Result<(), CommandError> {
+        let Some(running) = self.running.get(&id) else { return Ok(()) };
+        let index = match game {
+            None => running.game,
+            Some(name) => {
+                let games = &self.plan.games;
+                games.iter().position(|entry| entry.name == name).ok_or_else(|| {
+                    let known: Vec<_> = games.iter().map(|entry| entry.name).collect();
+                    CommandError::NoGame { name: name.to_owned(), known: known.join(", ") }
+                })?
+            }
+        };
+        let waiting = match self.running.get_mut(&id).and_then(|running| running.pause.take()) {
+            Some(pause) => Some(pause.waiting),
+            None => self.close_game(id),
+        };
+        self.go_on_with(id, index, waiting);
+        Ok(())
+    }
+
+    /// The goodbye with which a room ends now, if the host has had it drained.
+    pub(in crate::server) fn drained(&mut self, id: RoomId, now: LocalTime) -> Option<Disconnect> {
+        self.call(id, |room| room.drained(now)).flatten()
+    }
+
+    /// Says goodbye to everybody in a room.
+    pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
+        self.call(id, |room| room.shutdown(goodbye));
+    }
+
+    /// Takes a room away that has said goodbye to everybody.
+    pub(in crate::server) fn close(&mut self, id: RoomId, goodbye: Disconnect) {
+        self.running.remove(&id);
+        self.directory.close(id);
+        self.closed.keep(id, goodbye);
+    }
+
+    /// Closes a room that was made on demand and has been empty for long.
+    pub(in crate::server) fn close_if_unused(&mut self, id: RoomId, now: LocalTime) {
+        let Some(Running { room: Some(room), empty_since, span, .. }) = self.running.get_mut(&id)
+        else {
+            return;
+        };
+        if room.seats_taken() > 0 {
+            *empty_since = None;
+            return;
+        }
+        if now - *empty_since.get_or_insert(now) >= self.plan.empty {
+            // It is asked again no sooner than after that time, if it has to stay.
+            *empty_since = Some(now);
+            if self.directory.close_empty(id) {
+                span.in_scope(|| tracing::info!("the room was empty for long and is closed"));
+                self.forget(id);
+                self.running.remove(&id);
+            }
+        }
+    }
+}
