@@ -30,7 +30,7 @@ const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Run the server.
-    Serve(Config),
+    Serve(Box<Config>),
     /// Ask a running server for its status.
     HealthCheck {
         /// Address of that server.
@@ -87,6 +87,8 @@ pub struct Config {
     pub log: LogFormat,
     /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
     pub log_filter: String,
+    /// File that the log is appended to; by default standard error.
+    pub log_file: Option<PathBuf>,
     /// Name that players see: at most [`NAME_CHARS_MAX`] characters, no control characters.
     pub name: String,
     /// Seed of the game's randomness; by default the server draws one.
@@ -126,6 +128,7 @@ impl Default for Config {
             data_dir: PathBuf::from("phaselock-data"),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
+            log_file: None,
             name: "Phaselock".to_owned(),
             seed: None,
         }
@@ -167,7 +170,7 @@ pub fn parse_from(
 
     let config = settle(&layers)?;
     if health_check.is_none() {
-        return Ok(Command::Serve(config));
+        return Ok(Command::Serve(Box::new(config)));
     }
     let origin = layers.get("listen").map_or("the default of listen", |given| &given.origin);
     health_check_at(Some(config.listen), OsStr::new(&config.listen.to_string()), origin)

@@ -17,7 +17,7 @@ use phaselock_quic::server::{RoomsConfig, Server};
 use phaselock_quic::workers::Pool;
 
 use crate::config::{Command, Config, ROOM_THREADS_MAX, WORKERS_MAX, parse};
-use crate::logging;
+use crate::logging::{self, LogOptions, complain};
 
 /// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
@@ -26,14 +26,14 @@ pub fn run(games: &Games) -> ExitCode {
         Err(error) => return ExitCode::from(error.report()),
     };
     let done = match command {
-        Command::Serve(config) => serve(games, config),
-        Command::HealthCheck { addr } => check_health(addr),
-        Command::Describe { game } => describe(games, game),
+        Command::Serve(config) => serve(games, *config),
+        Command::HealthCheck { addr } => check_health(addr).map(|()| ExitCode::SUCCESS),
+        Command::Describe { game } => describe(games, game).map(|()| ExitCode::SUCCESS),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
-            eprintln!("phaselock-server: {error:#}");
+            complain(&format!("phaselock-server: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -46,8 +46,23 @@ fn describe(games: &Games, game: Option<String>) -> Result<()> {
     writeln!(io::stdout(), "{json}").context("cannot write to the standard output")
 }
 
-fn serve(games: &Games, config: Config) -> Result<()> {
-    logging::init(config.log, &config.log_filter)?;
+/// Serves, with the log in place.
+fn serve(games: &Games, config: Config) -> Result<ExitCode> {
+    let options = LogOptions {
+        format: config.log,
+        filter: config.log_filter.clone(),
+        file: config.log_file.clone(),
+    };
+    let (log, _log_ended) = logging::init(options)?;
+    let served = serve_logged(games, config);
+    if let Err(error) = &served {
+        log.complain(&format!("phaselock-server: {error:#}"));
+    }
+    log.flush();
+    Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn serve_logged(games: &Games, config: Config) -> Result<()> {
     let names = match &*config.games {
         [] => games.names().take(1).map(str::to_owned).collect(),
         names => names.to_vec(),

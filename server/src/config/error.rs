@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::logging::complain;
+
 /// A mistake in the settings.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
@@ -42,9 +44,9 @@ impl ConfigError {
                 let text = error.to_string();
                 let first = text.split("\n\n").next().unwrap_or_default();
                 let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-                eprintln!("{line}; see --help");
+                complain(&format!("{line}; see --help"));
             }
-            error => eprintln!("error: {error}"),
+            error => complain(&format!("error: {error}")),
         }
         2
     }

@@ -45,7 +45,7 @@ pub(super) struct Setting {
     read: fn(&mut Config, &OsStr) -> Result<(), String>,
 }
 
-pub(super) const SETTINGS: [Setting; 22] = [
+pub(super) const SETTINGS: [Setting; 23] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -207,6 +207,15 @@ pub(super) const SETTINGS: [Setting; 22] = [
                 .filter(|filter| !filter.trim().is_empty() && filter.parse::<Targets>().is_ok());
             let rule = "directives such as info,phaselock_quic=debug";
             put(&mut config.log_filter, filter.map(str::to_owned), rule)
+        },
+    },
+    Setting {
+        flag: "log-file",
+        value: "FILE",
+        help: "File that the log is appended to, opened anew on SIGHUP [default: standard error]",
+        read: |config, path| {
+            let path = Some(path).filter(|path| !path.is_empty());
+            put(&mut config.log_file, path.map(|path| Some(PathBuf::from(path))), "a file")
         },
     },
     Setting {

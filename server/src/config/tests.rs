@@ -34,7 +34,7 @@ fn run(args: &[&str], env: &[&str]) -> Result<Command, ConfigError> {
 
 fn serve(args: &[&str], env: &[&str]) -> Config {
     match run(args, env) {
-        Ok(Command::Serve(config)) => config,
+        Ok(Command::Serve(config)) => *config,
         other => panic!("{args:?} with {env:?} gave {other:?}"),
     }
 }
@@ -88,6 +88,7 @@ fn each_layer_can_set_everything() {
         "some/where",
         "json",
         "warn,quinn=off",
+        "some.log",
         "Zoë's",
         "18446744073709551615",
     ];
@@ -123,6 +124,7 @@ fn each_layer_can_set_everything() {
         data_dir: "some/where".into(),
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
+        log_file: Some("some.log".into()),
         name: "Zoë's".to_owned(),
         seed: Some(u64::MAX),
     };
@@ -447,6 +449,7 @@ fn the_help_knows_every_setting_and_its_default() {
         config.data_dir.display().to_string(),
         "text".to_owned(),
         config.log_filter,
+        "standard error".to_owned(),
         config.name,
         "a new one each time".to_owned(),
     ]) {
