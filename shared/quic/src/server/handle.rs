@@ -1,6 +1,6 @@
 //! The host's end of a running server.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use phaselock::server::{Command, CommandError, Event};
@@ -9,6 +9,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::directory::{Destination, Directory, RoomFigures};
+use crate::clock::Clock;
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
 pub(super) const ORDERS_MAX: usize = 64;
@@ -63,6 +64,8 @@ pub struct ServerHandle {
     orders: mpsc::Sender<Order>,
     events: broadcast::Sender<RoomEvent>,
     directory: Arc<Directory>,
+    /// Set once the server runs.
+    clock: Arc<OnceLock<Clock>>,
 }
 
 /// The server's end.
@@ -71,14 +74,22 @@ pub(super) struct Host {
     pub(super) orders: mpsc::Receiver<Order>,
     pub(super) events: broadcast::Sender<RoomEvent>,
     pub(super) directory: Arc<Directory>,
+    pub(super) clock: Arc<OnceLock<Clock>>,
 }
 
 pub(super) fn channel() -> (ServerHandle, Host) {
     let (order_sender, orders) = mpsc::channel(ORDERS_MAX);
     let (events, _) = broadcast::channel(EVENTS_MAX);
     let directory = Arc::new(Directory::new());
-    let host = Host { orders, events: events.clone(), directory: Arc::clone(&directory) };
-    (ServerHandle { orders: order_sender, events, directory }, host)
+    let clock = Arc::default();
+    let handle = ServerHandle { orders: order_sender, events, directory, clock };
+    let host = Host {
+        orders,
+        events: handle.events.clone(),
+        directory: Arc::clone(&handle.directory),
+        clock: Arc::clone(&handle.clock),
+    };
+    (handle, host)
 }
 
 impl ServerHandle {
@@ -134,6 +145,13 @@ impl ServerHandle {
     /// many.
     pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
         self.events.subscribe()
+    }
+
+    /// True if the server runs and each of its threads of rooms had a turn within the last second:
+    /// ticks run, and newcomers are taken in.
+    pub fn is_ticking(&self) -> bool {
+        let runs = |clock: &Clock| self.directory.are_running(clock.now());
+        !self.orders.is_closed() && self.clock.get().is_some_and(runs)
     }
 
     /// Figures of all rooms, those too that no status tells of.
