@@ -2,26 +2,32 @@
 //!
 //! Every setting has one name with three spellings: `tick_hz` in the file, `PHASELOCK_TICK_HZ` in
 //! the environment, `--tick-hz` on the command line. A value stays text, with its origin, until the
-//! setting's one parser reads it, so a bad value has the same message everywhere.
+//! setting's one parser reads it, so a bad value has the same message everywhere. All mistakes are
+//! told at once.
 
 mod error;
+mod hosting;
+mod loaded;
+mod play;
 mod settings;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod types;
+mod values;
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
-use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
-use phaselock::motion::SendRule;
-use phaselock::rewind::Favour;
-
-pub use self::error::ConfigError;
-use self::settings::{LISTEN_RULE, SNAPSHOT_HZ_IDEAL, parse_listen, settle};
-pub use self::settings::{NAME_CHARS_MAX, ROOM_THREADS_MAX, WORKERS_MAX};
+pub use self::error::{ConfigError, Mistake};
+use self::loaded::Sources;
+pub use self::loaded::{Change, SettingValue, Settings};
+pub use self::play::NAME_CHARS_MAX;
+pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
+pub use self::types::{AllowList, Config, LogFormat, Password};
+pub use self::values::LISTEN_MAX;
+use self::values::{LISTEN_RULE, parse_address};
 
 /// The variable that names the configuration file.
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
@@ -30,7 +36,16 @@ const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Run the server.
-    Serve(Config),
+    Serve(Box<Settings>),
+    /// Say that the settings are good.
+    Check(Box<Settings>),
+    /// Print the settings.
+    Show {
+        /// The settings.
+        settings: Box<Settings>,
+        /// As JSON rather than for people.
+        is_json: bool,
+    },
     /// Ask a running server for its status.
     HealthCheck {
         /// Address of that server.
@@ -41,95 +56,6 @@ pub enum Command {
         /// Name of the game; none for the server's first.
         game: Option<String>,
     },
-}
-
-/// Validated settings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// UDP address to serve on. `[::]` means IPv4 too; port 0 lets the system choose.
-    pub listen: SocketAddr,
-    /// Names of the games to run in turn; empty for the server's first game.
-    pub games: Vec<String>,
-    /// Rounds of a game before the next one, where there are several; 1 to 1000.
-    pub rounds: u32,
-    /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
-    pub bots: u16,
-    /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
-    pub max_players: u16,
-    /// Rooms that are always there, 1 to [`ROOMS_MAX`](phaselock::limits::ROOMS_MAX).
-    pub rooms: u16,
-    /// Rooms at most, those made on demand included; by default `rooms`.
-    pub rooms_max: u16,
-    /// Threads that run rooms, 1 to [`ROOM_THREADS_MAX`]; by default as many as the machine spares.
-    pub room_threads: Option<u16>,
-    /// Steps of the world per second, within the bounds of [`Rates`](phaselock::time::Rates).
-    pub tick_hz: u32,
-    /// Snapshots to each client per second; a divisor of `tick_hz`.
-    pub snapshot_hz: u32,
-    /// Most bytes of snapshots for each client per second.
-    pub client_bytes: u32,
-    /// Kinds of entities, by name, that are sent by another rule than their game declares.
-    pub send: Vec<(String, SendRule)>,
-    /// Longest rewind for a shot in milliseconds, 0 for none; by default the game's.
-    pub rewind_ms: Option<u16>,
-    /// Player whom rewinding favours; by default the game's choice.
-    pub favour: Option<Favour>,
-    /// Seconds for which a seat is kept whose player's connection is lost, 0 to 3600.
-    pub resume_seconds: u32,
-    /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
-    pub drain_seconds: u32,
-    /// Threads that pack snapshots, 1 to [`WORKERS_MAX`]; by default the
-    /// machine's processors.
-    pub workers: Option<u16>,
-    /// Directory of the certificate and of everything else that must survive.
-    pub data_dir: PathBuf,
-    /// Format of the log.
-    pub log: LogFormat,
-    /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
-    pub log_filter: String,
-    /// Name that players see: at most [`NAME_CHARS_MAX`] characters, no control characters.
-    pub name: String,
-    /// Seed of the game's randomness; by default the server draws one.
-    pub seed: Option<u64>,
-}
-
-/// Format of the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line, for collectors.
-    Json,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433)),
-            games: Vec::new(),
-            rounds: 2,
-            bots: 0,
-            max_players: 64,
-            rooms: 1,
-            rooms_max: 1,
-            room_threads: None,
-            tick_hz: 60,
-            snapshot_hz: SNAPSHOT_HZ_IDEAL,
-            client_bytes: CLIENT_BYTES_DEFAULT,
-            send: Vec::new(),
-            rewind_ms: None,
-            favour: None,
-            resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,
-            drain_seconds: 0,
-            workers: None,
-            data_dir: PathBuf::from("phaselock-data"),
-            log: LogFormat::Text,
-            log_filter: "info".to_owned(),
-            name: "Phaselock".to_owned(),
-            seed: None,
-        }
-    }
 }
 
 /// Reads the settings of this process. `args` begins with the program's name.
@@ -147,40 +73,36 @@ pub fn parse_from(
         let game = matches.get_one::<String>("game").cloned();
         return Ok(Command::Describe { game });
     }
-    let health_check = matches.subcommand().map(|(_, matches)| matches);
-    if let Some(text) = health_check.and_then(|matches| matches.get_one::<OsString>("addr")) {
-        return health_check_at(parse_listen(text), text, "the argument ADDR");
-    }
-
-    let (env, file_by_variable) = sources::variables(env)?;
-    let file = match matches.get_one::<OsString>("config") {
-        Some(path) => Some((path.clone(), "the flag --config")),
-        None => file_by_variable.map(|path| (path, "the environment variable PHASELOCK_CONFIG")),
+    let given = match matches.subcommand() {
+        Some(("healthcheck", matches)) => matches.get_one::<OsString>("addr"),
+        _ => None,
     };
-    // The least important layer first: each next one replaces its values.
-    let mut layers = Layers::new();
-    if let Some((path, origin)) = file {
-        layers.extend(sources::file(Path::new(&path), origin)?);
+    if let Some(text) = given {
+        return health_check_at(parse_address(text), text, "the argument ADDR");
     }
-    layers.extend(env);
-    layers.extend(sources::flags(&matches));
 
-    let config = settle(&layers)?;
-    if health_check.is_none() {
-        return Ok(Command::Serve(config));
-    }
-    let origin = layers.get("listen").map_or("the default of listen", |given| &given.origin);
-    health_check_at(Some(config.listen), OsStr::new(&config.listen.to_string()), origin)
-}
-
-/// The given settings by their flags.
-type Layers = BTreeMap<&'static str, Given>;
-
-/// A setting's text as it was given.
-struct Given {
-    text: OsString,
-    /// A noun for messages, such as "the flag --bots".
-    origin: String,
+    let mut mistakes = Vec::new();
+    let (env, file_by_variable) = sources::variables(env, &mut mistakes);
+    let file = match matches.get_one::<OsString>("config") {
+        Some(path) => Some((PathBuf::from(path), "the flag --config")),
+        None => {
+            file_by_variable.map(|path| (path.into(), "the environment variable PHASELOCK_CONFIG"))
+        }
+    };
+    let sources = Sources { file, env, flags: sources::flags(&matches) };
+    let settings = Settings::load(sources, mistakes).map_err(ConfigError::Mistakes)?;
+    Ok(match matches.subcommand() {
+        Some(("healthcheck", _)) => {
+            let listen = settings.config.listen.first().copied();
+            let text = listen.map(|listen| listen.to_string()).unwrap_or_default();
+            return health_check_at(listen, OsStr::new(&text), &settings.origin("listen"));
+        }
+        Some(("config", matches)) => {
+            Command::Show { settings: Box::new(settings), is_json: matches.get_flag("json") }
+        }
+        _ if matches.get_flag("check-config") => Command::Check(Box::new(settings)),
+        _ => Command::Serve(Box::new(settings)),
+    })
 }
 
 /// Replaces an unspecified address by this machine's own of IPv4, since containers often have no
@@ -190,12 +112,12 @@ fn health_check_at(
     text: &OsStr,
     origin: &str,
 ) -> Result<Command, ConfigError> {
+    let invalid = |rule| ConfigError::Mistakes(vec![Mistake::invalid(origin, text, rule)]);
     let Some(mut addr) = addr else {
-        return Err(ConfigError::invalid(origin, text, LISTEN_RULE));
+        return Err(invalid(LISTEN_RULE));
     };
     if addr.port() == 0 {
-        let rule = "an address with the port that the server really has";
-        return Err(ConfigError::invalid(origin, text, rule));
+        return Err(invalid("an address with the port that the server really has"));
     }
     if addr.ip().is_unspecified() {
         addr.set_ip(Ipv4Addr::LOCALHOST.into());

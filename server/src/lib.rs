@@ -10,7 +10,10 @@
 //! ```
 
 pub mod config;
+pub mod lifecycle;
 pub mod logging;
 mod run;
+mod serve;
+mod signals;
 
 pub use run::run;

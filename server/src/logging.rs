@@ -1,118 +1,264 @@
 //! The server's log: text for people, JSON for collectors.
 //!
-//! The log goes to standard error, unbuffered; standard output is for the answers of commands.
+//! A thread of its own writes it, to standard error or to a file; standard output is for the
+//! answers of commands. Whoever logs never waits: a line for which there is no space is dropped
+//! and counted, and the log says so as soon as there is space again.
 
-use std::io::{self, IsTerminal};
+mod queue;
+mod recent;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use thiserror::Error;
+use tokio::sync::{broadcast, oneshot};
 use tracing::Subscriber;
-use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{ParseError, Targets};
-use tracing_subscriber::fmt::{MakeWriter, layer};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{Layer as _, Registry, reload};
 
+use self::queue::Queue;
+use self::recent::Recent;
+pub use self::recent::{LINES_MAX, LogLine};
 use crate::config::LogFormat;
 
-/// Logging cannot be set up.
+/// Most bytes of the log that wait to be written: minutes of a busy server. Arbitrary.
+pub const QUEUE_BYTES_MAX: usize = 1024 * 1024;
+/// Longest time for which the end of the process waits for its last lines.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Logging cannot be set up or changed.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
     #[error("the log filter {filter:?} is not valid: {source}")]
     Filter { filter: String, source: ParseError },
+    #[error("cannot open the log file {}: {source}; name one that can be written", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("cannot start the thread that writes the log: {0}")]
+    Thread(io::Error),
     #[error("this process has set up logging already")]
     AlreadySet,
 }
 
-/// Starts logging for the whole process. Call it once, before anything logs.
-///
-/// Text is coloured only on a terminal, and not where `NO_COLOR` is set (<https://no-color.org>).
-pub fn init(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
-    let colour = io::stderr().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let subscriber = subscriber(format, filter, colour, io::stderr)?;
-    tracing::subscriber::set_global_default(subscriber).map_err(|_| LoggingError::AlreadySet)
+/// Form and destination of the log.
+#[derive(Clone, Debug, Default)]
+pub struct LogOptions {
+    /// Format of a line.
+    pub format: LogFormat,
+    /// Directives for [`Targets`].
+    pub filter: String,
+    /// File that lines are appended to; none for standard error.
+    pub file: Option<PathBuf>,
 }
 
-fn subscriber<W>(
+/// A hold on the log of this process. Copies hold the same one.
+#[derive(Clone, Debug)]
+pub struct LogHandle {
+    queue: Arc<Queue>,
+    recent: Recent,
+    filter: reload::Handle<Targets, Registry>,
     format: LogFormat,
-    filter: &str,
+    file: Option<PathBuf>,
+}
+
+/// Starts logging for the whole process, panics of its threads included. Call it once, before
+/// anything logs. The receiver hears of the end of the thread that writes, which has none unless it
+/// breaks.
+///
+/// Text is coloured only on a terminal, and not where `NO_COLOR` is set (<https://no-color.org>).
+///
+/// # Errors
+///
+/// If the filter is not valid, the file cannot be opened, the system gives no thread, or the
+/// process logs already.
+pub fn init(options: LogOptions) -> Result<(LogHandle, oneshot::Receiver<()>), LoggingError> {
+    let colour = options.file.is_none()
+        && io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let output: Box<dyn Write + Send> = match &options.file {
+        Some(path) => Box::new(open(path)?),
+        None => standard_error(),
+    };
+    let (subscriber, log) = subscriber(options, colour)?;
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| LoggingError::AlreadySet)?;
+    let format = log.format;
+    let ended = queue::start(&log.queue, output, move |lines| drop_note(format, lines));
+    let ended = ended.map_err(LoggingError::Thread)?;
+    log_panics();
+    Ok((log, ended))
+}
+
+/// A subscriber whose lines wait for a thread, and the hold on it.
+fn subscriber(
+    options: LogOptions,
     colour: bool,
-    writer: W,
-) -> Result<Box<dyn Subscriber + Send + Sync>, LoggingError>
-where
-    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
-{
-    let filter = filter
-        .parse::<Targets>()
-        .map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })?;
-    let layer = layer().with_ansi(colour).with_writer(writer);
+) -> Result<(impl Subscriber + Send + Sync + 'static, LogHandle), LoggingError> {
+    let LogOptions { format, filter, file } = options;
+    let (filter, filter_handle) = reload::Layer::new(parse_filter(&filter)?);
+    let queue = Arc::new(Queue::new(QUEUE_BYTES_MAX));
+    let recent = Recent::default();
+    // A line that cannot be formatted is left out: to say so on standard error could panic.
+    let layer = layer()
+        .with_ansi(colour)
+        .log_internal_errors(false)
+        .with_writer(queue::Sink(Arc::clone(&queue)));
     let layer = match format {
         LogFormat::Text => layer.boxed(),
         // Fields beside the message, as collectors index by default.
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
-    Ok(Box::new(tracing_subscriber::registry().with(layer.with_filter(filter))))
+    let subscriber = tracing_subscriber::registry().with(filter).with(layer).with(recent.clone());
+    Ok((subscriber, LogHandle { queue, recent, filter: filter_handle, format, file }))
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex};
+fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
+    filter.parse().map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })
+}
 
-    use super::*;
+fn open(path: &Path) -> Result<File, LoggingError> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.map_err(|source| LoggingError::File { path: path.to_owned(), source })
+}
 
-    /// The log of one event below the filter and one at it.
-    fn logged(format: LogFormat) -> String {
-        let written = Arc::new(Mutex::new(Vec::new()));
-        let writer = {
-            let written = Arc::clone(&written);
-            move || Sink(Arc::clone(&written))
-        };
-        let subscriber = subscriber(format, "info", false, writer).expect("the filter is valid");
-        tracing::subscriber::with_default(subscriber, || {
-            tracing::debug!("unheard");
-            tracing::info!(players = 3, "heard");
-        });
-        let bytes = written.lock().expect("no writer panicked").clone();
-        String::from_utf8(bytes).expect("a log is text")
+impl LogHandle {
+    /// Lines written so far.
+    pub fn written(&self) -> u64 {
+        self.queue.written()
     }
 
-    struct Sink(Arc<Mutex<Vec<u8>>>);
+    /// Lines dropped so far: there was no space for them, or they could not be written.
+    pub fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
 
-    impl io::Write for Sink {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("no writer panicked").extend_from_slice(bytes);
-            Ok(bytes.len())
+    /// The filter in force, as directives for [`Targets`].
+    pub fn filter(&self) -> String {
+        self.filter.with_current(Targets::to_string).unwrap_or_default()
+    }
+
+    /// Replaces the filter.
+    ///
+    /// # Errors
+    ///
+    /// If the filter is not valid; the one in force stays.
+    pub fn set_filter(&self, filter: &str) -> Result<(), LoggingError> {
+        let filter = parse_filter(filter)?;
+        // It fails if nothing logs any more, and then nothing has a filter.
+        let _ = self.filter.reload(filter);
+        Ok(())
+    }
+
+    /// The newest lines, the oldest of them first; [`LINES_MAX`] at most.
+    pub fn recent(&self, count: usize) -> Vec<LogLine> {
+        self.recent.last(count)
+    }
+
+    /// Lines from now on. A listener that falls behind loses the oldest, and is told how many.
+    pub fn subscribe(&self) -> broadcast::Receiver<LogLine> {
+        self.recent.subscribe()
+    }
+
+    /// Opens the log file anew, once it was renamed or removed. Without a file this does nothing.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no such file; lines go to the old one then.
+    pub fn reopen(&self) -> Result<(), LoggingError> {
+        if let Some(path) = &self.file {
+            self.queue.replace_output(Box::new(open(path)?));
         }
+        Ok(())
+    }
 
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+    /// Waits until all lines are written, for half a second at most.
+    pub fn flush(&self) {
+        self.queue.flush(END_TIMEOUT);
+    }
+
+    /// Tells people and collectors why the process ends, and waits for it as
+    /// [`flush`](Self::flush) does.
+    pub fn complain(&self, sentence: &str) {
+        if self.file.is_some() || self.format == LogFormat::Json {
+            tracing::error!("{sentence}");
+        }
+        if self.file.is_none() && self.format == LogFormat::Text {
+            self.queue.push(format!("{sentence}\n").as_bytes());
+        }
+        self.flush();
+        if self.file.is_some() {
+            complain(sentence);
         }
     }
+}
 
-    #[test]
-    fn text_is_one_plain_line() {
-        let log = logged(LogFormat::Text);
-        assert_eq!(log.lines().count(), 1, "{log}");
-        assert!(log.trim_end().ends_with("heard players=3"), "{log}");
-        assert!(log.contains("INFO") && !log.contains('\u{1b}'), "{log}");
+/// Says a sentence on standard error, if that takes it within half a second.
+pub fn complain(sentence: &str) {
+    let (done, is_done) = mpsc::channel();
+    let line = format!("{sentence}\n");
+    let writer = thread::Builder::new().name("complaint".to_owned());
+    let started = writer.spawn(move || {
+        // Nobody reads it; the exit status has to do.
+        let _ = standard_error().write_all(line.as_bytes());
+        let _ = done.send(());
+    });
+    if started.is_ok() {
+        let _ = is_done.recv_timeout(END_TIMEOUT);
     }
+}
 
-    #[test]
-    fn json_is_one_flat_object() {
-        let log = logged(LogFormat::Json);
-        assert_eq!(log.lines().count(), 1, "{log}");
-        assert!(log.starts_with('{') && log.trim_end().ends_with('}'), "{log}");
-        assert!(
-            log.contains(r#""level":"INFO""#) && log.contains(r#""message":"heard","players":3"#),
-            "{log}"
+/// Standard error without its lock, which a stalled writer would keep from all others.
+fn standard_error() -> Box<dyn Write + Send> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        if let Ok(copy) = io::stderr().as_fd().try_clone_to_owned() {
+            return Box::new(File::from(copy));
+        }
+    }
+    Box::new(io::stderr())
+}
+
+/// A line about lines that were dropped.
+fn drop_note(format: LogFormat, lines: u64) -> String {
+    let mut time = String::new();
+    // It cannot fail: the text takes everything.
+    let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+    let (target, message) = (module_path!(), "lines of the log were dropped");
+    match format {
+        LogFormat::Text => format!("{time}  WARN {target}: {lines} {message}\n"),
+        LogFormat::Json => format!(
+            "{{\"timestamp\":\"{time}\",\"level\":\"WARN\",\"message\":\"{message}\",\
+             \"lines\":{lines},\"target\":\"{target}\"}}\n"
+        ),
+    }
+}
+
+/// Has panics logged: the default would write to standard error, and could wait for it for ever.
+fn log_panics() {
+    panic::set_hook(Box::new(|info| {
+        let thread = thread::current();
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let backtrace = std::backtrace::Backtrace::capture();
+        let is_captured = backtrace.status() == std::backtrace::BacktraceStatus::Captured;
+        tracing::error!(
+            thread = thread.name().unwrap_or("unnamed"),
+            at = info.location().map(tracing::field::display),
+            text = text.unwrap_or("no text"),
+            backtrace = is_captured.then(|| tracing::field::display(&backtrace)),
+            "panicked"
         );
-        assert!(!log.contains(r#""fields""#), "{log}");
-    }
-
-    #[test]
-    fn a_bad_filter_is_refused() {
-        let error =
-            init(LogFormat::Text, "phaselock=loud").expect_err("there is no level called loud");
-        assert!(error.to_string().contains("\"phaselock=loud\""), "{error}");
-    }
+    }));
 }

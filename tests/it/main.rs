@@ -42,6 +42,7 @@ mod skirmish;
 mod snapshots;
 mod stack;
 mod storm;
+mod threads;
 mod tidy;
 mod transport;
 mod vectors;

@@ -370,6 +370,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let (before, held) = (all[1].snapshots(), all[0].snapshots());
     until("playing on", &mut all, |it| it[1].snapshots() > before + 60).await;
     assert!(all[0].snapshots() < held + 30, "the room stands still");
+    assert!(!house.handle.is_ticking(), "so does its thread");
     // Newcomers are led to the room that runs, though the others are emptier.
     players.extend([Some("2"), None].map(|code| house.join(code)));
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -409,6 +410,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
         timeout(PATIENCE, query(house.address)).await.expect("in time").expect("it is well");
     let rooms = status.rooms.iter().map(|room| (room.code.as_str(), room.players));
     assert_eq!(rooms.collect::<Vec<_>>(), [("1", 2), ("2", 3)]);
+    assert!(house.handle.is_ticking(), "nothing stands still any more");
     house.end().await;
 }
 

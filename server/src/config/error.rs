@@ -4,30 +4,71 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use thiserror::Error;
+
+use crate::logging::complain;
+
+/// The settings cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The command line is not understood, or asks for help.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// All mistakes that there are, a line each.
+    #[error("{}", lines(.0))]
+    Mistakes(Vec<Mistake>),
+}
 
 /// A mistake in the settings.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
-pub enum ConfigError {
-    #[error(transparent)]
-    Usage(#[from] clap::Error),
+pub enum Mistake {
     #[error("{origin} is {value:?}, but must be {rule}")]
     Invalid { origin: String, value: String, rule: String },
-    #[error("{name} is not a setting; those are {known}")]
-    Unknown { name: String, known: String },
+    #[error("{name} is not a setting; {}", hint(nearest.as_deref(), known))]
+    Unknown { name: String, nearest: Option<String>, known: String },
+    #[error("{origin} names {name:?}, but {error}")]
+    Game { origin: String, name: String, error: String },
+    #[error("{origin} and {other} exclude each other; leave one of them out")]
+    Both { origin: String, other: String },
+    #[error("{origin} is not enough: {missing} is needed too")]
+    Lacks { origin: String, missing: &'static str },
     #[error("cannot read {}, which {origin} names: {source}", path.display())]
     File { path: PathBuf, origin: String, source: io::Error },
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]
     Toml { path: PathBuf, line: usize, message: String },
 }
 
-impl ConfigError {
+fn lines(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn hint(nearest: Option<&str>, known: &str) -> String {
+    nearest.map_or_else(|| format!("those are {known}"), |name| format!("did you mean {name}?"))
+}
+
+impl Mistake {
     pub(super) fn invalid(origin: &str, value: &OsStr, rule: impl Into<String>) -> Self {
         let value = value.to_string_lossy().into_owned();
         Self::Invalid { origin: origin.to_owned(), value, rule: rule.into() }
     }
 
+    /// `name` with its origin; `is` the name alone, and what it may have been meant to be.
+    pub(super) fn unknown(name: String, is: &str, known: &[String]) -> Self {
+        let plain = |name: &str| name.trim_start_matches("PHASELOCK_").to_lowercase();
+        let likeness = |known: &String| strsim::jaro(&plain(is), &plain(known));
+        let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = nearest.filter(|known| likeness(known) > LIKENESS_MIN).cloned();
+        Self::Unknown { name, nearest, known: known.join(", ") }
+    }
+}
+
+/// Likeness of two names from which one is taken for a misspelling of the other; 1 is the same.
+/// Found by trying: `bot` and `tickrate` are misspelled, `server` and `port` are something else.
+const LIKENESS_MIN: f64 = 0.68;
+
+impl ConfigError {
     /// Tells the user, and returns the exit status: 0 for help and the version, which go to
     /// standard output, else 2.
     pub fn report(&self) -> u8 {
@@ -37,15 +78,30 @@ impl ConfigError {
                 let _ = error.print();
                 return 0;
             }
-            Self::Usage(error) => {
-                // clap's first paragraph tells the mistake; the rest is in the help.
-                let text = error.to_string();
-                let first = text.split("\n\n").next().unwrap_or_default();
-                let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-                eprintln!("{line}; see --help");
+            Self::Usage(error) => complain(&usage(error)),
+            Self::Mistakes(mistakes) => {
+                let told = mistakes.iter().map(|mistake| format!("error: {mistake}"));
+                complain(&told.collect::<Vec<_>>().join("\n"));
             }
-            error => eprintln!("error: {error}"),
         }
         2
+    }
+}
+
+/// A mistake on the command line, in one line.
+pub(super) fn usage(error: &clap::Error) -> String {
+    // clap's first paragraph tells the mistake; the rest is in the help.
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let meant = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    let meant = meant.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(name) => Some(name.clone()),
+        ContextValue::Strings(names) => names.first().cloned(),
+        _ => None,
+    });
+    match meant {
+        Some(name) => format!("{line}; did you mean {name}? See --help"),
+        None => format!("{line}; see --help"),
     }
 }

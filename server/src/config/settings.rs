@@ -1,38 +1,50 @@
-//! The table of settings: name, help and parser of each.
+//! Settings as a table of names, parsers and reasons, and the values that depend on others.
 
 use std::ffi::OsStr;
-use std::fmt::Display;
-use std::net::{Ipv6Addr, SocketAddr};
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
-use std::str::FromStr;
 
-use phaselock::limits::{
-    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, RESUME_MAX, REWIND_MAX,
-    ROOMS_MAX,
-};
-use phaselock::motion::SendRule;
-use phaselock::rewind::Favour;
+use phaselock::limits::{RESUME_MAX, ROOMS_MAX};
 use phaselock::time::Rates;
-use phaselock::wire::text::printable;
-use tracing_subscriber::filter::Targets;
 
-use super::{Config, ConfigError, Layers, LogFormat};
+use super::error::Mistake;
+use super::hosting::HOSTING;
+use super::loaded::Layers;
+use super::play::PLAY;
+use super::types::Config;
+use super::values::number;
 
-/// Most characters of a server's name.
-pub const NAME_CHARS_MAX: usize = 48;
-/// Most rounds of a game before the next one. Arbitrary; days.
-const ROUNDS_MAX: u32 = 1000;
 /// Most threads that pack snapshots; more have nothing to do.
 pub const WORKERS_MAX: u16 = 64;
 /// Most threads that run rooms. Arbitrary; one for each of many processors.
 pub const ROOM_THREADS_MAX: u16 = 64;
-const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
-const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
+/// Longest time for which a seat is kept, or the server drains.
+pub(super) const RESUME_SECONDS_MAX: u32 = (RESUME_MAX.0 / 1_000_000) as u32;
 /// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
 pub(super) const SNAPSHOT_HZ_IDEAL: u32 = 30;
-pub(super) const LISTEN_RULE: &str =
-    "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
+
+/// Form of a value in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text alone.
+    Text,
+    /// A number, or text.
+    Number,
+    /// True or false, or text; on the command line the name alone means true.
+    Switch,
+    /// Text or a number, or a list of such, which mean the same as one with commas between.
+    List,
+}
+
+impl Kind {
+    /// The form, for messages.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Self::Text => "text in quotes",
+            Self::Number => "a whole number",
+            Self::Switch => "true or false",
+            Self::List => "text in quotes, or several in square brackets",
+        }
+    }
+}
 
 /// A setting.
 pub(super) struct Setting {
@@ -41,199 +53,36 @@ pub(super) struct Setting {
     /// Placeholder of its value in the help.
     pub(super) value: &'static str,
     pub(super) help: &'static str,
+    pub(super) kind: Kind,
     /// Reads a value; the error is the rule that the value breaks.
-    read: fn(&mut Config, &OsStr) -> Result<(), String>,
+    pub(super) read: fn(&mut Config, &OsStr) -> Result<(), String>,
+    /// The value as text, except for a secret.
+    pub(super) show: fn(&Config) -> String,
+    /// True if two values differ that are shown alike.
+    pub(super) differs: fn(&Config, &Config) -> bool,
+    /// The value is not for the eyes of everybody.
+    pub(super) is_secret: bool,
+    /// Cause for which it takes a restart; none if it takes effect while the server runs.
+    pub(super) restart: Option<&'static str>,
 }
 
-pub(super) const SETTINGS: [Setting; 22] = [
-    Setting {
-        flag: "listen",
-        value: "ADDR",
-        help: "UDP address or port to serve on [default: [::]:4433, IPv4 included]",
-        read: |config, text| put(&mut config.listen, parse_listen(text), LISTEN_RULE),
-    },
-    Setting {
-        flag: "game",
-        value: "GAMES",
-        help: "Game to run, or several in turn with commas between [default: the first there is]",
-        read: |config, text| {
-            let rule = format!(
-                "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas \
-                 between"
-            );
-            put(&mut config.games, parse_games(text), &rule)
-        },
-    },
-    Setting {
-        flag: "rounds",
-        value: "COUNT",
-        help: "Rounds of a game before the next one, if there are several [default: 2]",
-        read: |config, text| number(&mut config.rounds, text, 1..=ROUNDS_MAX),
-    },
-    Setting {
-        flag: "bots",
-        value: "COUNT",
-        help: "Bots that play along [default: 0]",
-        read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
-    },
-    Setting {
-        flag: "max-players",
-        value: "COUNT",
-        help: "Players in a room at most [default: 64]",
-        read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
-    },
-    Setting {
-        flag: "rooms",
-        value: "COUNT",
-        help: "Rooms, each a world with players of its own [default: 1]",
-        read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
-    },
-    Setting {
-        flag: "rooms-max",
-        value: "COUNT",
-        help: "Rooms at most; those beyond --rooms are made when somebody names a new one, or when \
-               all are full, and closed after a minute without players [default: --rooms]",
-        // The rooms have to be known: see `rooms_max`.
-        read: |_, _| Ok(()),
-    },
-    Setting {
-        flag: "room-threads",
-        value: "COUNT",
-        help: "Threads that run rooms, 1 for all on the one that has the socket [default: 1 for a \
-               single room or on two processors, else one for each other processor]",
-        read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
-    },
-    Setting {
-        flag: "tick-hz",
-        value: "HZ",
-        help: "Steps of the world per second, 10 to 128 [default: 60]",
-        read: |config, text| {
-            number(&mut config.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
-        },
-    },
-    Setting {
-        flag: "snapshot-hz",
-        value: "HZ",
-        help: "Snapshots per second, a divisor of the tick rate \
-               [default: 30, or the nearest divisor]",
-        // The tick rate has to be known: see `snapshot_hz`.
-        read: |_, _| Ok(()),
-    },
-    Setting {
-        flag: "client-bytes",
-        value: "BYTES",
-        help: "Bytes of snapshots for each client per second at most; less where the path carries \
-               less [default: 64000]",
-        read: |config, text| {
-            number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
-        },
-    },
-    Setting {
-        flag: "send",
-        value: "KIND=RULE",
-        help: "Rule by which a kind of entity is sent: every, predictable, threshold:DISTANCE or \
-               adaptive:DISTANCE; several with commas between [default: the game's, for each]",
-        read: |config, text| {
-            config.send = parse_send(text)?;
-            Ok(())
-        },
-    },
-    Setting {
-        flag: "rewind-ms",
-        value: "MS",
-        help: "Milliseconds that the world is rewound for a shot at most, 0 to turn it off \
-               [default: the game's, 250]",
-        read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
-    },
-    Setting {
-        flag: "favour",
-        value: "WHOM",
-        help: "Whom that favours: the shooter, or a defender who has reached cover since \
-               [default: the game's, shooter]",
-        read: |config, text| {
-            let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
-            let favour = favours.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.favour, favour.map(|(_, favour)| Some(favour)), "shooter or defender")
-        },
-    },
-    Setting {
-        flag: "resume-seconds",
-        value: "SECONDS",
-        help: "Time for which a player whose connection is lost keeps seat and score [default: 30]",
-        read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
-    },
-    Setting {
-        flag: "drain-seconds",
-        value: "SECONDS",
-        help: "Time for which the server plays on when it is told to stop, until the round is over \
-               or everybody has left; newcomers are sent away. Told again, it stops at once \
-               [default: 0]",
-        read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
-    },
-    Setting {
-        flag: "workers",
-        value: "COUNT",
-        help: "Threads that pack snapshots [default: the processors, or 1 with several threads of \
-               rooms]",
-        read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
-    },
-    Setting {
-        flag: "data-dir",
-        value: "DIR",
-        help: "Where the certificate and everything else that must survive is kept \
-               [default: phaselock-data]",
-        read: |config, path| {
-            let path = Some(path).filter(|path| !path.is_empty());
-            put(&mut config.data_dir, path.map(PathBuf::from), "a directory")
-        },
-    },
-    Setting {
-        flag: "log",
-        value: "FORMAT",
-        help: "How the log is written, text or json [default: text]",
-        read: |config, text| {
-            let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
-            let format = formats.into_iter().find(|(name, _)| *name == text);
-            put(&mut config.log, format.map(|(_, format)| format), "text or json")
-        },
-    },
-    Setting {
-        flag: "log-filter",
-        value: "DIRECTIVES",
-        help: "What is logged, for example info,phaselock_quic=debug [default: info]",
-        read: |config, text| {
-            let filter = text
-                .to_str()
-                .filter(|filter| !filter.trim().is_empty() && filter.parse::<Targets>().is_ok());
-            let rule = "directives such as info,phaselock_quic=debug";
-            put(&mut config.log_filter, filter.map(str::to_owned), rule)
-        },
-    },
-    Setting {
-        flag: "name",
-        value: "NAME",
-        help: "Name that players see [default: Phaselock]",
-        read: |config, text| {
-            let name = text.to_str().filter(|name| {
-                name.chars().count() <= NAME_CHARS_MAX
-                    && !name.chars().any(char::is_control)
-                    && !printable(name).trim().is_empty()
-            });
-            let rule = format!(
-                "1 to {NAME_CHARS_MAX} characters, not all blank and no control characters"
-            );
-            put(&mut config.name, name.map(str::to_owned), &rule)
-        },
-    },
-    Setting {
-        flag: "seed",
-        value: "NUMBER",
-        help: "Seed of the game's randomness, to replay it [default: a new one each time]",
-        read: |config, text| number(config.seed.insert(0), text, 0..=u64::MAX),
-    },
-];
-
 impl Setting {
+    /// Text; the rest is for each setting to say.
+    pub(super) const TEXT: Self = Self {
+        flag: "",
+        value: "",
+        help: "",
+        kind: Kind::Text,
+        read: |_, _| Ok(()),
+        show: |_| String::new(),
+        differs: |_, _| false,
+        is_secret: false,
+        restart: None,
+    };
+    pub(super) const NUMBER: Self = Self { kind: Kind::Number, ..Self::TEXT };
+    pub(super) const SWITCH: Self = Self { kind: Kind::Switch, value: "BOOL", ..Self::TEXT };
+    pub(super) const LIST: Self = Self { kind: Kind::List, ..Self::TEXT };
+
     /// Its name in the file.
     pub(super) fn key(&self) -> String {
         self.flag.replace('-', "_")
@@ -243,33 +92,70 @@ impl Setting {
     pub(super) fn variable(&self) -> String {
         format!("PHASELOCK_{}", self.key().to_uppercase())
     }
+
+    /// True if two configurations have different values.
+    pub(super) fn has_changed(&self, before: &Config, after: &Config) -> bool {
+        (self.show)(before) != (self.show)(after) || (self.differs)(before, after)
+    }
 }
 
-/// The defaults, replaced by whatever was given.
-pub(super) fn settle(layers: &Layers) -> Result<Config, ConfigError> {
+/// All settings.
+pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
+    PLAY.iter().chain(&HOSTING)
+}
+
+/// The defaults, replaced by whatever was given, and all mistakes in that.
+pub(super) fn settle(layers: &Layers) -> (Config, Vec<Mistake>) {
     let mut config = Config::default();
-    for setting in &SETTINGS {
-        if let Some(given) = layers.get(setting.flag) {
-            (setting.read)(&mut config, &given.text)
-                .map_err(|rule| ConfigError::invalid(&given.origin, &given.text, rule))?;
+    let mut mistakes = Vec::new();
+    let mut bad = Vec::new();
+    for setting in settings() {
+        let Some(given) = layers.get(setting.flag) else { continue };
+        if let Err(rule) = (setting.read)(&mut config, &given.text) {
+            let hidden = OsStr::new("(hidden)");
+            let text = if setting.is_secret { hidden } else { &given.text };
+            mistakes.push(Mistake::invalid(&given.origin, text, rule));
+            bad.push(setting.flag);
         }
     }
-    config.snapshot_hz = snapshot_hz(config.tick_hz, layers)?;
-    config.rooms_max = rooms_max(config.rooms, layers)?;
-    Ok(config)
+    // Where the other value is a mistake, nothing can be said about this one.
+    if !bad.contains(&"tick-hz") {
+        match snapshot_hz(config.tick_hz, layers) {
+            Ok(snapshot_hz) => config.snapshot_hz = snapshot_hz,
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if !bad.contains(&"rooms") {
+        match rooms_max(config.rooms, layers) {
+            Ok(rooms_max) => config.rooms_max = rooms_max,
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    let given = |flag| layers.get(flag).map(|given| given.origin.clone());
+    if let (Some(origin), Some(other)) = (given("password"), given("password-file")) {
+        mistakes.push(Mistake::Both { origin, other });
+    }
+    for (flag, other, missing) in
+        [("cert-file", "key-file", "key_file"), ("key-file", "cert-file", "cert_file")]
+    {
+        if let (Some(origin), None) = (given(flag), given(other)) {
+            mistakes.push(Mistake::Lacks { origin, missing });
+        }
+    }
+    (config, mistakes)
 }
 
 /// The given number of rooms at most; by default those that are always there.
-fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, ConfigError> {
+fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, Mistake> {
     let mut rooms_max = rooms;
     let Some(given) = layers.get("rooms-max") else { return Ok(rooms_max) };
     number(&mut rooms_max, &given.text, rooms..=ROOMS_MAX)
-        .map_err(|rule| ConfigError::invalid(&given.origin, &given.text, rule))?;
+        .map_err(|rule| Mistake::invalid(&given.origin, &given.text, rule))?;
     Ok(rooms_max)
 }
 
 /// The given snapshot rate; by default the possible one that is nearest to the ideal.
-fn snapshot_hz(tick_hz: u32, layers: &Layers) -> Result<u32, ConfigError> {
+fn snapshot_hz(tick_hz: u32, layers: &Layers) -> Result<u32, Mistake> {
     let divisors = (Rates::SNAPSHOT_HZ_MIN..=tick_hz).filter(|hz| tick_hz.is_multiple_of(*hz));
     let Some(given) = layers.get("snapshot-hz") else {
         // As a ratio: twice the ideal is as far as half of it.
@@ -283,53 +169,6 @@ fn snapshot_hz(tick_hz: u32, layers: &Layers) -> Result<u32, ConfigError> {
         let list = divisors.map(|hz| hz.to_string()).collect::<Vec<_>>().join(", ");
         let rule =
             format!("a divisor of the tick rate, which {origin} makes {tick_hz}: one of {list}");
-        ConfigError::invalid(&given.origin, &given.text, rule)
+        Mistake::invalid(&given.origin, &given.text, rule)
     })
-}
-
-/// A port alone means every address of the machine, of IPv4 and IPv6 alike.
-pub(super) fn parse_listen(text: &OsStr) -> Option<SocketAddr> {
-    let text = text.to_str()?;
-    match text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
-        Ok(port) => Some(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))),
-        Err(_) => text.parse().ok(),
-    }
-}
-
-/// Names of games with commas between, and blanks around them if need be.
-fn parse_games(text: &OsStr) -> Option<Vec<String>> {
-    let plain =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-    let names: Vec<_> = text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect();
-    let valid = |name: &String| (1..=32).contains(&name.len()) && name.bytes().all(plain);
-    (names.len() <= GAMES_MAX && names.iter().all(valid)).then_some(names)
-}
-
-/// Kinds of entities with their rules, with commas between, and blanks around them if need be.
-fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String> {
-    let shape = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
-                 several with commas between";
-    let texts = text.to_str().ok_or(shape)?.split(',');
-    let rules = texts.map(|text| {
-        let (kind, rule) = text.split_once('=').ok_or(shape)?;
-        let kind = kind.trim();
-        let valid = !kind.is_empty() && kind.chars().all(|it| it.is_alphanumeric() || it == '_');
-        let rule: SendRule = rule.trim().parse().map_err(|error| format!("{shape}; {error}"))?;
-        valid.then(|| (kind.to_owned(), rule)).ok_or_else(|| shape.to_owned())
-    });
-    rules.collect()
-}
-
-fn put<T>(field: &mut T, value: Option<T>, rule: &str) -> Result<(), String> {
-    *field = value.ok_or(rule)?;
-    Ok(())
-}
-
-fn number<T>(field: &mut T, text: &OsStr, range: RangeInclusive<T>) -> Result<(), String>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    let number = text.to_str().and_then(|text| text.parse().ok());
-    let rule = format!("a whole number from {} to {}", range.start(), range.end());
-    put(field, number.filter(|number| range.contains(number)), &rule)
 }

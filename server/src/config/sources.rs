@@ -1,18 +1,20 @@
 //! Sources of settings: the command line, the environment, and the TOML file. They are read, not
 //! judged.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::settings::SETTINGS;
-use super::{CONFIG_VARIABLE, ConfigError, Given};
-
-/// Settings by their flags.
-type Layer = Vec<(&'static str, Given)>;
+use super::CONFIG_VARIABLE;
+use super::error::Mistake;
+use super::loaded::{Given, Layers};
+use super::settings::{Kind, Setting, settings};
 
 /// The command line: one option for each setting.
 pub(super) fn command_line() -> clap::Command {
@@ -20,10 +22,13 @@ pub(super) fn command_line() -> clap::Command {
         let arg = Arg::new(flag).long(flag).value_name(value).help(help);
         arg.global(true).value_parser(value_parser!(OsString))
     };
-    let settings = SETTINGS.iter().map(|setting| {
-        // A negative seed is for this program to refuse, with the rule.
-        option(setting.flag, setting.value, setting.help)
-            .allow_hyphen_values(setting.flag == "seed")
+    let settings = settings().map(|setting| {
+        let arg = option(setting.flag, setting.value, setting.help);
+        match setting.kind {
+            Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+            // A negative seed is for this program to refuse, with the rule.
+            _ => arg.allow_hyphen_values(setting.flag == "seed"),
+        }
     });
     let health_check = clap::Command::new("healthcheck")
         .about("Ask a running server whether it is well; the exit status is 0 if it is")
@@ -35,6 +40,9 @@ pub(super) fn command_line() -> clap::Command {
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
         .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
+    let show = clap::Command::new("config")
+        .about("Print all settings with their values and where those come from")
+        .arg(flag("json", "Print them as JSON"));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
@@ -45,25 +53,35 @@ pub(super) fn command_line() -> clap::Command {
              more than the file. An empty variable counts as unset.",
         )
         .arg(option("config", "FILE", "Read settings from this TOML file"))
+        .arg(flag(
+            "check-config",
+            "Say what is wrong with the settings, and end; the exit status is 0 if nothing is",
+        ))
         .args(settings)
         .subcommand(health_check)
         .subcommand(describe)
+        .subcommand(show)
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
 }
 
 /// The settings on a command line.
-pub(super) fn flags(matches: &ArgMatches) -> Layer {
+pub(super) fn flags(matches: &ArgMatches) -> Layers {
     let given = |flag| {
         let text = matches.get_one::<OsString>(flag)?.clone();
         Some((flag, Given { text, origin: format!("the flag --{flag}") }))
     };
-    SETTINGS.iter().filter_map(|setting| given(setting.flag)).collect()
+    settings().filter_map(|setting| given(setting.flag)).collect()
 }
 
 /// The settings in an environment, and the configuration file that it names.
 pub(super) fn variables(
     env: impl IntoIterator<Item = (OsString, OsString)>,
-) -> Result<(Layer, Option<OsString>), ConfigError> {
-    let mut layer = Layer::new();
+    mistakes: &mut Vec<Mistake>,
+) -> (Layers, Option<OsString>) {
+    let mut layer = Layers::new();
     let mut config = None;
     for (name, text) in env {
         let Some(name) = name.to_str().filter(|name| name.starts_with("PHASELOCK_")) else {
@@ -72,17 +90,17 @@ pub(super) fn variables(
         let origin = format!("the environment variable {name}");
         // An empty one is unset: `docker compose` makes that of `PHASELOCK_SEED: ${SEED:-}`.
         let is_set = !text.is_empty();
-        if let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == name) {
+        if let Some(setting) = settings().find(|setting| setting.variable() == name) {
             layer.extend(is_set.then_some((setting.flag, Given { text, origin })));
         } else if name == CONFIG_VARIABLE {
             config = is_set.then_some(text);
         } else if !foreign(name, &text) {
-            let mut known: Vec<_> = SETTINGS.iter().map(|setting| setting.variable()).collect();
+            let mut known: Vec<_> = settings().map(Setting::variable).collect();
             known.push(CONFIG_VARIABLE.to_owned());
-            return Err(ConfigError::Unknown { name: origin, known: known.join(", ") });
+            mistakes.push(Mistake::unknown(origin, name, &known));
         }
     }
-    Ok((layer, config))
+    (layer, config)
 }
 
 /// True if a variable belongs to the tests, or to Kubernetes, which sets some in every container
@@ -95,7 +113,7 @@ fn foreign(name: &str, value: &OsStr) -> bool {
     kubernetes || name.starts_with("PHASELOCK_TEST_")
 }
 
-/// A file of all settings takes under 1 KiB; a bigger one is some other file.
+/// A file of all settings takes a few KiB; a bigger one is some other file.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 fn read(path: &Path) -> io::Result<String> {
@@ -110,33 +128,72 @@ fn read(path: &Path) -> io::Result<String> {
 }
 
 /// The settings in a TOML file, all at its top level; `origin` names the file.
-pub(super) fn file(path: &Path, origin: &str) -> Result<Layer, ConfigError> {
-    let text = read(path).map_err(|source| ConfigError::File {
-        path: path.to_owned(),
-        origin: origin.to_owned(),
-        source,
-    })?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let before = error.span().map_or(0, |span| span.start);
-        let line = 1 + text.bytes().take(before).filter(|byte| *byte == b'\n').count();
-        ConfigError::Toml { path: path.to_owned(), line, message: error.message().to_owned() }
-    })?;
-    let given = |(name, value): (String, toml::Value)| {
-        let Some(setting) = SETTINGS.iter().find(|setting| setting.key() == name) else {
-            let known: Vec<_> = SETTINGS.iter().map(|setting| setting.key()).collect();
-            let name = format!("{name:?} in {}", path.display());
-            return Err(ConfigError::Unknown { name, known: known.join(", ") });
-        };
-        let origin = format!("{name} in {}", path.display());
-        let text = match value {
-            toml::Value::String(text) => text.into(),
-            toml::Value::Integer(number) => number.to_string().into(),
-            other => {
-                let (text, rule) = (other.to_string(), "a string or a whole number");
-                return Err(ConfigError::invalid(&origin, OsStr::new(&text), rule));
-            }
-        };
-        Ok((setting.flag, Given { text, origin }))
+pub(super) fn file(path: &Path, origin: &str, mistakes: &mut Vec<Mistake>) -> Layers {
+    let text = match read(path) {
+        Ok(text) => text,
+        Err(source) => {
+            let (path, origin) = (path.to_owned(), origin.to_owned());
+            mistakes.push(Mistake::File { path, origin, source });
+            return Layers::new();
+        }
     };
-    table.into_iter().map(given).collect()
+    let line_at = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    let mut broken: Vec<usize> = Vec::new();
+    for error in errors {
+        let line = line_at(error.span().map_or(0, |span| span.start));
+        // One mistake may have several consequences.
+        if !broken.contains(&line) {
+            let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            mistakes.push(Mistake::Toml { path: path.to_owned(), line, message });
+            broken.push(line);
+        }
+    }
+    let mut layer = Layers::new();
+    for (key, value) in table.into_inner() {
+        let line = line_at(key.span().start);
+        let name = key.into_inner();
+        if broken.contains(&line) {
+            continue;
+        }
+        let place = format!("{}:{line}", path.display());
+        let Some(setting) = settings().find(|setting| setting.key() == *name) else {
+            let known: Vec<_> = settings().map(Setting::key).collect();
+            mistakes.push(Mistake::unknown(format!("{:?} in {place}", &*name), &name, &known));
+            continue;
+        };
+        let origin = format!("{name} in {place}");
+        match value_text(setting.kind, value.get_ref()) {
+            Some(given) => {
+                let text = given.into_owned().into();
+                layer.insert(setting.flag, Given { text, origin });
+            }
+            None => {
+                let text = if setting.is_secret { "(hidden)" } else { &text[value.span()] };
+                mistakes.push(Mistake::invalid(&origin, text.as_ref(), setting.kind.rule()));
+            }
+        }
+    }
+    layer
+}
+
+/// A value as it would stand on the command line; none if its form is not the setting's.
+fn value_text<'a>(kind: Kind, value: &'a DeValue<'_>) -> Option<Cow<'a, str>> {
+    match (kind, value) {
+        (_, DeValue::String(text)) => Some(Cow::Borrowed(text)),
+        (Kind::Number | Kind::List, DeValue::Integer(number)) => {
+            let number = i128::from_str_radix(number.as_str(), number.radix());
+            number.ok().map(|number| Cow::Owned(number.to_string()))
+        }
+        (Kind::Switch, DeValue::Boolean(is_on)) => Some(Cow::Owned(is_on.to_string())),
+        (Kind::List, DeValue::Array(values)) => {
+            let flat = |value: &Spanned<_>| match value.get_ref() {
+                DeValue::Array(_) => None,
+                value => value_text(Kind::List, value).map(Cow::into_owned),
+            };
+            let texts: Option<Vec<_>> = values.iter().map(flat).collect();
+            texts.map(|texts| Cow::Owned(texts.join(",")))
+        }
+        _ => None,
+    }
 }

@@ -2,11 +2,15 @@
 
 use std::fs;
 
+use phaselock::identity::PublicKey;
 use phaselock::motion::SendRule;
-use phaselock::rewind::Rewind;
+use phaselock::rewind::{Favour, Rewind};
 
-use super::settings::{SETTINGS, Setting};
+use super::settings::{Setting, settings};
 use super::*;
+
+mod files;
+mod loaded;
 
 /// A configuration file that goes away with the test.
 struct ConfigFile(tempfile::NamedTempFile);
@@ -33,8 +37,12 @@ fn run(args: &[&str], env: &[&str]) -> Result<Command, ConfigError> {
 }
 
 fn serve(args: &[&str], env: &[&str]) -> Config {
+    loaded(args, env).config
+}
+
+fn loaded(args: &[&str], env: &[&str]) -> Settings {
     match run(args, env) {
-        Ok(Command::Serve(config)) => config,
+        Ok(Command::Serve(settings)) => *settings,
         other => panic!("{args:?} with {env:?} gave {other:?}"),
     }
 }
@@ -53,7 +61,7 @@ fn refused(args: &[&str], env: &[&str]) -> String {
 fn nothing_set_means_the_defaults() {
     let config = serve(&[], &["PATH=/bin", "phaselock_bots=9"]);
     assert_eq!(config, Config::default());
-    assert_eq!((config.listen.to_string().as_str(), config.snapshot_hz), ("[::]:4433", 30));
+    assert_eq!((config.listen[0].to_string().as_str(), config.snapshot_hz), ("[::]:4433", 30));
 }
 
 #[test]
@@ -67,40 +75,58 @@ fn flags_beat_environment_beats_file_beats_defaults() {
 
 #[test]
 fn each_layer_can_set_everything() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keys = dir.path().join("players");
+    fs::write(&keys, format!("# friends\n\n{} ada\n", "0a".repeat(32))).expect("writable");
+    let keys = keys.to_str().expect("text");
     let values = [
-        "127.0.0.1:0",
-        "arena_2, chess",
-        "3",
-        "7",
-        "8",
-        "4",
-        "12",
-        "2",
-        "100",
-        "50",
-        "16000",
-        "Rock=predictable, Car=threshold:0.05",
-        "120",
-        "defender",
-        "45",
-        "600",
-        "3",
-        "some/where",
-        "json",
-        "warn,quinn=off",
-        "Zoë's",
-        "18446744073709551615",
+        ("name", "Zoë's"),
+        ("game", "arena_2, chess"),
+        ("rounds", "3"),
+        ("bots", "7"),
+        ("max-players", "8"),
+        ("rooms", "4"),
+        ("rooms-max", "12"),
+        ("room-threads", "2"),
+        ("workers", "3"),
+        ("tick-hz", "100"),
+        ("snapshot-hz", "50"),
+        ("client-bytes", "16000"),
+        ("send", "Rock=predictable, Car=threshold:0.05"),
+        ("rewind-ms", "120"),
+        ("favour", "defender"),
+        ("resume-seconds", "45"),
+        ("idle-seconds", "300"),
+        ("drain-seconds", "600"),
+        ("seed", "18446744073709551615"),
+        ("listen", "127.0.0.1:0, [::1]:7"),
+        ("seats-per-address", "2"),
+        ("password", "open sesame"),
+        ("allow-list", keys),
+        ("redirect", "Two.example.org"),
+        ("data-dir", "some/where"),
+        ("cert-file", "a.pem"),
+        ("key-file", "b.pem"),
+        ("require-identity", "true"),
+        ("admin-listen", "off"),
+        ("log", "json"),
+        ("log-filter", "warn,quinn=off"),
+        ("log-file", "some.log"),
+        ("watch-config", "true"),
     ];
-    let spell = |spelling: fn(&Setting, &str) -> String| -> [String; SETTINGS.len()] {
-        std::array::from_fn(|index| spelling(&SETTINGS[index], values[index]))
+    let spell = |spelling: fn(&Setting, &str) -> String| -> Vec<String> {
+        let value = |setting: &Setting| values.iter().find(|(flag, _)| *flag == setting.flag);
+        let set = settings().filter(|setting| setting.flag != "password-file");
+        set.map(|setting| spelling(setting, value(setting).expect("a value").1)).collect()
     };
     let flags = spell(|setting, value| format!("--{}={value}", setting.flag));
     let env = spell(|setting, value| format!("{}={value}", setting.variable()));
     let lines = spell(|setting, value| format!("{} = {value:?}", setting.key()));
+    assert_eq!(lines.len(), values.len());
     let file = ConfigFile::new(&lines.join("\n"));
 
     let expected = Config {
-        listen: "127.0.0.1:0".parse().expect("an address"),
+        listen: ["127.0.0.1:0", "[::1]:7"].map(|it| it.parse().expect("an address")).into(),
         games: vec!["arena_2".to_owned(), "chess".to_owned()],
         rounds: 3,
         bots: 7,
@@ -118,16 +144,31 @@ fn each_layer_can_set_everything() {
         rewind_ms: Some(120),
         favour: Some(Favour::Defender),
         resume_seconds: 45,
+        idle_seconds: 300,
+        seats_per_address: 2,
+        password: Some(Password("open sesame".to_owned())),
+        password_file: None,
+        allow_list: Some(AllowList { path: keys.into(), keys: [PublicKey([10; 32])].into() }),
         drain_seconds: 600,
+        redirect: Some("two.example.org:4433".to_owned()),
         workers: Some(3),
         data_dir: "some/where".into(),
+        cert_file: Some("a.pem".into()),
+        key_file: Some("b.pem".into()),
+        require_identity: true,
+        admin_listen: None,
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
+        log_file: Some("some.log".into()),
+        watch_config: true,
         name: "Zoë's".to_owned(),
         seed: Some(u64::MAX),
     };
-    assert_eq!(serve(&flags.each_ref().map(String::as_str), &[]), expected);
-    assert_eq!(serve(&[], &env.each_ref().map(String::as_str)), expected);
+    fn words(texts: &[String]) -> Vec<&str> {
+        texts.iter().map(String::as_str).collect()
+    }
+    assert_eq!(serve(&words(&flags), &[]), expected);
+    assert_eq!(serve(&[], &words(&env)), expected);
     assert_eq!(serve(&["--config", file.path()], &[]), expected);
     assert_eq!(serve(&[], &[&format!("PHASELOCK_CONFIG={}", file.path())]), expected);
 }
@@ -137,7 +178,7 @@ fn the_file_takes_numbers_as_numbers() {
     let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
     let config = serve(&["--config", file.path()], &[]);
     assert_eq!(
-        (config.listen.to_string().as_str(), config.seed, config.bots),
+        (config.listen[0].to_string().as_str(), config.seed, config.bots),
         ("[::]:9000", Some(16), 4)
     );
 }
@@ -152,12 +193,29 @@ fn listen_addresses() {
         ("[::]:4433", "[::]:4433"),
         ("[::1]:1", "[::1]:1"),
     ] {
-        assert_eq!(serve(&["--listen", text], &[]).listen.to_string(), expected, "{text:?}");
+        let listen = serve(&["--listen", text], &[]).listen;
+        assert_eq!(listen.iter().map(SocketAddr::to_string).collect::<Vec<_>>(), [expected]);
     }
-    for text in ["", ":", "::4433", "65536", "localhost:4433", "0.0.0.0", "[::]", "[::]:", "4433 "]
-    {
+    let many = (1..=LISTEN_MAX + 1).map(|port| port.to_string()).collect::<Vec<_>>();
+    assert_eq!(serve(&["--listen", &many[1..].join(",")], &[]).listen.len(), LISTEN_MAX);
+    assert_eq!(serve(&["--listen", "0,0"], &[]).listen.len(), 2, "two ports of its choice");
+    for text in [
+        "",
+        ":",
+        "::4433",
+        "65536",
+        "localhost:4433",
+        "0.0.0.0",
+        "[::]",
+        "[::]:",
+        "4433 ",
+        "1,,2",
+        "1,1",
+        &many.join(","),
+    ] {
         let error = refused(&["--listen", text], &[]);
-        assert_eq!(error, format!("the flag --listen is {text:?}, but must be {LISTEN_RULE}"));
+        let start = format!("the flag --listen is {text:?}, but must be {LISTEN_RULE}");
+        assert!(error.starts_with(&start), "{error}");
     }
 }
 
@@ -179,6 +237,12 @@ fn values_at_and_beyond_their_limits() {
         ("--log", &["text", "json"], &["", "JSON", "xml"]),
         ("--log-filter", &["off", "info,quinn=warn"], &["", " ", "a=loud", "a=b=c"]),
         ("--name", &["x", &longest], &["", "  ", "a\nb", "\u{7f}", &format!("{longest}x")]),
+        ("--idle-seconds", &["0", "86400"], &["-1", "86401", ""]),
+        ("--seats-per-address", &["1", "1024"], &["0", "1025"]),
+        ("--redirect", &["b.example", "[::1]:7"], &["", "a b", "x:0"]),
+        ("--admin-listen", &["off", "4434", "10.0.0.1:1"], &["", "on", "localhost:1"]),
+        ("--require-identity", &["true", "false"], &["", "yes", "1"]),
+        ("--log-file", &["x"], &[""]),
         ("--seed", &["0", "18446744073709551615"], &["", "-1", "18446744073709551616", "0x10"]),
     ] {
         for value in good {
@@ -216,11 +280,11 @@ fn every_message_says_where_and_what_is_allowed() {
                 .to_owned(),
         ),
         (
-            &["--config", path, "--name=x"],
+            &["--config", path],
             &[],
             format!(
-                "name in {path} is \"true\", \
-          but must be a string or a whole number"
+                "name in {path}:3 is \"true\", but must be text in quotes\n\
+                 bots in {path}:2 is \"-1\", but must be a whole number from 0 to 256"
             ),
         ),
         (
@@ -228,7 +292,7 @@ fn every_message_says_where_and_what_is_allowed() {
             &["PHASELOCK_SNAPSHOT_HZ=30"],
             format!(
                 "the environment variable PHASELOCK_SNAPSHOT_HZ is \"30\", but must be a divisor \
-                 of the tick rate, which tick_hz in {tick_path} makes 50: one of 2, 5, 10, 25, 50"
+                 of the tick rate, which tick_hz in {tick_path}:1 makes 50: one of 2, 5, 10, 25, 50"
             ),
         ),
         (
@@ -264,28 +328,36 @@ fn snapshots_follow_the_tick_rate_unless_told() {
 }
 
 #[test]
-fn unknown_names_are_errors_that_list_the_known_ones() {
-    let error = refused(&[], &["PHASELOCK_BOT=1"]);
-    assert!(
-        error.starts_with("the environment variable PHASELOCK_BOT is not a setting; those are "),
-        "{error}"
-    );
-    assert!(
-        SETTINGS.iter().all(|setting| error.contains(&setting.variable()))
-            && error.contains(CONFIG_VARIABLE),
-        "{error}"
-    );
-
-    let file = ConfigFile::new("tickrate = 60");
+fn unknown_names_are_errors_with_the_nearest_or_all_known_ones() {
+    for (name, hint) in [
+        ("PHASELOCK_BOT", "did you mean PHASELOCK_BOTS?"),
+        ("PHASELOCK_Bots", "did you mean PHASELOCK_BOTS?"),
+        ("PHASELOCK_TICKHZ", "did you mean PHASELOCK_TICK_HZ?"),
+    ] {
+        let error = refused(&[], &[&format!("{name}=1")]);
+        assert_eq!(error, format!("the environment variable {name} is not a setting; {hint}"));
+    }
+    for (key, hint) in [("tickrate", "tick_hz"), ("maxplayers", "max_players"), ("bot", "bots")] {
+        let file = ConfigFile::new(&format!("\n{key} = 60"));
+        let error = refused(&["--config", file.path()], &[]);
+        let place = format!("{key:?} in {}:2", file.path());
+        assert_eq!(error, format!("{place} is not a setting; did you mean {hint}?"));
+    }
+    let file = ConfigFile::new("quux = 60");
     let error = refused(&["--config", file.path()], &[]);
-    assert!(
-        error.starts_with(&format!("\"tickrate\" in {} is not a setting; those are ", file.path())),
-        "{error}"
-    );
-    assert!(SETTINGS.iter().all(|setting| error.contains(&setting.key())), "{error}");
+    assert!(error.contains(" is not a setting; those are name, game, "), "{error}");
+    assert!(settings().all(|setting| error.contains(&setting.key())), "{error}");
 
-    for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST", "PHASELOCK_Bots"] {
+    for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST"] {
         assert!(refused(&[], &[&format!("{name}=1")]).contains(name));
+    }
+    match run(&["--tick-rate=6"], &[]) {
+        Err(ConfigError::Usage(error)) => {
+            let line = error::usage(&error);
+            assert!(line.contains("'--tick-rate'") && !line.contains('\n'), "{line}");
+            assert!(line.ends_with("; did you mean --tick-hz? See --help"), "{line}");
+        }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -304,42 +376,6 @@ fn variables_of_others_and_empty_ones_are_left_alone() {
     assert_eq!(serve(&[], &env), Config::default());
 }
 
-#[test]
-fn a_missing_or_broken_file_is_an_error() {
-    let error = refused(&[], &["PHASELOCK_CONFIG=/nowhere/at.toml"]);
-    assert!(
-        error.starts_with(
-            "cannot read /nowhere/at.toml, which the environment variable PHASELOCK_CONFIG names: "
-        ),
-        "{error}"
-    );
-    let error = refused(&["--config=/nowhere/at.toml"], &["PHASELOCK_CONFIG=/else"]);
-    assert!(
-        error.starts_with("cannot read /nowhere/at.toml, which the flag --config names: "),
-        "{error}"
-    );
-
-    for (content, line) in
-        [("bots = 1\nname = \n", 2), ("bots", 1), ("\n\n[", 3), ("bots = 1\nbots = 2", 2)]
-    {
-        let file = ConfigFile::new(content);
-        let error = refused(&["--config", file.path()], &[]);
-        assert!(
-            error.starts_with(&format!("line {line} of {} is not valid TOML: ", file.path())),
-            "{content:?}: {error}"
-        );
-        assert_eq!(error.lines().count(), 1, "{error}");
-    }
-    let file = ConfigFile::new("[server]\nbots = 1");
-    assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
-
-    // As long as it may be, and longer by one.
-    let file = ConfigFile::new(&"#".repeat(65_536));
-    assert_eq!(serve(&["--config", file.path()], &[]), Config::default());
-    let file = ConfigFile::new(&"#".repeat(65_537));
-    assert!(refused(&["--config", file.path()], &[]).ends_with("it is bigger than 65536 bytes"));
-}
-
 #[cfg(unix)]
 #[test]
 fn text_that_is_not_unicode_is_an_error_except_in_paths() {
@@ -352,8 +388,11 @@ fn text_that_is_not_unicode_is_an_error_except_in_paths() {
     let Ok(Command::Serve(config)) = run("PHASELOCK_DATA_DIR") else {
         panic!("paths may be any bytes")
     };
-    assert_eq!(config.data_dir, PathBuf::from(odd()));
-    assert!(matches!(run("PHASELOCK_NAME"), Err(ConfigError::Invalid { .. })));
+    assert_eq!(config.config.data_dir, PathBuf::from(odd()));
+    let Err(ConfigError::Mistakes(mistakes)) = run("PHASELOCK_NAME") else {
+        panic!("a name is text")
+    };
+    assert!(matches!(&*mistakes, [Mistake::Invalid { .. }]), "{mistakes:?}");
 }
 
 #[test]
@@ -409,6 +448,9 @@ fn usage_is_for_clap_to_explain() {
         (&["--bots"], 2, true),
         (&["--bots=1", "--bots=2"], 2, true),
         (&["serve"], 2, true),
+        (&["config", "--help"], 0, false),
+        (&["config", "--bogus"], 2, true),
+        (&["--watch-config", "yes"], 2, true),
     ] {
         // Not even a bad environment keeps anybody from the help.
         match run(args, &["PHASELOCK_BOTS=x"]) {
@@ -426,36 +468,27 @@ fn the_help_knows_every_setting_and_its_default() {
     command.clone().debug_assert();
     let help = command.render_long_help().to_string();
     let config = Config::default();
-    for (setting, default) in SETTINGS.iter().zip([
-        config.listen.to_string(),
-        "the first there is".to_owned(),
-        config.rounds.to_string(),
-        config.bots.to_string(),
-        config.max_players.to_string(),
-        config.rooms.to_string(),
-        "--rooms".to_owned(),
-        "1 for a single room".to_owned(),
-        config.tick_hz.to_string(),
-        config.snapshot_hz.to_string(),
-        config.client_bytes.to_string(),
-        "the game's, for each".to_owned(),
-        format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000),
-        "the game's, shooter".to_owned(),
-        config.resume_seconds.to_string(),
-        config.drain_seconds.to_string(),
-        "the processors".to_owned(),
-        config.data_dir.display().to_string(),
-        "text".to_owned(),
-        config.log_filter,
-        config.name,
-        "a new one each time".to_owned(),
-    ]) {
-        let flag = format!("--{} <", setting.flag);
-        let of_flag =
-            help.split_once(&flag).map(|(_, rest)| rest.split("\n      --").next().unwrap_or(rest));
+    let words = [
+        ("game", "the first there is".to_owned()),
+        ("rooms-max", "--rooms".to_owned()),
+        ("room-threads", "1 for a single room".to_owned()),
+        ("workers", "the processors".to_owned()),
+        ("send", "the game's, for each".to_owned()),
+        ("rewind-ms", format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000)),
+        ("favour", "the game's, shooter".to_owned()),
+        ("cert-file", "cert.pem in --data-dir".to_owned()),
+        ("key-file", "key.pem in --data-dir".to_owned()),
+    ];
+    for setting in settings() {
+        let word = words.iter().find(|(flag, _)| *flag == setting.flag);
+        let default = word.map_or_else(|| (setting.show)(&config), |(_, word)| word.clone());
+        let flag = format!("--{}", setting.flag);
+        let starts = [" <", "[=<"].map(|end| format!("{flag}{end}"));
+        let of_flag = starts.iter().find_map(|start| help.split_once(start));
+        let of_flag = of_flag.map(|(_, rest)| rest.split("\n      --").next().unwrap_or(rest));
         assert!(
             of_flag.is_some_and(|text| text.contains(&format!("[default: {default}"))),
-            "{flag}\n{help}"
+            "{flag}: {default}\n{help}"
         );
     }
 }

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::PLAYERS_MAX;
-use phaselock::rewind::Favour;
 use phaselock::time::Rates;
 use phaselock_lab::file::{self, POINTS_MAX, VALUE_MAX};
 use phaselock_quic::identity::Identity;
 use phaselock_quic::pins::KnownHosts;
-use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
+use phaselock_server::config::{
+    self, Command, ConfigError, NAME_CHARS_MAX, Password, SettingValue, Settings,
+};
 use tempfile::TempDir;
 
 use super::{Script, taken};
@@ -33,57 +34,42 @@ pub fn config(data: &[u8]) -> bool {
         fs::write(&path, data).expect("a temporary file");
         let program = || OsString::from("phaselock-server");
         let by_file = [program(), "--config".into(), path.into_os_string()];
-        let config = match config::parse_from(by_file, []) {
-            Ok(Command::Serve(config)) => config,
+        let settings = match config::parse_from(by_file, []) {
+            Ok(Command::Serve(settings)) => settings,
             Ok(other) => panic!("a file cannot ask for {other:?}"),
-            Err(error) => {
-                assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            Err(ConfigError::Mistakes(mistakes)) => {
+                assert!(!mistakes.is_empty());
+                for mistake in mistakes {
+                    assert_eq!(mistake.to_string().lines().count(), 1, "{mistake}");
+                }
                 return false;
             }
+            Err(error) => panic!("a file is no usage error: {error}"),
         };
+        let config = &settings.config;
         assert!(config.bots <= PLAYERS_MAX && (1..=PLAYERS_MAX).contains(&config.max_players));
         let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz };
         assert!(rates.validate().is_ok());
         assert!(config.name.chars().count() <= NAME_CHARS_MAX && !config.name.trim().is_empty());
         // The same words mean the same on the command line.
-        let by_flags = std::iter::once(program()).chain(flags(&config));
-        let again = config::parse_from(by_flags, []).expect("it was good in the file");
-        assert_eq!(again, Command::Serve(config));
+        let by_flags = std::iter::once(program()).chain(flags(&settings));
+        match config::parse_from(by_flags, []).expect("it was good in the file") {
+            Command::Serve(again) => assert_eq!(again.config, *config),
+            other => panic!("{other:?}"),
+        }
         true
     })
 }
 
-fn flags(config: &Config) -> Vec<OsString> {
-    let log = match config.log {
-        LogFormat::Text => "text",
-        LogFormat::Json => "json",
-    };
-    let mut flags: Vec<OsString> = vec![
-        format!("--listen={}", config.listen).into(),
-        format!("--bots={}", config.bots).into(),
-        format!("--max-players={}", config.max_players).into(),
-        format!("--tick-hz={}", config.tick_hz).into(),
-        format!("--snapshot-hz={}", config.snapshot_hz).into(),
-        format!("--client-bytes={}", config.client_bytes).into(),
-        format!("--log={log}").into(),
-        format!("--log-filter={}", config.log_filter).into(),
-        format!("--name={}", config.name).into(),
-    ];
-    let mut data_dir = OsString::from("--data-dir=");
-    data_dir.push(&config.data_dir);
-    flags.push(data_dir);
-    if !config.games.is_empty() {
-        flags.push(format!("--game={}", config.games.join(",")).into());
-    }
-    flags.extend(config.rewind_ms.map(|ms| format!("--rewind-ms={ms}").into()));
-    flags.extend(config.favour.map(|favour| {
-        let whom = match favour {
-            Favour::Shooter => "shooter",
-            Favour::Defender => "defender",
-        };
-        format!("--favour={whom}").into()
-    }));
-    flags.extend(config.seed.map(|seed| format!("--seed={seed}").into()));
+/// The settings that were given, as flags.
+fn flags(settings: &Settings) -> Vec<OsString> {
+    let is_given = |it: &SettingValue| it.origin != "default" && it.setting != "password";
+    let given = settings.list().into_iter().filter(is_given);
+    let flag = |it: SettingValue| format!("--{}={}", it.setting.replace('_', "-"), it.value);
+    let mut flags: Vec<OsString> = given.map(|it| flag(it).into()).collect();
+    let config = &settings.config;
+    let password = config.password.as_ref().filter(|_| config.password_file.is_none());
+    flags.extend(password.map(|Password(word)| format!("--password={word}").into()));
     flags
 }
 

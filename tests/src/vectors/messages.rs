@@ -162,6 +162,7 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("resume", value(hello.resume.map(|token| token.0.to_string()))),
             ("wishes", value(hello.wishes)),
             ("room", value(&hello.room)),
+            ("password", value(&hello.password)),
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
         ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),

@@ -203,6 +203,12 @@ impl Directory {
         }
     }
 
+    /// True if no thread of rooms stands still.
+    pub(super) fn are_running(&self, now: LocalTime) -> bool {
+        let list = self.list();
+        (0..list.heartbeats.len()).all(|shard| !list.is_silent(shard, now))
+    }
+
     /// The heartbeat of a thread of rooms; any other's is nobody's.
     pub(super) fn heartbeat(&self, shard: usize) -> Heartbeat {
         self.list().heartbeats.get(shard).cloned().unwrap_or_else(Heartbeat::new)

@@ -1,6 +1,6 @@
 //! The host's end of a running server.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use phaselock::server::{Command, CommandError, Event};
@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, RoomFigures};
+use crate::clock::Clock;
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
 pub(super) const ORDERS_MAX: usize = 64;
@@ -74,6 +75,8 @@ pub struct ServerHandle {
     events: broadcast::Sender<RoomEvent>,
     directory: Arc<Directory>,
     counters: Arc<Counters>,
+    /// Set once the server runs.
+    clock: Arc<OnceLock<Clock>>,
 }
 
 /// The server's end.
@@ -83,6 +86,7 @@ pub(super) struct Host {
     pub(super) events: broadcast::Sender<RoomEvent>,
     pub(super) directory: Arc<Directory>,
     pub(super) counters: Arc<Counters>,
+    pub(super) clock: Arc<OnceLock<Clock>>,
 }
 
 pub(super) fn channel() -> (ServerHandle, Host) {
@@ -90,13 +94,15 @@ pub(super) fn channel() -> (ServerHandle, Host) {
     let (events, _) = broadcast::channel(EVENTS_MAX);
     let directory = Arc::new(Directory::new());
     let counters = Arc::new(Counters::default());
+    let clock = Arc::default();
     let handle = ServerHandle {
         orders: order_sender,
         events: events.clone(),
         directory: Arc::clone(&directory),
         counters: Arc::clone(&counters),
+        clock: Arc::clone(&clock),
     };
-    (handle, Host { orders, events, directory, counters })
+    (handle, Host { orders, events, directory, counters, clock })
 }
 
 impl ServerHandle {
@@ -186,6 +192,13 @@ impl ServerHandle {
     /// Goodbye to newcomers and time until the end, while the server is drained.
     pub fn draining(&self) -> Option<(Disconnect, Duration)> {
         self.directory.draining_until()
+    }
+
+    /// True if the server runs and each of its threads of rooms had a turn within the last second:
+    /// ticks run, and newcomers are taken in.
+    pub fn is_ticking(&self) -> bool {
+        let runs = |clock: &Clock| self.directory.are_running(clock.now());
+        !self.orders.is_closed() && self.clock.get().is_some_and(runs)
     }
 
     /// Figures of all rooms, those too that no status tells of.

@@ -39,8 +39,9 @@ mod rooms;
 mod shards;
 
 use std::future::Future;
+use std::mem;
 use std::net::SocketAddr;
-use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -57,6 +58,7 @@ use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use quinn_proto::Endpoint;
 use tokio::runtime::Builder;
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::identity::Identity;
@@ -90,10 +92,16 @@ pub enum BindError {
     Crypto(String),
 }
 
-/// The system gives a server no thread.
+/// A server lacks a thread of rooms.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start a thread for rooms: {0}; use fewer")]
-pub struct ThreadError(#[from] std::io::Error);
+pub enum ThreadError {
+    /// The system gives none.
+    #[error("cannot start a thread for rooms: {0}; use fewer")]
+    Start(#[from] std::io::Error),
+    /// One has panicked, outside of its rooms.
+    #[error("the thread {0} of the server panicked; its log has the panic: please report it")]
+    Panicked(String),
+}
 
 /// A bound server that does not run yet.
 #[derive(Debug)]
@@ -186,7 +194,8 @@ impl Server {
 
     /// The same with any number of rooms. A room that panics goes on with its next game and the
     /// same players, or without them, and no other room notices; after three panics within a minute
-    /// it is closed. Fails if the system gives no thread.
+    /// it is closed. Fails if the system gives no thread, or if one of them panics outside of its
+    /// rooms: within a second, in which the players are told.
     pub async fn run_rooms(
         self,
         games: &Games,
@@ -221,6 +230,8 @@ impl Server {
         if let Some(keeper) = &plan.hosting.keeper {
             host.directory.list_kept(keeper.kept());
         }
+        // Nothing has set it before: a server runs once.
+        let _ = host.clock.set(clock);
         let common = Common {
             socket,
             clock,
@@ -231,20 +242,35 @@ impl Server {
             counters: host.counters,
         };
         let (lines, inboxes) = shards::lines(shards);
+        let (alarm, mut alarms) = mpsc::unbounded_channel();
         let started = inboxes.into_iter().enumerate();
         let started: Vec<_> =
-            started.map(|(at, inbox)| common.start(at, inbox)).collect::<Result<_, _>>()?;
+            started.map(|(at, inbox)| common.start(at, inbox, &alarm)).collect::<Result<_, _>>()?;
         let (shards, threads): (Vec<_>, Vec<_>) = started.into_iter().unzip();
 
         let lines = (!shards.is_empty()).then_some(lines);
         let entrance = Entrance::new(Arc::clone(&common.socket), endpoint, lines);
         let source = Source::Socket(Box::new(entrance));
+        let (broken, is_broken) = oneshot::channel();
+        let shutdown = async move {
+            tokio::select! {
+                goodbye = shutdown => goodbye,
+                Ok(goodbye) = is_broken => goodbye,
+            }
+        };
         // Behind the threads of rooms, this one has none.
-        common.driver(shards.len(), source, host.orders, shutdown, shards).run().await;
-        for thread in threads {
-            end(thread);
+        let driver = common.driver(shards.len(), source, host.orders, Box::pin(shutdown), shards);
+        let mut run = pin!(driver.run());
+        tokio::select! {
+            () = &mut run => threads.into_iter().try_for_each(end),
+            Some(name) = alarms.recv() => {
+                let text = "a part of the server has stopped; join again";
+                // It may have been told to stop already.
+                let _ = broken.send(Disconnect::new(Code::Shutdown, text));
+                let _ = timeout(BROKEN_TIMEOUT, run).await;
+                Err(ThreadError::Panicked(name))
+            }
         }
-        Ok(())
     }
 }
 
@@ -277,7 +303,12 @@ impl Common {
     }
 
     /// Starts a thread of rooms.
-    fn start(&self, shard: usize, inbox: Inbox) -> Result<(Shard, JoinHandle<()>), ThreadError> {
+    fn start(
+        &self,
+        shard: usize,
+        inbox: Inbox,
+        alarm: &mpsc::UnboundedSender<String>,
+    ) -> Result<(Shard, JoinHandle<()>), ThreadError> {
         let (order_sender, orders) = mpsc::channel(ORDERS_MAX);
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move {
@@ -286,7 +317,10 @@ impl Common {
         };
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let common = self.clone();
-        let thread = thread::Builder::new().name(format!("rooms-{shard}")).spawn(move || {
+        let name = format!("rooms-{shard}");
+        let alarm = Alarm { name: name.clone(), sender: alarm.clone() };
+        let thread = thread::Builder::new().name(name).spawn(move || {
+            let _alarm = alarm;
             runtime.block_on(async {
                 let source = Source::Inbox(Box::new(inbox));
                 common.driver(shard, source, orders, Box::pin(shutdown), Vec::new()).run().await;
@@ -296,21 +330,37 @@ impl Common {
     }
 }
 
+/// Tells of its thread's panic.
+struct Alarm {
+    name: String,
+    sender: mpsc::UnboundedSender<String>,
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // The server may have ended before.
+            let _ = self.sender.send(mem::take(&mut self.name));
+        }
+    }
+}
+
+/// Time for the goodbyes of a server that has lost a thread of rooms.
+const BROKEN_TIMEOUT: Duration = Duration::from_millis(600);
 /// Looks at a thread that is about to end, and the time between them.
 const ENDING: (u32, Duration) = (200, Duration::from_millis(5));
 
-/// Takes in the end of a thread, and goes on with its panic, if it did. One whose rules never end
-/// is left behind.
-fn end(thread: JoinHandle<()>) {
+/// Takes in the end of a thread, and fails with its panic. One whose rules never end is left
+/// behind.
+fn end(thread: JoinHandle<()>) -> Result<(), ThreadError> {
     // It has nothing more to do but to end, unless a game holds it.
     for _ in (0..ENDING.0).take_while(|_| !thread.is_finished()) {
         thread::sleep(ENDING.1);
     }
+    let name = thread.thread().name().unwrap_or_default().to_owned();
     if !thread.is_finished() {
-        tracing::error!(name = thread.thread().name(), "a thread of rooms does not end");
-        return;
+        tracing::error!(name, "a thread of rooms does not end");
+        return Ok(());
     }
-    if let Err(panic) = thread.join() {
-        resume_unwind(panic);
-    }
+    thread.join().map_err(|_| ThreadError::Panicked(name))
 }

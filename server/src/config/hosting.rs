@@ -1,0 +1,206 @@
+//! Settings of the network, of who may join, of files, administration and the log.
+
+use std::path::PathBuf;
+
+use phaselock::limits::{PLAYERS_MAX, TEXT_BYTES_MAX};
+use phaselock_quic::address::Address;
+use tracing_subscriber::filter::Targets;
+
+use super::loaded::hidden;
+use super::settings::Setting;
+use super::types::{AllowList, LogFormat};
+use super::values::{
+    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_listen, parse_password,
+    password_in, path, path_or, put, switch,
+};
+
+const START: Option<&str> = Some("it counts when the server starts");
+
+/// Settings of everything around the rooms, in the order of the help.
+pub(super) const HOSTING: [Setting; 15] = [
+    Setting {
+        flag: "listen",
+        value: "ADDR",
+        help: "UDP address or port to serve on, several with commas between \
+               [default: [::]:4433, IPv4 included]",
+        read: |config, text| {
+            config.listen = parse_listen(text)?;
+            Ok(())
+        },
+        show: |config| list(&config.listen),
+        restart: Some("sockets are bound when the server starts"),
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "seats-per-address",
+        value: "COUNT",
+        help: "Players from one address or network at most; this machine's own do not count \
+               [default: 8]",
+        read: |config, text| number(&mut config.seats_per_address, text, 1..=PLAYERS_MAX),
+        show: |config| config.seats_per_address.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "password",
+        value: "WORD",
+        help: "Word that players must know to join; others on the machine can read a flag, so \
+               rather --password-file [default: none]",
+        read: |config, text| {
+            config.password = Some(parse_password(text.to_str().unwrap_or_default())?);
+            Ok(())
+        },
+        show: |config| hidden(config.password.is_some() && config.password_file.is_none()),
+        differs: |before, after| before.password != after.password,
+        is_secret: true,
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "password-file",
+        value: "FILE",
+        help: "File with that word [default: none]",
+        read: |config, text| {
+            let mut file = None;
+            path(&mut file, text, "a file")?;
+            config.password = file.as_deref().map(password_in).transpose()?;
+            config.password_file = file;
+            Ok(())
+        },
+        show: |config| path_or(config.password_file.as_ref(), "none"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "allow-list",
+        value: "FILE",
+        help: "File with the keys of those who may join, one a line [default: none, everybody may]",
+        read: |config, text| {
+            config.allow_list = Some(allow_list_in(text.as_ref())?);
+            Ok(())
+        },
+        show: |config| path_or(config.allow_list.as_ref().map(|list| &list.path), "none"),
+        differs: |before, after| {
+            let keys = |list: &Option<AllowList>| list.as_ref().map(|list| list.keys.clone());
+            keys(&before.allow_list) != keys(&after.allow_list)
+        },
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "redirect",
+        value: "ADDR",
+        help: "Server that players are led to when this one drains, such as two.example.org:4433 \
+               [default: none]",
+        read: |config, text| {
+            let address = text.to_str().and_then(|text| text.parse::<Address>().ok());
+            let address = address.map(|address| address.to_string());
+            let address = address.filter(|address| address.len() <= TEXT_BYTES_MAX);
+            let rule = "a name or an IP address, and a port if it is not 4433";
+            put(&mut config.redirect, address.map(Some), rule)
+        },
+        show: |config| or(config.redirect.as_ref(), "none"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "data-dir",
+        value: "DIR",
+        help: "Where the certificate and everything else that must survive is kept \
+               [default: phaselock-data]",
+        read: |config, path| {
+            let path = Some(path).filter(|path| !path.is_empty());
+            put(&mut config.data_dir, path.map(PathBuf::from), "a directory")
+        },
+        show: |config| config.data_dir.display().to_string(),
+        restart: Some("its files are open"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "cert-file",
+        value: "FILE",
+        help: "Certificate in PEM, followed by its chain [default: cert.pem in --data-dir, made \
+               when there is none]",
+        read: |config, text| path(&mut config.cert_file, text, "a file"),
+        show: |config| path_or(config.cert_file.as_ref(), "in the data directory"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "key-file",
+        value: "FILE",
+        help: "Private key of that certificate in PEM [default: key.pem in --data-dir]",
+        read: |config, text| path(&mut config.key_file, text, "a file"),
+        show: |config| path_or(config.key_file.as_ref(), "in the data directory"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "require-identity",
+        help: "Do not start without a certificate rather than make one [default: false]",
+        read: |config, text| switch(&mut config.require_identity, text),
+        show: |config| config.require_identity.to_string(),
+        restart: START,
+        ..Setting::SWITCH
+    },
+    Setting {
+        flag: "admin-listen",
+        value: "ADDR",
+        help: "TCP address of the administration, or off [default: 127.0.0.1:4434]",
+        read: |config, text| {
+            let address = match text.to_str() {
+                Some("off") => Some(None),
+                // A port alone is one of this machine's own address.
+                Some(port) if port.parse::<u16>().is_ok() => {
+                    format!("127.0.0.1:{port}").parse().ok().map(Some)
+                }
+                _ => parse_address(text).map(Some),
+            };
+            put(&mut config.admin_listen, address, &format!("off, or {LISTEN_RULE}"))
+        },
+        show: |config| or(config.admin_listen.as_ref(), "off"),
+        restart: Some("its socket is bound when the server starts"),
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "log",
+        value: "FORMAT",
+        help: "How the log is written, text or json [default: text]",
+        read: |config, text| {
+            let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+            let format = formats.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.log, format.map(|(_, format)| format), "text or json")
+        },
+        show: |config| match config.log {
+            LogFormat::Text => "text".to_owned(),
+            LogFormat::Json => "json".to_owned(),
+        },
+        restart: START,
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "log-filter",
+        value: "DIRECTIVES",
+        help: "What is logged, for example info,phaselock_quic=debug [default: info]",
+        read: |config, text| {
+            let filter = text
+                .to_str()
+                .filter(|filter| !filter.trim().is_empty() && filter.parse::<Targets>().is_ok());
+            let rule = "directives such as info,phaselock_quic=debug";
+            put(&mut config.log_filter, filter.map(str::to_owned), rule)
+        },
+        show: |config| config.log_filter.clone(),
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "log-file",
+        value: "FILE",
+        help: "File that the log is appended to, opened anew on SIGHUP [default: standard error]",
+        read: |config, text| path(&mut config.log_file, text, "a file"),
+        show: |config| path_or(config.log_file.as_ref(), "standard error"),
+        restart: START,
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "watch-config",
+        help: "Look at the configuration file each second, and load it again when it has changed \
+               [default: false]",
+        read: |config, text| switch(&mut config.watch_config, text),
+        show: |config| config.watch_config.to_string(),
+        restart: START,
+        ..Setting::SWITCH
+    },
+];

@@ -1,0 +1,163 @@
+//! Settings with their origins, which can be loaded again.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::error::Mistake;
+use super::settings::{settings, settle};
+use super::sources;
+use super::types::Config;
+
+/// The given settings by their flags.
+pub(super) type Layers = BTreeMap<&'static str, Given>;
+
+/// A setting's text as it was given.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Given {
+    pub(super) text: OsString,
+    /// A noun for messages, such as "the flag --bots".
+    pub(super) origin: String,
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The text may be a secret.
+        f.write_str(&self.origin)
+    }
+}
+
+/// Sources of settings: the file is read again each time, the others stay as they were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sources {
+    /// The file's path, and a noun for whatever names it.
+    pub(super) file: Option<(PathBuf, &'static str)>,
+    pub(super) env: Layers,
+    pub(super) flags: Layers,
+}
+
+/// Validated settings, and their origins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The values.
+    pub config: Config,
+    layers: Layers,
+    sources: Sources,
+}
+
+/// A setting, for people and programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingValue {
+    /// Its name in the file, such as `tick_hz`.
+    pub setting: String,
+    /// Its value as it may be given; a word for a default that depends on the game or the machine;
+    /// `(hidden)` for a secret.
+    pub value: String,
+    /// The source of the value, such as `the flag --tick-hz`, `tick_hz in server.toml:3` or
+    /// `default`.
+    pub origin: String,
+}
+
+/// Text in place of a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// A setting that differs between two configurations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its name in the file.
+    pub setting: String,
+    /// The value before; `(hidden)` for a secret.
+    pub from: String,
+    /// The value after.
+    pub to: String,
+    /// Cause for which it takes effect only when the server starts again; none if it takes effect
+    /// at once.
+    pub restart: Option<&'static str>,
+}
+
+impl Settings {
+    /// The settings that the sources give, or all mistakes in them, `mistakes` before all.
+    pub(super) fn load(sources: Sources, mut mistakes: Vec<Mistake>) -> Result<Self, Vec<Mistake>> {
+        // The least important layer first: each next one replaces its values.
+        let mut layers = Layers::new();
+        if let Some((path, origin)) = &sources.file {
+            layers.extend(sources::file(path, origin, &mut mistakes));
+        }
+        for layer in [&sources.env, &sources.flags] {
+            layers.extend(layer.iter().map(|(flag, given)| (*flag, given.clone())));
+        }
+        let (config, wrong) = settle(&layers);
+        mistakes.extend(wrong);
+        if mistakes.is_empty() { Ok(Self { config, layers, sources }) } else { Err(mistakes) }
+    }
+
+    /// The settings that the same sources give now.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes that there are.
+    pub fn load_again(&self) -> Result<Self, Vec<Mistake>> {
+        Self::load(self.sources.clone(), Vec::new())
+    }
+
+    /// The configuration file.
+    pub fn file(&self) -> Option<&Path> {
+        self.sources.file.as_ref().map(|(path, _)| path.as_path())
+    }
+
+    /// All settings with values and origins.
+    pub fn list(&self) -> Vec<SettingValue> {
+        let shown = settings().map(|setting| {
+            let given = self.layers.get(setting.flag);
+            SettingValue {
+                setting: setting.key(),
+                value: (setting.show)(&self.config),
+                origin: given.map_or_else(|| "default".to_owned(), |given| given.origin.clone()),
+            }
+        });
+        shown.collect()
+    }
+
+    /// The origin of a setting, by its flag, as a noun for messages.
+    pub fn origin(&self, flag: &str) -> String {
+        let default = || format!("the default of {}", flag.replace('-', "_"));
+        self.layers.get(flag).map_or_else(default, |given| given.origin.clone())
+    }
+
+    /// Differences between these settings and newer ones.
+    pub fn changes(&self, newer: &Self) -> Vec<Change> {
+        let (before, after) = (&self.config, &newer.config);
+        let changed = settings().filter(|setting| setting.has_changed(before, after));
+        let change = |setting: &super::settings::Setting| Change {
+            setting: setting.key(),
+            from: (setting.show)(before),
+            to: (setting.show)(after),
+            restart: setting.restart,
+        };
+        changed.map(change).collect()
+    }
+
+    /// The newer settings as far as they take effect while the server runs, the rest as it is here.
+    ///
+    /// # Errors
+    ///
+    /// If they do not go together.
+    pub fn in_force(&self, newer: &Self) -> Result<Self, Vec<Mistake>> {
+        let mut layers = newer.layers.clone();
+        for setting in settings().filter(|setting| setting.restart.is_some()) {
+            match self.layers.get(setting.flag) {
+                Some(given) => drop(layers.insert(setting.flag, given.clone())),
+                None => drop(layers.remove(setting.flag)),
+            }
+        }
+        let (config, mistakes) = settle(&layers);
+        let sources = newer.sources.clone();
+        if mistakes.is_empty() { Ok(Self { config, layers, sources }) } else { Err(mistakes) }
+    }
+}
+
+/// A value's text, unless it is a secret.
+pub(super) fn hidden(is_set: bool) -> String {
+    if is_set { HIDDEN } else { "none" }.to_owned()
+}

@@ -1,0 +1,236 @@
+//! Settings of the games and their rooms.
+
+use phaselock::limits::{
+    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX, ROOMS_MAX,
+};
+use phaselock::rewind::Favour;
+use phaselock::time::Rates;
+use phaselock::wire::text::printable;
+
+use super::settings::{RESUME_SECONDS_MAX, ROOM_THREADS_MAX, Setting, WORKERS_MAX};
+use super::values::{list, number, or, parse_games, parse_send, put};
+
+/// Most characters of a server's name.
+pub const NAME_CHARS_MAX: usize = 48;
+/// Most rounds of a game before the next one. Arbitrary; days.
+const ROUNDS_MAX: u32 = 1000;
+const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
+/// Longest time without an input. Arbitrary; a day.
+const IDLE_SECONDS_MAX: u32 = 86_400;
+
+const ROOMS: Option<&str> = Some("rooms and their threads are made when the server starts");
+const RATES: Option<&str> = Some("clients learn the rates when they join, and worlds keep theirs");
+
+/// Settings of games and rooms, in the order of the help.
+pub(super) const PLAY: [Setting; 19] = [
+    Setting {
+        flag: "name",
+        value: "NAME",
+        help: "Name that players see [default: Phaselock]",
+        read: |config, text| {
+            let name = text.to_str().filter(|name| {
+                name.chars().count() <= NAME_CHARS_MAX
+                    && !name.chars().any(char::is_control)
+                    && !printable(name).trim().is_empty()
+            });
+            let rule = format!(
+                "1 to {NAME_CHARS_MAX} characters, not all blank and no control characters"
+            );
+            put(&mut config.name, name.map(str::to_owned), &rule)
+        },
+        show: |config| config.name.clone(),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "game",
+        value: "GAMES",
+        help: "Game to run, or several in turn with commas between [default: the first there is]",
+        read: |config, text| {
+            let rule = format!(
+                "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas \
+                 between"
+            );
+            put(&mut config.games, parse_games(text), &rule)
+        },
+        show: |config| match &*config.games {
+            [] => "the first there is".to_owned(),
+            games => games.join(","),
+        },
+        restart: Some("rooms have their rotation from when the server starts"),
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "rounds",
+        value: "COUNT",
+        help: "Rounds of a game before the next one, if there are several [default: 2]",
+        read: |config, text| number(&mut config.rounds, text, 1..=ROUNDS_MAX),
+        show: |config| config.rounds.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "bots",
+        value: "COUNT",
+        help: "Bots that play along [default: 0]",
+        read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
+        show: |config| config.bots.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "max-players",
+        value: "COUNT",
+        help: "Players in a room at most [default: 64]",
+        read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
+        show: |config| config.max_players.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "rooms",
+        value: "COUNT",
+        help: "Rooms, each a world with players of its own [default: 1]",
+        read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
+        show: |config| config.rooms.to_string(),
+        restart: ROOMS,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "rooms-max",
+        value: "COUNT",
+        help: "Rooms at most; those beyond --rooms are made when somebody names a new one, or when \
+               all are full, and closed after a minute without players [default: --rooms]",
+        // The rooms have to be known, so `settle` reads it.
+        show: |config| config.rooms_max.to_string(),
+        restart: ROOMS,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "room-threads",
+        value: "COUNT",
+        help: "Threads that run rooms, 1 for all on the one that has the socket [default: 1 for a \
+               single room or on two processors, else one for each other processor]",
+        read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
+        show: |config| or(config.room_threads.as_ref(), "by the processors"),
+        restart: ROOMS,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "workers",
+        value: "COUNT",
+        help: "Threads that pack snapshots [default: the processors, or 1 with several threads of \
+               rooms]",
+        read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
+        show: |config| or(config.workers.as_ref(), "by the processors"),
+        restart: ROOMS,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "tick-hz",
+        value: "HZ",
+        help: "Steps of the world per second, 10 to 128 [default: 60]",
+        read: |config, text| {
+            number(&mut config.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
+        },
+        show: |config| config.tick_hz.to_string(),
+        restart: RATES,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "snapshot-hz",
+        value: "HZ",
+        help: "Snapshots per second, a divisor of the tick rate \
+               [default: 30, or the nearest divisor]",
+        // The tick rate has to be known, so `settle` reads it.
+        show: |config| config.snapshot_hz.to_string(),
+        restart: RATES,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "client-bytes",
+        value: "BYTES",
+        help: "Bytes of snapshots for each client per second at most; less where the path carries \
+               less [default: 64000]",
+        read: |config, text| {
+            number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
+        },
+        show: |config| config.client_bytes.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "send",
+        value: "KIND=RULE",
+        help: "Rule by which a kind of entity is sent: every, predictable, threshold:DISTANCE or \
+               adaptive:DISTANCE; several with commas between [default: the game's, for each]",
+        read: |config, text| {
+            config.send = parse_send(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.send {
+            [] => "the game's".to_owned(),
+            rules => list(rules.iter().map(|(kind, rule)| format!("{kind}={rule}"))),
+        },
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "rewind-ms",
+        value: "MS",
+        help: "Milliseconds that the world is rewound for a shot at most, 0 to turn it off \
+               [default: the game's, 250]",
+        read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
+        show: |config| or(config.rewind_ms.as_ref(), "the game's"),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "favour",
+        value: "WHOM",
+        help: "Whom that favours: the shooter, or a defender who has reached cover since \
+               [default: the game's, shooter]",
+        read: |config, text| {
+            let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
+            let favour = favours.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.favour, favour.map(|(_, favour)| Some(favour)), "shooter or defender")
+        },
+        show: |config| {
+            let favour = config.favour.map(|favour| match favour {
+                Favour::Shooter => "shooter",
+                Favour::Defender => "defender",
+            });
+            favour.unwrap_or("the game's").to_owned()
+        },
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "resume-seconds",
+        value: "SECONDS",
+        help: "Time for which a player whose connection is lost keeps seat and score [default: 30]",
+        read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.resume_seconds.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "idle-seconds",
+        value: "SECONDS",
+        help: "Time without a change of the keys after which a player is put out, 0 for never \
+               [default: 0]",
+        read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
+        show: |config| config.idle_seconds.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "drain-seconds",
+        value: "SECONDS",
+        help: "Time for which the server plays on when it is told to stop, until the round is over \
+               or everybody has left; newcomers are sent away. Told again, it stops at once \
+               [default: 0]",
+        read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
+        show: |config| config.drain_seconds.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "seed",
+        value: "NUMBER",
+        help: "Seed of the game's randomness, to replay it [default: a new one each time]",
+        read: |config, text| number(config.seed.insert(0), text, 0..=u64::MAX),
+        show: |config| or(config.seed.as_ref(), "a new one each time"),
+        restart: Some("worlds grow from it, and those that run have grown from another"),
+        ..Setting::NUMBER
+    },
+];

@@ -1,0 +1,142 @@
+//! The configuration file, and the files that settings name.
+
+use std::path::Path;
+
+use super::*;
+
+#[test]
+fn a_missing_or_broken_file_is_an_error() {
+    let error = refused(&[], &["PHASELOCK_CONFIG=/nowhere/at.toml"]);
+    assert!(
+        error.starts_with(
+            "cannot read /nowhere/at.toml, which the environment variable PHASELOCK_CONFIG names: "
+        ),
+        "{error}"
+    );
+    let error = refused(&["--config=/nowhere/at.toml"], &["PHASELOCK_CONFIG=/else"]);
+    assert!(
+        error.starts_with("cannot read /nowhere/at.toml, which the flag --config names: "),
+        "{error}"
+    );
+
+    for (content, line) in
+        [("bots = 1\nname = \n", 2), ("bots", 1), ("\n\n[", 3), ("bots = 1\nbots = 2", 2)]
+    {
+        let file = ConfigFile::new(content);
+        let error = refused(&["--config", file.path()], &[]);
+        assert!(
+            error.starts_with(&format!("line {line} of {} is not valid TOML: ", file.path())),
+            "{content:?}: {error}"
+        );
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let file = ConfigFile::new("[server]\nbots = 1");
+    assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
+    let file = ConfigFile::new("bots = = 1\n\nseed = 5\ntick_hz = 5\nname = \nrooms = 2");
+    let lines = refused(&["--config", file.path()], &[]);
+    let places: Vec<_> = lines.lines().collect();
+    assert_eq!(places.len(), 3, "{lines}");
+    assert!(places[0].starts_with("line 1 of ") && places[1].starts_with("line 5 of "), "{lines}");
+    assert!(places[2].contains(":4 is \"5\""), "{lines}");
+
+    // As long as it may be, and longer by one.
+    let file = ConfigFile::new(&"#".repeat(65_536));
+    assert_eq!(serve(&["--config", file.path()], &[]), Config::default());
+    let file = ConfigFile::new(&"#".repeat(65_537));
+    assert!(refused(&["--config", file.path()], &[]).ends_with("it is bigger than 65536 bytes"));
+}
+
+#[test]
+fn values_in_a_file_have_their_own_types() {
+    let file = ConfigFile::new(
+        "watch_config = true\nlisten = [4433, \"127.0.0.1:7\"]\ngame = [\"a\", \"b\"]\nseed = 1_0",
+    );
+    let config = serve(&["--config", file.path()], &[]);
+    assert!(config.watch_config);
+    assert_eq!((config.listen.len(), config.games.len(), config.seed), (2, 2, Some(10)));
+    for (line, rule) in [
+        ("name = 5", "text in quotes"),
+        ("name = [\"a\"]", "text in quotes"),
+        ("password = 12345", "text in quotes"),
+        ("bots = 1.5", "a whole number"),
+        ("bots = true", "a whole number"),
+        ("bots = [1]", "a whole number"),
+        ("bots = 2020-01-01", "a whole number"),
+        ("watch_config = 1", "true or false"),
+        ("game = true", "text in quotes, or several in square brackets"),
+        ("game = [[\"a\"]]", "text in quotes, or several in square brackets"),
+        ("listen = {}", "text in quotes, or several in square brackets"),
+    ] {
+        let (key, value) = line.split_once(" = ").expect("a line");
+        let value = if key == "password" { "(hidden)" } else { value };
+        let file = ConfigFile::new(line);
+        let error = refused(&["--config", file.path()], &[]);
+        let expected = format!("{key} in {}:1 is {value:?}, but must be {rule}", file.path());
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn all_mistakes_of_all_sources_are_told_at_once() {
+    let file = ConfigFile::new("tick_hz = 9\nboots = 4\nmax_players = 0\nsnapshot_hz = 7");
+    let lines = refused(
+        &["--config", file.path(), "--rounds=0", "--key-file=x"],
+        &["PHASELOCK_BOTS=many", "PHASELOCK_BOX=1"],
+    );
+    let path = file.path();
+    for part in [
+        "variable PHASELOCK_BOX is not a setting",
+        &format!("\"boots\" in {path}:2 is not a setting; did you mean bots?"),
+        &format!("tick_hz in {path}:1 is \"9\""),
+        &format!("max_players in {path}:3 is \"0\""),
+        "variable PHASELOCK_BOTS is \"many\"",
+        "the flag --rounds is \"0\"",
+        "the flag --key-file is not enough: cert_file is needed too",
+    ] {
+        assert!(lines.contains(part), "{part}\n{lines}");
+    }
+    assert_eq!(lines.lines().count(), 7, "nothing is said of the snapshots:\n{lines}");
+}
+
+#[test]
+fn passwords_are_words_from_a_flag_or_a_file_and_shown_nowhere() {
+    let file = ConfigFile::new("open sesame\r\n");
+    let config = serve(&["--password-file", file.path()], &[]);
+    let word = Some(Password("open sesame".to_owned()));
+    assert_eq!(
+        (&config.password, serve(&["--password=open sesame"], &[]).password),
+        (&word, word.clone())
+    );
+    assert!(!format!("{:?}", loaded(&["--password=open sesame"], &[])).contains("sesame"));
+    let both = refused(&["--password=a", "--password-file", file.path()], &[]);
+    let expected = "the flag --password and the flag --password-file exclude each other; leave one \
+                    of them out";
+    assert_eq!(both, expected);
+    for bad in ["", " x", "x ", "a\tb", &"x".repeat(65)] {
+        let error = refused(&[&format!("--password={bad}")], &[]);
+        assert!(error.starts_with("the flag --password is \"(hidden)\", but must be 1 to 64"));
+        let file = ConfigFile::new(bad);
+        let error = refused(&["--password-file", file.path()], &[]);
+        assert!(error.contains(", but must be a file with a password of 1 to 64 bytes"), "{error}");
+    }
+    for bad in ["/", "/nowhere", "/dev/null"] {
+        let error = refused(&["--password-file", bad], &[]);
+        assert!(error.contains(", but must be a file with the password; "), "{error}");
+    }
+}
+
+#[test]
+fn a_list_of_keys_says_which_line_has_none() {
+    let key = "AB".repeat(32);
+    let file = ConfigFile::new(&format!("# all\n\n  {key} ada\n{key}\n"));
+    let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
+    assert_eq!(
+        (list.path.as_path(), list.keys),
+        (Path::new(file.path()), [PublicKey([0xab; 32])].into())
+    );
+    for bad in ["x", &key[1..], &format!("{key}0"), &"g".repeat(64), &"é".repeat(64)] {
+        let file = ConfigFile::new(&format!("{key}\n{bad}\n"));
+        let error = refused(&["--allow-list", file.path()], &[]);
+        assert!(error.ends_with("64 hexadecimal digits a line, and line 2 has none"), "{error}");
+    }
+}

@@ -1,0 +1,173 @@
+//! The settings as the program has them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+use phaselock::games::Games;
+use phaselock::identity::PublicKey;
+use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
+use phaselock::motion::SendRule;
+use phaselock::rewind::Favour;
+
+use super::settings::SNAPSHOT_HZ_IDEAL;
+
+/// Validated settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// UDP addresses to serve on, 1 to [`LISTEN_MAX`](super::LISTEN_MAX). `[::]` means IPv4 too;
+    /// port 0 lets the system choose.
+    pub listen: Vec<SocketAddr>,
+    /// Names of the games to run in turn; empty for the server's first game.
+    pub games: Vec<String>,
+    /// Rounds of a game before the next one, where there are several; 1 to 1000.
+    pub rounds: u32,
+    /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
+    pub bots: u16,
+    /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
+    pub max_players: u16,
+    /// Rooms that are always there, 1 to [`ROOMS_MAX`](phaselock::limits::ROOMS_MAX).
+    pub rooms: u16,
+    /// Rooms at most, those made on demand included; by default `rooms`.
+    pub rooms_max: u16,
+    /// Threads that run rooms, 1 to [`ROOM_THREADS_MAX`](super::ROOM_THREADS_MAX); by default as
+    /// many as the machine spares.
+    pub room_threads: Option<u16>,
+    /// Steps of the world per second, within the bounds of [`Rates`](phaselock::time::Rates).
+    pub tick_hz: u32,
+    /// Snapshots to each client per second; a divisor of `tick_hz`.
+    pub snapshot_hz: u32,
+    /// Most bytes of snapshots for each client per second.
+    pub client_bytes: u32,
+    /// Kinds of entities, by name, that are sent by another rule than their game declares.
+    pub send: Vec<(String, SendRule)>,
+    /// Longest rewind for a shot in milliseconds, 0 for none; by default the game's.
+    pub rewind_ms: Option<u16>,
+    /// Player whom rewinding favours; by default the game's choice.
+    pub favour: Option<Favour>,
+    /// Seconds for which a seat is kept whose player's connection is lost, 0 to 3600.
+    pub resume_seconds: u32,
+    /// Seconds after which a player who does nothing is put out, 0 to 86400; 0: never.
+    pub idle_seconds: u32,
+    /// Seats of players from one address or network, 1 to
+    /// [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
+    pub seats_per_address: u16,
+    /// Word that players must know to join; none for everybody.
+    pub password: Option<Password>,
+    /// File that the password was read from.
+    pub password_file: Option<PathBuf>,
+    /// Players who may join; none for everybody.
+    pub allow_list: Option<AllowList>,
+    /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
+    pub drain_seconds: u32,
+    /// Server that players are led to when this one drains, as `host:port`.
+    pub redirect: Option<String>,
+    /// Threads that pack snapshots, 1 to [`WORKERS_MAX`](super::WORKERS_MAX); by default the
+    /// machine's processors.
+    pub workers: Option<u16>,
+    /// Directory of everything that must survive, such as the certificate.
+    pub data_dir: PathBuf,
+    /// Certificate in PEM, with its chain, and private key in PEM, in place of those in the data
+    /// directory: both or neither.
+    pub cert_file: Option<PathBuf>,
+    /// See [`cert_file`](Self::cert_file).
+    pub key_file: Option<PathBuf>,
+    /// No certificate is made: without one the server does not start.
+    pub require_identity: bool,
+    /// TCP address of the administration; none to have none.
+    pub admin_listen: Option<SocketAddr>,
+    /// Format of the log.
+    pub log: LogFormat,
+    /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
+    pub log_filter: String,
+    /// File that the log is appended to; by default standard error.
+    pub log_file: Option<PathBuf>,
+    /// The configuration file is looked at each second, and loaded again when it has changed.
+    pub watch_config: bool,
+    /// Name that players see: at most [`NAME_CHARS_MAX`](super::NAME_CHARS_MAX) characters, no
+    /// control characters.
+    pub name: String,
+    /// Seed of the game's randomness; by default the server draws one.
+    pub seed: Option<u64>,
+}
+
+impl Config {
+    /// Names of the games to run in turn: the given ones, or the first of these.
+    pub fn game_names(&self, games: &Games) -> Vec<String> {
+        match &*self.games {
+            [] => games.names().take(1).map(str::to_owned).collect(),
+            names => names.to_vec(),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: vec![SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433))],
+            games: Vec::new(),
+            rounds: 2,
+            bots: 0,
+            max_players: 64,
+            rooms: 1,
+            rooms_max: 1,
+            room_threads: None,
+            tick_hz: 60,
+            snapshot_hz: SNAPSHOT_HZ_IDEAL,
+            client_bytes: CLIENT_BYTES_DEFAULT,
+            send: Vec::new(),
+            rewind_ms: None,
+            favour: None,
+            resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,
+            idle_seconds: 0,
+            seats_per_address: 8,
+            password: None,
+            password_file: None,
+            allow_list: None,
+            drain_seconds: 0,
+            redirect: None,
+            workers: None,
+            data_dir: PathBuf::from("phaselock-data"),
+            cert_file: None,
+            key_file: None,
+            require_identity: false,
+            admin_listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 4434))),
+            log: LogFormat::Text,
+            log_filter: "info".to_owned(),
+            log_file: None,
+            watch_config: false,
+            name: "Phaselock".to_owned(),
+            seed: None,
+        }
+    }
+}
+
+/// Format of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line, for collectors.
+    Json,
+}
+
+/// A word that is printed nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(pub String);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(hidden)")
+    }
+}
+
+/// Players who may join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowList {
+    /// File that they were read from.
+    pub path: PathBuf,
+    /// Their keys.
+    pub keys: BTreeSet<PublicKey>,
+}

@@ -1,0 +1,170 @@
+//! Parsers of values, and their way back to text. An error is the rule that a value breaks.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::fs;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use phaselock::identity::PublicKey;
+use phaselock::limits::GAMES_MAX;
+use phaselock::motion::SendRule;
+
+use super::types::{AllowList, Password};
+
+/// Most addresses to serve on. Arbitrary.
+pub const LISTEN_MAX: usize = 8;
+/// Most bytes of a password. Arbitrary.
+pub(super) const PASSWORD_BYTES_MAX: usize = 64;
+/// Most bytes of a list of keys: some thousands.
+const LIST_BYTES_MAX: u64 = 1024 * 1024;
+pub(super) const LISTEN_RULE: &str =
+    "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
+
+pub(super) fn put<T>(field: &mut T, value: Option<T>, rule: &str) -> Result<(), String> {
+    *field = value.ok_or(rule)?;
+    Ok(())
+}
+
+pub(super) fn number<T>(field: &mut T, text: &OsStr, range: RangeInclusive<T>) -> Result<(), String>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    let number = text.to_str().and_then(|text| text.parse().ok());
+    let rule = format!("a whole number from {} to {}", range.start(), range.end());
+    put(field, number.filter(|number| range.contains(number)), &rule)
+}
+
+pub(super) fn switch(field: &mut bool, text: &OsStr) -> Result<(), String> {
+    put(field, text.to_str().and_then(|text| text.parse().ok()), "true or false")
+}
+
+/// A path that may not be there yet.
+pub(super) fn path(field: &mut Option<PathBuf>, text: &OsStr, noun: &str) -> Result<(), String> {
+    let path = Some(text).filter(|path| !path.is_empty());
+    put(field, path.map(|path| Some(PathBuf::from(path))), noun)
+}
+
+/// A port alone means every address of the machine, of IPv4 and IPv6 alike.
+pub(super) fn parse_address(text: &OsStr) -> Option<SocketAddr> {
+    let text = text.to_str()?;
+    match text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
+        Ok(port) => Some(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))),
+        Err(_) => text.parse().ok(),
+    }
+}
+
+/// Addresses with commas between, and blanks around the commas if need be; each once.
+pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
+    let rule = || format!("{LISTEN_RULE}; or up to {LISTEN_MAX} of them with commas between");
+    let text = text.to_str().ok_or_else(rule)?;
+    let words: Vec<_> = text.split(',').collect();
+    let word = |word: &&str| if words.len() > 1 { word.trim() } else { word }.to_owned();
+    let addresses = words.iter().map(|it| parse_address(OsStr::new(&word(it))));
+    let addresses: Vec<_> = addresses.collect::<Option<_>>().ok_or_else(rule)?;
+    let repeated = |(at, address): (usize, &SocketAddr)| {
+        address.port() != 0 && addresses[..at].contains(address)
+    };
+    let is_repeated = addresses.iter().enumerate().any(repeated);
+    if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
+}
+
+/// Names of games with commas between, and blanks around them if need be.
+pub(super) fn parse_games(text: &OsStr) -> Option<Vec<String>> {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    let names: Vec<_> = text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect();
+    let valid = |name: &String| (1..=32).contains(&name.len()) && name.bytes().all(plain);
+    (names.len() <= GAMES_MAX && names.iter().all(valid)).then_some(names)
+}
+
+/// Kinds of entities with their rules, with commas between, and blanks around them if need be.
+pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String> {
+    let shape = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
+                 several with commas between";
+    let texts = text.to_str().ok_or(shape)?.split(',');
+    let rules = texts.map(|text| {
+        let (kind, rule) = text.split_once('=').ok_or(shape)?;
+        let kind = kind.trim();
+        let valid = !kind.is_empty() && kind.chars().all(|it| it.is_alphanumeric() || it == '_');
+        let rule: SendRule = rule.trim().parse().map_err(|error| format!("{shape}; {error}"))?;
+        valid.then(|| (kind.to_owned(), rule)).ok_or_else(|| shape.to_owned())
+    });
+    rules.collect()
+}
+
+pub(super) fn parse_password(text: &str) -> Result<Password, String> {
+    let is_good = (1..=PASSWORD_BYTES_MAX).contains(&text.len())
+        && !text.chars().any(char::is_control)
+        && text.trim() == text;
+    let rule = || {
+        format!("1 to {PASSWORD_BYTES_MAX} bytes, no blanks at the ends and no control characters")
+    };
+    is_good.then(|| Password(text.to_owned())).ok_or_else(rule)
+}
+
+/// The password in a file, whose last line end does not count.
+pub(super) fn password_in(path: &Path) -> Result<Password, String> {
+    let text = file(path, PASSWORD_BYTES_MAX as u64 + 2, "the password")?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    parse_password(line.strip_suffix('\r').unwrap_or(line))
+        .map_err(|rule| format!("a file with a password of {rule}"))
+}
+
+/// The keys in a file: 64 hexadecimal digits a line; what follows them is for people, and so are
+/// blank lines and those that begin with `#`.
+pub(super) fn allow_list_in(path: &Path) -> Result<AllowList, String> {
+    let text = file(path, LIST_BYTES_MAX, "players' keys")?;
+    let mut keys = BTreeSet::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if word.is_empty() || word.starts_with('#') {
+            continue;
+        }
+        let key = parse_key(word).ok_or_else(|| {
+            let line = at + 1;
+            format!("a file of keys, 64 hexadecimal digits a line, and line {line} has none")
+        })?;
+        keys.insert(key);
+    }
+    Ok(AllowList { path: path.to_owned(), keys })
+}
+
+fn parse_key(word: &str) -> Option<PublicKey> {
+    let digits: Option<Vec<_>> = word.chars().map(|digit| digit.to_digit(16)).collect();
+    let bytes: Vec<_> =
+        digits?.chunks(2).map(|pair| pair.iter().fold(0, |it, d| it << 4 | d) as u8).collect();
+    (word.len() == 64).then(|| bytes.try_into().ok().map(PublicKey)).flatten()
+}
+
+/// The text of a small file. Whatever is none, such as a pipe, could keep the server waiting.
+fn file(path: &Path, bytes_max: u64, noun: &str) -> Result<String, String> {
+    let rule = |problem: String| format!("a file with {noun}; {problem}");
+    let metadata = fs::metadata(path).map_err(|error| rule(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(rule("it is no file".to_owned()));
+    }
+    if metadata.len() > bytes_max {
+        return Err(rule(format!("it is bigger than {bytes_max} bytes")));
+    }
+    fs::read_to_string(path).map_err(|error| rule(error.to_string()))
+}
+
+/// Values with commas between.
+pub(super) fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// The value, or the word for its default.
+pub(super) fn or<T: ToString>(value: Option<&T>, default: &str) -> String {
+    value.map_or_else(|| default.to_owned(), T::to_string)
+}
+
+/// The path, or the word for its default.
+pub(super) fn path_or(path: Option<&PathBuf>, default: &str) -> String {
+    path.map_or_else(|| default.to_owned(), |path| path.display().to_string())
+}

@@ -1,0 +1,94 @@
+//! The ends of tasks and threads: one that nobody expects ends the process, rather than leaving a
+//! server that has lost a part of itself.
+
+use std::fmt;
+use std::future::Future;
+
+use tokio::sync::mpsc;
+
+/// A hold on the watch of a process. Copies are of the same one.
+#[derive(Clone, Debug)]
+pub struct Watch(mpsc::UnboundedSender<Failure>);
+
+/// The watch's news.
+#[derive(Debug)]
+pub struct Failures(mpsc::UnboundedReceiver<Failure>);
+
+/// The end of something that was to last as long as the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Name of the task or thread.
+    pub name: String,
+    /// True if it panicked rather than just ended.
+    pub has_panicked: bool,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = if self.has_panicked { "panicked" } else { "ended" };
+        write!(f, "{} {end}, which must not be; please report it with the log", self.name)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A watch without anything to watch yet.
+pub fn watch() -> (Watch, Failures) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    (Watch(sender), Failures(receiver))
+}
+
+impl Watch {
+    /// Runs a task that is to last as long as the process. `name` is a noun for messages, such as
+    /// "the task of signals". Must be called within a tokio runtime.
+    pub fn spawn(&self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
+        let (name, sender) = (name.into(), self.0.clone());
+        let task = tokio::spawn(task);
+        tokio::spawn(async move {
+            let has_panicked = match task.await {
+                Ok(()) => false,
+                Err(error) if error.is_panic() => true,
+                // The runtime ends, and the process with it.
+                Err(_) => return,
+            };
+            // Nobody may listen any more at the end of the process.
+            let _ = sender.send(Failure { name, has_panicked });
+        });
+    }
+}
+
+impl Failures {
+    /// The first end of a task.
+    pub async fn next(&mut self) -> Failure {
+        match self.0.recv().await {
+            Some(failure) => failure,
+            // Nothing is watched.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_end_of_a_task_is_told_with_its_name() {
+        let (watch, mut failures) = watch();
+        watch.spawn("a task that lasts", pending());
+        let quiet = timeout(Duration::from_millis(20), failures.next()).await;
+        assert!(quiet.is_err(), "{quiet:?}");
+        watch.spawn("a task that ends", async {});
+        let failure = failures.next().await;
+        assert_eq!((failure.name.as_str(), failure.has_panicked), ("a task that ends", false));
+        watch.spawn("a task that panics", async { panic!("it does") });
+        let failure = failures.next().await;
+        assert_eq!((failure.name.as_str(), failure.has_panicked), ("a task that panics", true));
+        assert!(failure.to_string().starts_with("a task that panics panicked"), "{failure}");
+    }
+}

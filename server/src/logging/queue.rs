@@ -1,0 +1,210 @@
+//! The log's way out: a queue bounded in bytes, and the thread that writes what is in it.
+
+use std::io::{self, ErrorKind, Write};
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Time until the next attempt at an output that would block. Arbitrary.
+const BLOCKED_PAUSE: Duration = Duration::from_millis(10);
+
+/// An output of the log.
+pub(super) type Output = Box<dyn Write + Send>;
+
+/// Lines that wait to be written.
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// There is work for the thread.
+    filled: Condvar,
+    /// Everything is written.
+    emptied: Condvar,
+    bytes_max: usize,
+    written: AtomicU64,
+    dropped: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<u8>,
+    /// Lines in them.
+    lines: u64,
+    /// Bytes that are being written. They count for the bound, so that a stalled output holds as
+    /// much as an idle one.
+    leaving: usize,
+    /// Dropped lines that the log has not told of.
+    untold: u64,
+    /// Output from now on.
+    replacement: Option<Output>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lines, leaving, untold, .. } = self;
+        write!(f, "State {{ lines: {lines}, leaving: {leaving}, untold: {untold} }}")
+    }
+}
+
+impl Queue {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            emptied: Condvar::new(),
+            bytes_max,
+            written: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Appends a line, or drops it if it does not fit.
+    pub(super) fn push(&self, line: &[u8]) {
+        let mut state = self.state();
+        if state.leaving + state.waiting.len() + line.len() > self.bytes_max {
+            return self.lose(&mut state, 1);
+        }
+        state.waiting.extend_from_slice(line);
+        state.lines += 1;
+        self.filled.notify_one();
+    }
+
+    fn lose(&self, state: &mut State, lines: u64) {
+        self.dropped.fetch_add(lines, Ordering::Relaxed);
+        state.untold += lines;
+    }
+
+    /// Has the lines from now on written elsewhere.
+    pub(super) fn replace_output(&self, output: Output) {
+        self.state().replacement = Some(output);
+        self.filled.notify_one();
+    }
+
+    /// Waits until nothing is left to write, or for so long.
+    pub(super) fn flush(&self, at_most: Duration) {
+        let is_busy = |state: &mut State| state.leaving > 0 || !state.waiting.is_empty();
+        let _ = self.emptied.wait_timeout_while(self.state(), at_most, is_busy);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes for ever.
+    fn write(&self, mut output: Output, note: impl Fn(u64) -> String) {
+        let mut batch = Vec::new();
+        // A line was cut off, so that the next one begins another.
+        let mut is_cut = false;
+        loop {
+            let is_idle =
+                |state: &mut State| state.waiting.is_empty() && state.replacement.is_none();
+            let state = self.filled.wait_while(self.state(), is_idle);
+            let mut state = state.unwrap_or_else(PoisonError::into_inner);
+            if let Some(replacement) = state.replacement.take() {
+                (output, is_cut) = (replacement, false);
+            }
+            mem::swap(&mut batch, &mut state.waiting);
+            state.leaving = batch.len();
+            let (lines, untold) = (mem::take(&mut state.lines), mem::take(&mut state.untold));
+            drop(state);
+            if untold > 0 {
+                batch.extend_from_slice(note(untold).as_bytes());
+            }
+            let written = if is_cut { write_all(&mut output, b"\n") } else { Ok(()) };
+            let written = written.map_err(|_| 0).and_then(|()| write_all(&mut output, &batch));
+            let mut state = self.state();
+            match written {
+                Ok(()) => {
+                    is_cut = false;
+                    self.written.fetch_add(lines, Ordering::Relaxed);
+                }
+                Err(bytes) => {
+                    is_cut |= bytes > 0 && batch.get(bytes - 1) != Some(&b'\n');
+                    let whole = batch.iter().take(bytes).filter(|byte| **byte == b'\n').count();
+                    let whole = (whole as u64).min(lines);
+                    self.written.fetch_add(whole, Ordering::Relaxed);
+                    self.lose(&mut state, lines - whole);
+                    // Those were counted before, and are still to be told of.
+                    state.untold += untold;
+                }
+            }
+            batch.clear();
+            state.leaving = 0;
+            if state.waiting.is_empty() {
+                self.emptied.notify_all();
+            }
+        }
+    }
+}
+
+/// Starts the thread that writes; `note` makes a line about so many lines that were dropped. The
+/// receiver hears of its end.
+pub(super) fn start(
+    queue: &Arc<Queue>,
+    output: Output,
+    note: impl Fn(u64) -> String + Send + 'static,
+) -> io::Result<oneshot::Receiver<()>> {
+    let queue = Arc::clone(queue);
+    let (sender, ended) = oneshot::channel::<()>();
+    thread::Builder::new().name("log".to_owned()).spawn(move || {
+        // Dropped with the thread, however that ends.
+        let _sender = sender;
+        queue.write(output, note);
+    })?;
+    Ok(ended)
+}
+
+/// Writes everything; fails with the number of bytes that were written.
+fn write_all(output: &mut Output, bytes: &[u8]) -> Result<(), usize> {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match output.write(rest) {
+            Ok(0) => return Err(written),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // Another program that has the same terminal or pipe made it so.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(BLOCKED_PAUSE),
+            Err(_) => return Err(written),
+        }
+    }
+    Ok(())
+}
+
+/// Puts lines into a queue.
+#[derive(Clone, Debug)]
+pub(super) struct Sink(pub(super) Arc<Queue>);
+
+/// A line as it comes from the formatter: in one piece.
+#[derive(Debug)]
+pub(super) struct Line<'a>(&'a Queue);
+
+impl<'a> MakeWriter<'a> for Sink {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line(&self.0)
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! The newest lines of the log in memory, and a feed of them, for administration.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::sync::broadcast;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Most lines that are kept.
+pub const LINES_MAX: usize = 500;
+/// Most bytes of text that are kept: twice what so many common lines have.
+const BYTES_MAX: usize = 256 * 1024;
+/// Most bytes of text in a line; the rest is cut off. Arbitrary.
+const LINE_BYTES_MAX: usize = 8 * 1024;
+/// Lines that wait for a listener; of more the oldest are lost, and the listener is told.
+const FEED_MAX: usize = 256;
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// Unix time in milliseconds.
+    pub time_unix_millis: u64,
+    /// Severity.
+    pub level: Level,
+    /// Module that wrote it.
+    pub target: &'static str,
+    /// Message, then the fields as `name=value`; before them those of the room, if there is one.
+    /// 8 KiB at most.
+    pub text: String,
+}
+
+/// The newest lines. Copies share them.
+#[derive(Clone, Debug)]
+pub(super) struct Recent {
+    lines: Arc<Mutex<Lines>>,
+    feed: broadcast::Sender<LogLine>,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    lines: VecDeque<LogLine>,
+    bytes: usize,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { lines: Arc::default(), feed: broadcast::channel(FEED_MAX).0 }
+    }
+}
+
+impl Recent {
+    /// The last so many lines, the oldest of them first.
+    pub(super) fn last(&self, count: usize) -> Vec<LogLine> {
+        let kept = self.lines();
+        let skipped = kept.lines.len().saturating_sub(count);
+        kept.lines.iter().skip(skipped).cloned().collect()
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<LogLine> {
+        self.feed.subscribe()
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, line: LogLine) {
+        if self.feed.receiver_count() > 0 {
+            // They may have gone meanwhile.
+            let _ = self.feed.send(line.clone());
+        }
+        let mut kept = self.lines();
+        kept.bytes += line.text.len();
+        kept.lines.push_back(line);
+        while kept.lines.len() > LINES_MAX || kept.bytes > BYTES_MAX {
+            let Some(oldest) = kept.lines.pop_front() else { return };
+            kept.bytes -= oldest.text.len();
+        }
+    }
+}
+
+/// Fields of a span, as they stand before a line's message.
+struct SpanText(String);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut text = Text::default();
+        attributes.record(&mut text);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(SpanText(text.fields));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut text = String::new();
+        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+            if let Some(SpanText(fields)) = span.extensions().get() {
+                // A text takes everything.
+                let _ = write!(text, "{}{fields}: ", span.name());
+            }
+        }
+        let mut said = Text::default();
+        event.record(&mut said);
+        text.push_str(&said.message);
+        text.push_str(if said.message.is_empty() {
+            said.fields.trim_start()
+        } else {
+            &said.fields
+        });
+        text.truncate(text.floor_char_boundary(LINE_BYTES_MAX));
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time_unix_millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let metadata = event.metadata();
+        let (level, target) = (*metadata.level(), metadata.target());
+        self.push(LogLine { time_unix_millis, level, target, text });
+    }
+}
+
+/// The message, and the other fields, each with a blank before it.
+#[derive(Default)]
+struct Text {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "message" => self.message.push_str(value),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        // A text takes everything.
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
+    }
+}

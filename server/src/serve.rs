@@ -1,0 +1,190 @@
+//! A server from its start to its end.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use phaselock::games::Games;
+use phaselock::server::{Command, RoomConfig};
+use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::identity::{Identity, map_seed};
+use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
+use phaselock_quic::workers::Pool;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
+use crate::lifecycle::{self, Failures, Watch};
+use crate::logging::{self, LogHandle, LogOptions};
+use crate::signals::{Signal, Signals};
+
+/// Time for goodbyes when a part of the server has ended.
+const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Serves these games, which the settings were checked against, with the log in place.
+pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
+    let config = &settings.config;
+    let options = LogOptions {
+        format: config.log,
+        filter: config.log_filter.clone(),
+        file: config.log_file.clone(),
+    };
+    let (log, log_ended) = logging::init(options)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let served = runtime.context("cannot start the network runtime").and_then(|runtime| {
+        let served = runtime.block_on(async {
+            let (watch, failures) = lifecycle::watch();
+            watch.spawn("the thread of the log", async {
+                // It sends nothing; it ends.
+                let _ = log_ended.await;
+            });
+            run(games, config, &log, &watch, failures).await
+        });
+        // A task that does not end holds up nobody.
+        runtime.shutdown_background();
+        served
+    });
+    match &served {
+        Ok(()) => log.flush(),
+        Err(error) => log.complain(&format!("phaselock-server: {error:#}")),
+    }
+    Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn run(
+    games: &Games,
+    config: &Config,
+    log: &LogHandle,
+    watch: &Watch,
+    mut failures: Failures,
+) -> Result<()> {
+    // First, so that no signal finds the default behaviour.
+    let signals = Signals::new()?;
+    let identity = Identity::load_or_create(&config.data_dir)?;
+    let [address] = *config.listen else { bail!("several addresses to listen on") };
+    let server = Server::bind(address, &identity)?;
+    let handle = server.handle();
+    let names = config.game_names(games);
+    let games = games.select(&names)?;
+    let threads = room_threads(config.rooms_max, config.room_threads);
+    let room = room_config(config, threads)?;
+    tracing::info!(
+        address = %server.address(),
+        fingerprint = %identity.fingerprint,
+        games = names.join(","),
+        tick_hz = room.rates.tick_hz,
+        snapshot_hz = room.rates.snapshot_hz,
+        bots = config.bots,
+        max_players = config.max_players,
+        rooms = config.rooms,
+        rooms_max = config.rooms_max,
+        room_threads = threads,
+        seed = room.seed,
+        "listening"
+    );
+    let rooms = RoomsConfig {
+        rooms: config.rooms,
+        rooms_max: config.rooms_max,
+        threads,
+        ..RoomsConfig::default()
+    };
+    let (stops, stop) = mpsc::channel(1);
+    watch.spawn("the task of signals", take_signals(signals, stops, log.clone()));
+    let (broken, is_broken) = oneshot::channel();
+    let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
+    let stopped = async move {
+        tokio::select! {
+            goodbye = stopped(stop, handle, drain) => goodbye,
+            Ok(goodbye) = is_broken => goodbye,
+        }
+    };
+    // A task of its own, so that its panic is one that can be told.
+    let mut serving =
+        tokio::spawn(async move { server.run_rooms(&games, room, rooms, stopped).await });
+    let failure = tokio::select! {
+        ended = &mut serving => {
+            ended.context("the server's task panicked; its log has the panic: please report it")??;
+            tracing::info!("stopped");
+            return Ok(());
+        }
+        failure = failures.next() => failure,
+    };
+    let text = "a part of the server has stopped; join again";
+    // It may be stopping already.
+    let _ = broken.send(Disconnect::new(Code::Shutdown, text));
+    let _ = timeout(FAILED_TIMEOUT, serving).await;
+    Err(failure.into())
+}
+
+async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, log: LogHandle) {
+    while let Some(signal) = signals.next().await {
+        match signal {
+            Signal::Stop => {
+                // More of them than the server has taken mean nothing more.
+                let _ = stops.try_send(());
+            }
+            Signal::Reload => {
+                if let Err(error) = log.reopen() {
+                    tracing::warn!(%error, "the log file cannot be opened anew");
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the server is to stop, and has it drained first where the host wants that.
+async fn stopped(mut stop: mpsc::Receiver<()>, handle: ServerHandle, drain: Micros) -> Disconnect {
+    stop.recv().await;
+    if drain > Micros::ZERO {
+        let text = "the server is shutting down after this round; join again later";
+        let goodbye = Disconnect::new(Code::Draining, text);
+        let _ = handle.command(Command::Drain { goodbye, within: drain }).await;
+        stop.recv().await;
+    }
+    Disconnect::new(Code::Shutdown, "the server is shutting down")
+}
+
+/// The rooms' settings.
+fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
+    let seed = config.seed.unwrap_or_else(Clock::seed);
+    let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
+    Ok(RoomConfig {
+        name: config.name.clone(),
+        rates,
+        seed,
+        map_seed: map_seed(seed),
+        bots: config.bots,
+        players_max: config.max_players,
+        client_bytes_per_second: config.client_bytes,
+        send: config.send.clone(),
+        rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
+        favour: config.favour,
+        start: LocalTime(0),
+        unix_micros: 0,
+        resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
+        rounds: Some(config.rounds),
+        number: 0,
+        takes_commands: true,
+        workers: Arc::new(workers(config.workers, threads)?),
+    })
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Threads for so many rooms: so many, or those beside the socket's, if there are two or more.
+fn room_threads(rooms_max: u16, count: Option<u16>) -> u16 {
+    let spare = || u16::try_from(processors().saturating_sub(1)).unwrap_or(ROOM_THREADS_MAX);
+    count.unwrap_or_else(spare).clamp(1, ROOM_THREADS_MAX.min(rooms_max))
+}
+
+/// Threads for snapshots: so many, or one for each processor that runs no rooms.
+fn workers(count: Option<u16>, room_threads: u16) -> Result<Pool> {
+    let spare = || if room_threads > 1 { 1 } else { processors() };
+    let count = count.map_or_else(spare, usize::from).min(WORKERS_MAX.into());
+    Pool::new(count).with_context(|| format!("cannot start {count} threads; lower --workers"))
+}

@@ -1,0 +1,58 @@
+//! The signals that tell the server what to do.
+
+use anyhow::Result;
+
+/// Meaning of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// SIGTERM, or Ctrl-C.
+    Stop,
+    /// SIGHUP.
+    Reload,
+}
+
+/// The signals of this process, from the creation of this on.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    pub(crate) fn new() -> Result<Self> {
+        use anyhow::Context as _;
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?,
+            interrupt: signal(SignalKind::interrupt()).context("cannot wait for Ctrl-C")?,
+            hang_up: signal(SignalKind::hangup()).context("cannot wait for SIGHUP")?,
+        })
+    }
+
+    /// The next signal; none if there will be none.
+    pub(crate) async fn next(&mut self) -> Option<Signal> {
+        tokio::select! {
+            signal = self.terminate.recv() => signal.map(|()| Signal::Stop),
+            signal = self.interrupt.recv() => signal.map(|()| Signal::Stop),
+            signal = self.hang_up.recv() => signal.map(|()| Signal::Reload),
+        }
+    }
+}
+
+/// The signals of this process.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self)
+    }
+
+    /// The next signal; none if there will be none.
+    pub(crate) async fn next(&mut self) -> Option<Signal> {
+        tokio::signal::ctrl_c().await.ok().map(|()| Signal::Stop)
+    }
+}
