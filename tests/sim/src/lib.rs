@@ -158,6 +158,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
 
 /// A hello of this build, of a new player each time.
 pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
+    let (resume, room, password) = (None, None, None);
     Hello {
         wire: wire_hash(),
         version: "test".into(),
@@ -165,10 +166,10 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         games: vec![(G::NAME.into(), game_hash::<G>())],
         sent,
         credentials: new_player(),
-        resume: None,
+        resume,
         wishes: 0,
-        room: None,
-        password: None,
+        room,
+        password,
     }
 }
 

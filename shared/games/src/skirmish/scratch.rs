@@ -1,4 +1,4 @@
-//! What the server's ticks keep from one to the next.
+//! Memory of the server's ticks, from one to the next.
 
 use serde::{Deserialize, Serialize};
 

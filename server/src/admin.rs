@@ -1,0 +1,159 @@
+//! The administration's interface: JSON over HTTP on an address of the machine itself, its
+//! description, a stream of events, metrics, and the page.
+//!
+//! Everything below `/v1` needs a token; each request is bounded in size and time.
+
+mod auth;
+mod metrics;
+mod requests;
+mod routes;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use serde_json::json;
+use tokio::net::TcpListener;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use metrics::text as metrics_text;
+
+use crate::host::{ActError, Host};
+
+/// Bytes of a request's body at most.
+const BODY_BYTES_MAX: usize = 16 * 1024;
+/// Longest time for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The administrator's page.
+const PAGE: &str = include_str!("admin/page.html");
+/// Restrictions of the page for browsers: nothing from elsewhere, and nobody may frame it.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src \
+    'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The description of the interface, without its paths, which come from the routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Phaselock server", description = "Administration of a running server"),
+    security(("token" = [])),
+)]
+struct Description;
+
+/// The interface as a service.
+pub fn router(host: Arc<Host>) -> Router {
+    let mut description = Description::openapi();
+    let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    let (api, description) = OpenApiRouter::with_openapi(description)
+        .routes(routes!(routes::me))
+        .routes(routes!(routes::status))
+        .routes(routes!(routes::players))
+        .routes(routes!(routes::kick))
+        .routes(routes!(routes::bans, routes::ban))
+        .routes(routes!(routes::unban))
+        .routes(routes!(routes::mutes, routes::mute))
+        .routes(routes!(routes::unmute))
+        .routes(routes!(routes::say))
+        .routes(routes!(routes::game))
+        .routes(routes!(routes::round))
+        .routes(routes!(routes::drain, routes::undrain))
+        .routes(routes!(routes::reload))
+        .routes(routes!(routes::config))
+        .routes(routes!(routes::log_level))
+        .routes(routes!(routes::log))
+        .routes(routes!(routes::roles, routes::give_role))
+        .routes(routes!(routes::take_role))
+        .routes(routes!(routes::tokens, routes::make_token))
+        .routes(routes!(routes::drop_token))
+        .routes(routes!(routes::audit))
+        .routes(routes!(routes::results))
+        .routes(routes!(routes::records))
+        .routes(routes!(routes::backup))
+        .layer(middleware::from_fn(in_time))
+        .routes(routes!(stream::events))
+        .split_for_parts();
+    let description = Arc::new(description);
+    Router::new()
+        .route("/", get(page))
+        .route("/openapi.json", get(move || async move { Json((*description).clone()) }))
+        .route("/livez", get(routes::livez))
+        .route("/readyz", get(routes::readyz))
+        .route("/metrics", get(routes::metrics))
+        .merge(api)
+        .fallback(|| async { answer(StatusCode::NOT_FOUND, "there is nothing of that name") })
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(middleware::map_response(sealed))
+        .with_state(host)
+}
+
+/// Listens on an address; port 0 lets the system choose one.
+pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await
+}
+
+/// Answers for as long as the process runs.
+pub async fn serve(listener: TcpListener, host: Arc<Host>) {
+    // It goes on after each error.
+    let _ = axum::serve(listener, router(host)).await;
+}
+
+async fn page() -> Response {
+    let policy = HeaderValue::from_static(PAGE_POLICY);
+    ([(header::CONTENT_SECURITY_POLICY, policy)], Html(PAGE)).into_response()
+}
+
+/// Tells browsers to guess no types, to keep nothing, and to tell nobody where they were.
+async fn sealed(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Bounds the time for an answer.
+async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Response {
+    match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => answer(StatusCode::GATEWAY_TIMEOUT, "the server does not answer; try again"),
+    }
+}
+
+/// An error as a response.
+fn answer(status: StatusCode, error: &str) -> Response {
+    (status, Json(json!({ "error": error }))).into_response()
+}
+
+impl IntoResponse for ActError {
+    fn into_response(self) -> Response {
+        let status = match &self {
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Bad(_) => StatusCode::BAD_REQUEST,
+            Self::Failed(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Mistakes(mistakes) => {
+                let body = json!({ "error": self.to_string(), "mistakes": mistakes });
+                return (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response();
+            }
+        };
+        answer(status, &self.to_string())
+    }
+}

@@ -1,0 +1,199 @@
+//! Figures for Prometheus, in the text format of OpenMetrics.
+//!
+//! Labels are bounded: rooms by their greatest number, codes by their list.
+
+use std::fmt;
+use std::sync::Arc;
+
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::{RoomFigures, TIME_CLASSES, Times, Traffic};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
+
+use crate::host::Host;
+use crate::store::Health;
+
+/// Type of the text.
+pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Labels of a value.
+type Labels = Vec<(&'static str, String)>;
+
+/// Everything that is told, at one moment.
+#[derive(Debug)]
+struct Look {
+    started: i64,
+    rooms: Vec<RoomFigures>,
+    traffic: Traffic,
+    health: Health,
+    log: (u64, u64),
+    draining: bool,
+    ticking: bool,
+}
+
+/// The text of all metrics.
+pub fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
+    let look = Look {
+        started: host.facts.started,
+        rooms: host.handle.rooms(),
+        traffic: host.handle.traffic(),
+        health: host.store.health(),
+        log: (host.log.written(), host.log.dropped()),
+        draining: host.handle.draining().is_some(),
+        ticking: host.handle.is_ticking(),
+    };
+    let mut registry = Registry::with_prefix("phaselock");
+    registry.register_collector(Box::new(look));
+    let mut text = String::new();
+    encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+/// A value of a metric.
+enum Value {
+    Count(u64),
+    Level(f64),
+    Times(Times),
+}
+
+/// Upper ends of round trips and errors in seconds.
+const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::MAX];
+
+impl Look {
+    /// A metric with a value for each set of labels.
+    fn tell(
+        to: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (Labels, Value)>,
+    ) -> fmt::Result {
+        let mut values = values.into_iter().peekable();
+        let kind = match values.peek() {
+            None => return Ok(()),
+            Some((_, Value::Count(_))) => MetricType::Counter,
+            Some((_, Value::Level(_))) => MetricType::Gauge,
+            Some((_, Value::Times(_))) => MetricType::Histogram,
+        };
+        let mut metric = to.encode_descriptor(name, help, None, kind)?;
+        for (labels, value) in values {
+            let mut labelled;
+            let metric = match labels.is_empty() {
+                true => &mut metric,
+                false => {
+                    labelled = metric.encode_family(&labels)?;
+                    &mut labelled
+                }
+            };
+            match value {
+                Value::Count(count) => {
+                    metric.encode_counter::<NoLabelSet, _, u64>(&count, None)?;
+                }
+                Value::Level(level) => metric.encode_gauge(&level)?,
+                Value::Times(times) => {
+                    let ends = TIME_CLASSES.iter().map(|micros| *micros as f64 / 1e6);
+                    let classes = ends.chain([f64::MAX]).zip(times.counts);
+                    let classes: Vec<_> = classes.collect();
+                    let sum = times.micros as f64 / 1e6;
+                    metric.encode_histogram::<NoLabelSet>(sum, times.count(), &classes, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn each_room(&self, value: fn(&RoomFigures) -> Value) -> impl Iterator<Item = (Labels, Value)> {
+        let of = move |room: &RoomFigures| {
+            (vec![("room", room.status.code.as_str().to_owned())], value(room))
+        };
+        self.rooms.iter().map(of)
+    }
+
+    /// How many players there are in each class of a duration.
+    fn spread(
+        &self,
+        to: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        micros: fn(&phaselock::server::PlayerFigures) -> Option<i64>,
+    ) -> fmt::Result {
+        let players = self.rooms.iter().flat_map(|room| &room.measured.players);
+        let present = players.filter(|player| !player.is_away);
+        let seconds: Vec<_> = present.filter_map(micros).map(|it| it as f64 / 1e6).collect();
+        let mut classes: Vec<_> = SECONDS.iter().map(|end| (*end, 0)).collect();
+        for value in &seconds {
+            let at = SECONDS.partition_point(|end| end < value).min(SECONDS.len() - 1);
+            classes[at].1 += 1;
+        }
+        let mut metric = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        let (sum, count) = (seconds.iter().sum(), seconds.len() as u64);
+        metric.encode_histogram::<NoLabelSet>(sum, count, &classes, None)
+    }
+}
+
+impl Collector for Look {
+    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
+        use Value::{Count, Level};
+        let to = &mut to;
+        let none = Labels::new;
+        let level = |yes: bool| Level(f64::from(u8::from(yes)));
+        let info = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+        Self::tell(to, "build_info", "Version of the program", [(info, Level(1.0))])?;
+        let up = (Clock::unix_secs() - self.started).max(0) as f64;
+        Self::tell(to, "up_seconds", "Time since the start", [(none(), Level(up))])?;
+        let ticking = "1 while every thread of rooms has its turns";
+        Self::tell(to, "ticking", ticking, [(none(), level(self.ticking))])?;
+        let draining = "1 while the server takes nobody in";
+        Self::tell(to, "draining", draining, [(none(), level(self.draining))])?;
+        let rooms = self.rooms.len() as f64;
+        Self::tell(to, "rooms", "Rooms", [(none(), Level(rooms))])?;
+        let people = self.each_room(|room| Level(room.status.players.into()));
+        Self::tell(to, "players", "People who play", people)?;
+        let seats = self.each_room(|room| Level(room.status.players_max.into()));
+        Self::tell(to, "seats", "Seats for people", seats)?;
+        let bots = self.each_room(|room| Level(room.status.bots.into()));
+        Self::tell(to, "bots", "Bots that play", bots)?;
+        let ticks = self.each_room(|room| Count(room.measured.ticks.count()));
+        Self::tell(to, "ticks", "Turns of a room in which ticks ran", ticks)?;
+        let ticks = self.each_room(|room| Value::Times(room.measured.ticks.clone()));
+        Self::tell(to, "tick_seconds", "Durations of those", ticks)?;
+        let sending = self.each_room(|room| Value::Times(room.measured.sending.clone()));
+        Self::tell(to, "snapshot_seconds", "Durations of packing and sending after them", sending)?;
+        let panics = self.each_room(|room| Count(room.panics.into()));
+        Self::tell(to, "panics", "Panics of a room's rules", panics)?;
+        let inputs = self.each_room(|room| Count(room.measured.inputs.accepted));
+        Self::tell(to, "input_packets", "Input packets that were read", inputs)?;
+        let late = self.each_room(|room| Count(room.measured.inputs.late));
+        Self::tell(to, "late_inputs", "Inputs that came after their tick", late)?;
+        let lost = self.each_room(|room| Count(room.measured.inputs.missing));
+        Self::tell(to, "lost_input_packets", "Input packets that were lost", lost)?;
+        let traffic = &self.traffic;
+        let counts = [
+            ("packets_received", "UDP packets that came", traffic.packets_in),
+            ("packets_sent", "UDP packets that were sent", traffic.packets_out),
+            ("received_bytes", "Bytes in packets that came", traffic.bytes_in),
+            ("sent_bytes", "Bytes in packets that were sent", traffic.bytes_out),
+            ("log_lines", "Lines of the log that were written", self.log.0),
+            ("log_dropped", "Lines of the log that were dropped", self.log.1),
+            ("database_errors", "Attempts to write that failed", self.health.errors),
+            ("database_lost", "Changes that were lost, since too many waited", self.health.lost),
+        ];
+        for (name, help, count) in counts {
+            Self::tell(to, name, help, [(none(), Count(count))])?;
+        }
+        let goodbyes = traffic.goodbyes.iter().map(|(code, count)| {
+            (vec![("code", u16::from(*code).to_string())], Count(*count))
+        });
+        Self::tell(to, "goodbyes", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
+        let times = [(none(), Value::Times(self.health.times.clone()))];
+        Self::tell(to, "database_seconds", "Durations of writing", times)?;
+        let pending = [(none(), Level(self.health.pending as f64))];
+        Self::tell(to, "database_pending", "Changes in memory that the disk has not taken", pending)?;
+        let help = "Round trips of those who play now";
+        self.spread(to, "round_trip_seconds", help, |it| it.round_trip.map(|it| it.0))?;
+        let help = "Bounds of the clocks' errors of those who play now";
+        self.spread(to, "offset_error_seconds", help, |it| it.error_max.map(|it| it.0))
+    }
+}

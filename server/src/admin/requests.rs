@@ -1,0 +1,237 @@
+//! Bodies and queries of requests. Unknown fields are refused, so that a misspelt one does not
+//! ban somebody for ever.
+
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Json, Query, Request};
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::host::{ActError, BanRequest, DrainRequest, Whom};
+use crate::people::Role;
+
+/// A JSON body, with errors in the form of all others.
+#[derive(Clone, Debug)]
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ActError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ActError> {
+        let body: Result<Json<T>, JsonRejection> = Json::from_request(request, state).await;
+        body.map(|Json(body)| Self(body)).map_err(|error| ActError::Bad(error.body_text()))
+    }
+}
+
+/// A query, with errors in the form of all others.
+#[derive(Clone, Debug)]
+pub(super) struct Asked<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = ActError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ActError> {
+        let query: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
+        query.map(|Query(query)| Self(query)).map_err(|error| ActError::Bad(error.body_text()))
+    }
+}
+
+/// Puts a player out.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Kick {
+    /// Name, seat such as `p3`, or at least 8 digits of the key.
+    who: String,
+    /// Code of the room; none for all rooms.
+    #[serde(default)]
+    room: Option<String>,
+    /// Time for which the key may not come back, such as `10m`.
+    #[serde(default, rename = "for")]
+    pub(super) span: Option<String>,
+    /// Reason.
+    #[serde(default)]
+    pub(super) reason: String,
+}
+
+impl Kick {
+    pub(super) fn whom(&self) -> Whom {
+        Whom { who: self.who.clone(), room: self.room.clone() }
+    }
+}
+
+/// Bans or mutes; one of the first four is given.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Punish {
+    /// A player in a room: name, seat such as `p3`, or at least 8 digits of the key. A ban is of
+    /// key and address both.
+    #[serde(default)]
+    who: Option<String>,
+    /// A key: 64 hexadecimal digits.
+    #[serde(default)]
+    key: Option<String>,
+    /// An address.
+    #[serde(default)]
+    address: Option<String>,
+    /// A network, such as `192.0.2.0/24`.
+    #[serde(default)]
+    network: Option<String>,
+    /// Code of the player's room; none for all rooms.
+    #[serde(default)]
+    room: Option<String>,
+    /// Time for which it holds, such as `7d`; by default `forever`.
+    #[serde(default, rename = "for")]
+    span: Option<String>,
+    /// Reason.
+    #[serde(default)]
+    reason: String,
+}
+
+impl From<Punish> for BanRequest {
+    fn from(it: Punish) -> Self {
+        let Punish { who, key, address, network, room, span, reason } = it;
+        let who = who.map(|who| Whom { who, room });
+        Self { who, key, address, network, span, reason }
+    }
+}
+
+/// Says a line.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Say {
+    /// The line.
+    pub(super) text: String,
+    /// Code of the room; none for all rooms.
+    #[serde(default)]
+    pub(super) room: Option<String>,
+}
+
+/// Goes on with a game.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Play {
+    /// Name of the game.
+    pub(super) game: String,
+    /// Code of the room; none for all rooms.
+    #[serde(default)]
+    pub(super) room: Option<String>,
+}
+
+/// Begins a room's game anew.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Again {
+    /// Code of the room; none for all rooms.
+    #[serde(default)]
+    pub(super) room: Option<String>,
+}
+
+/// Drains the server.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Drain {
+    /// Longest time until the end; 5 minutes by default.
+    #[serde(default)]
+    within: Option<String>,
+    /// Goodbye.
+    #[serde(default)]
+    text: Option<String>,
+    /// Another server for the players, as `host:port`.
+    #[serde(default)]
+    redirect: Option<String>,
+}
+
+impl From<Drain> for DrainRequest {
+    fn from(Drain { within, text, redirect }: Drain) -> Self {
+        Self { within, text, redirect }
+    }
+}
+
+/// Has other lines logged.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogLevel {
+    /// Directives such as `info,phaselock_quic=debug`.
+    pub(super) filter: String,
+}
+
+/// Gives a player a role.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GiveRole {
+    /// A player in a room.
+    #[serde(default)]
+    who: Option<String>,
+    /// A key: 64 hexadecimal digits.
+    #[serde(default)]
+    pub(super) key: Option<String>,
+    /// Code of the player's room; none for all rooms.
+    #[serde(default)]
+    room: Option<String>,
+    /// The role.
+    pub(super) role: Role,
+}
+
+impl GiveRole {
+    pub(super) fn whom(&self) -> Option<Whom> {
+        self.who.clone().map(|who| Whom { who, room: self.room.clone() })
+    }
+}
+
+/// Makes a token.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MakeToken {
+    /// Its name; one of the same name is replaced.
+    pub(super) name: String,
+    /// Its role.
+    pub(super) role: Role,
+}
+
+/// Backs the database up.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BackUp {
+    /// Name of a new file in the data directory.
+    pub(super) file: String,
+}
+
+/// Lines of the log.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Lines {
+    /// Lines at most; 200 by default.
+    #[serde(default)]
+    pub(super) lines: Option<usize>,
+}
+
+/// A part of the audit log.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct AuditPart {
+    /// Lines at most; 100 by default, 1000 at most.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+    /// Only lines before that number.
+    #[serde(default)]
+    pub(super) before: Option<i64>,
+}
+
+/// A number of rows.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Limit {
+    /// Rows at most; 50 by default, 1000 at most.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+}
+
+/// A game.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OfGame {
+    /// Name of the game; none for all.
+    #[serde(default)]
+    pub(super) game: Option<String>,
+}

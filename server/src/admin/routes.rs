@@ -1,0 +1,376 @@
+//! The requests, one function each.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use phaselock_quic::clock::Clock;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::auth::By;
+use super::requests::{
+    Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel, MakeToken,
+    OfGame, Play, Punish, Say,
+};
+use super::{answer, metrics};
+use crate::host::{
+    ActError, Host, PlayerView, ReloadReport, RoleView, SentenceView, SettingView, StatusView,
+    TokenView,
+};
+use crate::logging::LogLine;
+use crate::people::{Act, Right, Role};
+use crate::store::{AuditRow, RecordRow, ResultRow, audit_of, records_of, results_of};
+
+type Answer<T> = Result<Json<T>, ActError>;
+type AtHost = State<Arc<Host>>;
+
+/// Something was done.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Done {
+    /// A sentence on what was done.
+    done: String,
+}
+
+fn done(text: impl Into<String>) -> Json<Done> {
+    Json(Done { done: text.into() })
+}
+
+/// Name and role of the token.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct Me {
+    /// Name of the token.
+    name: String,
+    /// Its role.
+    role: Role,
+}
+
+/// The token's own name and role.
+#[utoipa::path(get, path = "/v1/me", responses((status = 200, body = Me)))]
+pub(super) async fn me(By(by): By) -> Json<Me> {
+    Json(Me { name: by.name, role: by.role })
+}
+
+/// State of the server and its rooms, as of the last second.
+#[utoipa::path(get, path = "/v1/status", responses((status = 200, body = StatusView)))]
+pub(super) async fn status(_: By, State(host): AtHost) -> Json<StatusView> {
+    Json(host.figures().borrow().status.clone())
+}
+
+/// All players with a seat, as of the last second.
+#[utoipa::path(get, path = "/v1/players", responses((status = 200, body = Vec<PlayerView>)))]
+pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>> {
+    Json(host.figures().borrow().players.clone())
+}
+
+/// Puts a player out.
+#[utoipa::path(post, path = "/v1/kick", request_body = Kick, responses((status = 200, body = Done)))]
+pub(super) async fn kick(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Kick>,
+) -> Answer<Done> {
+    Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
+}
+
+fn sentences(host: &Host, act: Act) -> Json<Vec<SentenceView>> {
+    Json(host.book.sentences(act, Clock::unix_secs()).iter().map(SentenceView::from).collect())
+}
+
+/// Bans in force.
+#[utoipa::path(get, path = "/v1/bans", responses((status = 200, body = Vec<SentenceView>)))]
+pub(super) async fn bans(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
+    sentences(&host, Act::Ban)
+}
+
+/// Bans a player, a key, an address or a network.
+#[utoipa::path(post, path = "/v1/bans", request_body = Punish,
+    responses((status = 200, body = Vec<SentenceView>)))]
+pub(super) async fn ban(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Punish>,
+) -> Answer<Vec<SentenceView>> {
+    let (made, _) = host.punish(&by, Act::Ban, &asked.into()).await?;
+    Ok(Json(made.iter().map(SentenceView::from).collect()))
+}
+
+/// Lifts a ban.
+#[utoipa::path(delete, path = "/v1/bans/{id}", params(("id" = i64, Path, description = "Its number")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn unban(By(by): By, State(host): AtHost, Path(id): Path<i64>) -> Answer<Done> {
+    Ok(done(host.lift(&by, Act::Ban, id).await?))
+}
+
+/// Mutes in force.
+#[utoipa::path(get, path = "/v1/mutes", responses((status = 200, body = Vec<SentenceView>)))]
+pub(super) async fn mutes(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
+    sentences(&host, Act::Mute)
+}
+
+/// Mutes a player, a key, an address or a network.
+#[utoipa::path(post, path = "/v1/mutes", request_body = Punish,
+    responses((status = 200, body = Vec<SentenceView>)))]
+pub(super) async fn mute(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Punish>,
+) -> Answer<Vec<SentenceView>> {
+    let (made, _) = host.punish(&by, Act::Mute, &asked.into()).await?;
+    Ok(Json(made.iter().map(SentenceView::from).collect()))
+}
+
+/// Lifts a mute.
+#[utoipa::path(delete, path = "/v1/mutes/{id}", params(("id" = i64, Path, description = "Its number")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn unmute(By(by): By, State(host): AtHost, Path(id): Path<i64>) -> Answer<Done> {
+    Ok(done(host.lift(&by, Act::Mute, id).await?))
+}
+
+/// Shows everybody a line.
+#[utoipa::path(post, path = "/v1/say", request_body = Say, responses((status = 200, body = Done)))]
+pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>) -> Answer<Done> {
+    host.say(&by, &asked.text, asked.room.as_deref()).await?;
+    Ok(done("it is said"))
+}
+
+/// Goes on with a game now.
+#[utoipa::path(post, path = "/v1/game", request_body = Play, responses((status = 200, body = Done)))]
+pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play>) -> Answer<Done> {
+    Ok(done(host.play(&by, Some(&asked.game), asked.room.as_deref()).await?))
+}
+
+/// Begins the game that is played anew.
+#[utoipa::path(post, path = "/v1/round", request_body = Again, responses((status = 200, body = Done)))]
+pub(super) async fn round(By(by): By, State(host): AtHost, Body(asked): Body<Again>) -> Answer<Done> {
+    Ok(done(host.play(&by, None, asked.room.as_deref()).await?))
+}
+
+/// Takes nobody in any more, and ends the server with the round or when the time is up.
+#[utoipa::path(post, path = "/v1/drain", request_body = Drain, responses((status = 200, body = Done)))]
+pub(super) async fn drain(By(by): By, State(host): AtHost, Body(asked): Body<Drain>) -> Answer<Done> {
+    Ok(done(host.drain(&by, &asked.into()).await?))
+}
+
+/// Takes a drain back.
+#[utoipa::path(delete, path = "/v1/drain", responses((status = 200, body = Done)))]
+pub(super) async fn undrain(By(by): By, State(host): AtHost) -> Answer<Done> {
+    Ok(done(host.undrain(&by).await?))
+}
+
+/// Loads the settings again: all or nothing.
+#[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport)))]
+pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadReport> {
+    Ok(Json(host.reload(&by).await?))
+}
+
+/// All settings with their origins.
+#[utoipa::path(get, path = "/v1/config", responses((status = 200, body = Vec<SettingView>)))]
+pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<SettingView>> {
+    by.needs(Right::Look)?;
+    Ok(Json(host.reload.settings()))
+}
+
+/// Has other lines logged.
+#[utoipa::path(put, path = "/v1/log-level", request_body = LogLevel,
+    responses((status = 200, body = Done)))]
+pub(super) async fn log_level(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<LogLevel>,
+) -> Answer<Done> {
+    Ok(done(host.set_log_level(&by, &asked.filter).await?))
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct LineView {
+    /// Unix time in milliseconds.
+    time: i64,
+    /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
+    level: String,
+    /// The part of the program.
+    target: String,
+    /// The line.
+    text: String,
+}
+
+impl From<&LogLine> for LineView {
+    fn from(line: &LogLine) -> Self {
+        Self {
+            time: line.time_unix_millis,
+            level: line.level.to_string(),
+            target: line.target.to_string(),
+            text: line.text.to_string(),
+        }
+    }
+}
+
+/// The newest lines of the log.
+#[utoipa::path(get, path = "/v1/log", params(Lines), responses((status = 200, body = Vec<LineView>)))]
+pub(super) async fn log(
+    _: By,
+    State(host): AtHost,
+    Asked(asked): Asked<Lines>,
+) -> Json<Vec<LineView>> {
+    let lines = host.log.recent(asked.lines.unwrap_or(200));
+    Json(lines.iter().map(LineView::from).collect())
+}
+
+/// Roles of players.
+#[utoipa::path(get, path = "/v1/roles", responses((status = 200, body = Vec<RoleView>)))]
+pub(super) async fn roles(_: By, State(host): AtHost) -> Json<Vec<RoleView>> {
+    Json(host.book.roles().into_iter().map(|(key, given)| RoleView::of(key, given)).collect())
+}
+
+/// Gives a player a role.
+#[utoipa::path(post, path = "/v1/roles", request_body = GiveRole,
+    responses((status = 200, body = Done)))]
+pub(super) async fn give_role(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<GiveRole>,
+) -> Answer<Done> {
+    let whom = asked.whom();
+    let text = host.set_role(&by, whom.as_ref(), asked.key.as_deref(), Some(asked.role)).await?;
+    Ok(done(text))
+}
+
+/// Takes a player's role away.
+#[utoipa::path(delete, path = "/v1/roles/{key}",
+    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn take_role(
+    By(by): By,
+    State(host): AtHost,
+    Path(key): Path<String>,
+) -> Answer<Done> {
+    Ok(done(host.set_role(&by, None, Some(&key), None).await?))
+}
+
+/// Tokens, without their secrets.
+#[utoipa::path(get, path = "/v1/tokens", responses((status = 200, body = Vec<TokenView>)))]
+pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenView>> {
+    by.needs(Right::Manage)?;
+    let view = |(name, role, made)| TokenView { name, role, made };
+    Ok(Json(host.book.tokens().into_iter().map(view).collect()))
+}
+
+/// A new token.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct NewToken {
+    /// The token, shown this once.
+    token: String,
+}
+
+/// Makes a token.
+#[utoipa::path(post, path = "/v1/tokens", request_body = MakeToken,
+    responses((status = 200, body = NewToken)))]
+pub(super) async fn make_token(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<MakeToken>,
+) -> Answer<NewToken> {
+    let token = host.make_token(&by, &asked.name, asked.role).await?;
+    Ok(Json(NewToken { token }))
+}
+
+/// Takes a token away.
+#[utoipa::path(delete, path = "/v1/tokens/{name}",
+    params(("name" = String, Path, description = "Its name")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn drop_token(
+    By(by): By,
+    State(host): AtHost,
+    Path(name): Path<String>,
+) -> Answer<Done> {
+    Ok(done(host.drop_token(&by, &name).await?))
+}
+
+/// The audit log, the newest lines first.
+#[utoipa::path(get, path = "/v1/audit", params(AuditPart),
+    responses((status = 200, body = Vec<AuditRow>)))]
+pub(super) async fn audit(
+    By(by): By,
+    State(host): AtHost,
+    Asked(asked): Asked<AuditPart>,
+) -> Answer<Vec<AuditRow>> {
+    by.needs(Right::Order)?;
+    let limit = asked.limit.unwrap_or(100).min(1000);
+    Ok(Json(host.store.read(move |db| audit_of(db, asked.before, limit)).await?))
+}
+
+/// Results of rounds, the newest first.
+#[utoipa::path(get, path = "/v1/results", params(Limit),
+    responses((status = 200, body = Vec<ResultRow>)))]
+pub(super) async fn results(
+    _: By,
+    State(host): AtHost,
+    Asked(asked): Asked<Limit>,
+) -> Answer<Vec<ResultRow>> {
+    let limit = asked.limit.unwrap_or(50).min(1000);
+    Ok(Json(host.store.read(move |db| results_of(db, limit)).await?))
+}
+
+/// The best of each player.
+#[utoipa::path(get, path = "/v1/records", params(OfGame),
+    responses((status = 200, body = Vec<RecordRow>)))]
+pub(super) async fn records(
+    _: By,
+    State(host): AtHost,
+    Asked(asked): Asked<OfGame>,
+) -> Answer<Vec<RecordRow>> {
+    Ok(Json(host.store.read(move |db| records_of(db, asked.game.as_deref())).await?))
+}
+
+/// A backup that was made.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct BackedUp {
+    /// A sentence on what was done.
+    done: String,
+    /// Bytes of the file.
+    bytes: u64,
+}
+
+/// Copies the database into a new file of the data directory, while it is in use.
+#[utoipa::path(post, path = "/v1/backup", request_body = BackUp,
+    responses((status = 200, body = BackedUp)))]
+pub(super) async fn backup(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<BackUp>,
+) -> Answer<BackedUp> {
+    let (done, bytes) = host.backup(&by, &asked.file).await?;
+    Ok(Json(BackedUp { done, bytes }))
+}
+
+/// 200 while all rooms tick.
+pub(super) async fn livez(State(host): AtHost) -> Response {
+    match host.handle.is_ticking() {
+        true => (StatusCode::OK, "the rooms tick\n").into_response(),
+        false => answer(StatusCode::SERVICE_UNAVAILABLE, "a thread of rooms stands still"),
+    }
+}
+
+/// 200 while newcomers are taken in.
+pub(super) async fn readyz(State(host): AtHost) -> Response {
+    let text = if !host.handle.is_ticking() {
+        "a thread of rooms stands still"
+    } else if host.handle.draining().is_some() {
+        "the server is drained"
+    } else {
+        return (StatusCode::OK, "players are welcome\n").into_response();
+    };
+    answer(StatusCode::SERVICE_UNAVAILABLE, text)
+}
+
+/// Figures for Prometheus.
+pub(super) async fn metrics(State(host): AtHost) -> Response {
+    let kind = [(header::CONTENT_TYPE, metrics::CONTENT_TYPE)];
+    match metrics::text(&host) {
+        Ok(text) => (kind, text).into_response(),
+        Err(error) => answer(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+    }
+}

@@ -1,0 +1,198 @@
+//! The host's side of a running server: who is here, what is done to whom, and what is told of it.
+//!
+//! It runs on a thread of its own, beside the interface: nothing in it can hold up a room.
+//!
+//! ```text
+//! host        roster and figures            acts    kick, ban, mute, ... each with its audit line
+//!   events    what rooms tell               orders  drain, games, roles, tokens, log, backup
+//!   chat      commands of players           view    what the interface shows
+//! ```
+
+mod acts;
+mod chat;
+mod events;
+mod orders;
+mod roster;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::{OrderError, ServerHandle};
+use tokio::sync::{broadcast, watch};
+
+pub use acts::{Author, BanRequest, Whom};
+pub use events::{listen, watch_figures};
+pub use orders::{DrainRequest, Reload, ReloadReport};
+pub use roster::{Person, Roster};
+pub use view::{
+    AuditEvent, Figures, HostEvent, PlayerView, RoleView, RoomView, SentenceView, SettingView,
+    StatusView, TokenView,
+};
+
+use crate::logging::LogHandle;
+use crate::people::{BadSpan, BadSubject, Book, Gatekeeper};
+use crate::store::{AuditLine, Change, Store, StoreError, Written};
+
+/// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
+const EVENTS_MAX: usize = 1024;
+
+/// Fixed facts of a server.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The server's name.
+    pub name: String,
+    /// Names of its games.
+    pub games: Vec<String>,
+    /// Addresses that it listens on.
+    pub addresses: Vec<String>,
+    /// Its certificate's fingerprint.
+    pub fingerprint: String,
+    /// Unix time in seconds of its start.
+    pub started: i64,
+    /// Ticks a second.
+    pub tick_hz: u32,
+    /// Snapshots a second.
+    pub snapshot_hz: u32,
+    /// Directory of everything that must survive.
+    pub data_dir: PathBuf,
+    /// Server that players are led to when this one is drained.
+    pub redirect: Option<String>,
+}
+
+/// A host's hold on a server and on all that belongs to it.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) facts: Facts,
+    pub(crate) handle: ServerHandle,
+    pub(crate) book: Arc<Book>,
+    pub(crate) gate: Arc<Gatekeeper>,
+    pub(crate) store: Store,
+    pub(crate) log: LogHandle,
+    pub(crate) reload: Arc<dyn Reload>,
+    roster: Mutex<Roster>,
+    events: broadcast::Sender<HostEvent>,
+    figures: watch::Sender<Arc<Figures>>,
+}
+
+/// Cause for which something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ActError {
+    /// The author's role has no right to it.
+    #[error("{0}")]
+    Forbidden(String),
+    /// There is no such player, ban, role or room.
+    #[error("{0}")]
+    NotFound(String),
+    /// The request makes no sense.
+    #[error("{0}")]
+    Bad(String),
+    /// The settings are not good; all mistakes.
+    #[error("the settings have mistakes, and nothing has changed: {}", .0.join("; "))]
+    Mistakes(Vec<String>),
+    /// The server or the database does not do it now.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<OrderError> for ActError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::Refused(_) | OrderError::WhichRoom => Self::Bad(error.to_string()),
+            OrderError::NoRoom(_) => Self::NotFound(error.to_string()),
+            OrderError::Late | OrderError::Stopped => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for ActError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Backup { .. } => Self::Bad(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<BadSubject> for ActError {
+    fn from(error: BadSubject) -> Self {
+        Self::Bad(error.to_string())
+    }
+}
+
+impl From<BadSpan> for ActError {
+    fn from(error: BadSpan) -> Self {
+        Self::Bad(error.to_string())
+    }
+}
+
+impl Host {
+    /// A host of a server with these parts.
+    pub fn new(
+        facts: Facts,
+        handle: ServerHandle,
+        (book, gate): (Arc<Book>, Arc<Gatekeeper>),
+        store: Store,
+        log: LogHandle,
+        reload: Arc<dyn Reload>,
+    ) -> Self {
+        let (events, _) = broadcast::channel(EVENTS_MAX);
+        let (figures, _) = watch::channel(Arc::default());
+        let roster = Mutex::default();
+        Self { facts, handle, book, gate, store, log, reload, roster, events, figures }
+    }
+
+    /// News from now on.
+    pub fn events(&self) -> broadcast::Receiver<HostEvent> {
+        self.events.subscribe()
+    }
+
+    /// Figures, new ones each second.
+    pub fn figures(&self) -> watch::Receiver<Arc<Figures>> {
+        self.figures.subscribe()
+    }
+
+    fn roster(&self) -> std::sync::MutexGuard<'_, Roster> {
+        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: HostEvent) {
+        // Nobody may listen.
+        let _ = self.events.send(event);
+    }
+
+    /// Writes an act into the audit log, together with what it changes. Returns what to say of it
+    /// where that is not on the disk yet.
+    async fn record(
+        &self,
+        by: &Author,
+        act: &'static str,
+        (whom, why, detail): (Option<String>, Option<String>, Option<String>),
+        mut changes: Vec<Change>,
+    ) -> Result<Written, ActError> {
+        let line = AuditLine {
+            time: Clock::unix_secs(),
+            author: by.name.clone(),
+            role: by.role,
+            act,
+            whom: whom.clone(),
+            why: why.clone().filter(|why| !why.is_empty()),
+            detail: detail.clone(),
+        };
+        tracing::info!(event = "act", act, by = by.name, role = %by.role, whom, why, detail, "done");
+        self.tell(HostEvent::Audit(AuditEvent::of(&line)));
+        changes.push(Change::Audit(line));
+        Ok(self.store.write(changes).await?)
+    }
+}
+
+/// The words for something done.
+fn done(text: String, written: Written) -> String {
+    match written {
+        Written::Durably => text,
+        Written::Later => format!("{text}; the disk takes nothing now, so it is kept in memory"),
+    }
+}

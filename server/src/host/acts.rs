@@ -1,0 +1,391 @@
+//! Acts against and for players.
+
+use std::net::IpAddr;
+
+use phaselock::server::{Command, Mute};
+use phaselock::time::Micros;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::clock::Clock;
+
+use super::{ActError, Host, Person, done};
+use crate::people::{Act, Right, Role, Sentence, Subject, parse_span, span_text};
+use crate::store::Change;
+
+/// Longest ban that a moderator may make, in seconds.
+const MODERATOR_BAN_MAX: i64 = 30 * 86_400;
+/// Characters of a reason at most.
+const REASON_CHARS_MAX: usize = 200;
+
+/// Whoever does something: a token of the interface, or a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Name of the token, or of the player.
+    pub name: String,
+    /// The role.
+    pub role: Role,
+}
+
+impl Author {
+    /// Refuses whoever has no right.
+    pub fn needs(&self, right: Right) -> Result<(), ActError> {
+        if self.role.may(right) {
+            return Ok(());
+        }
+        let needed = Role::ALL.into_iter().find(|role| role.may(right)).unwrap_or(Role::Admin);
+        let text = format!("this takes the role {needed}, and {} is {}", self.name, self.role);
+        Err(ActError::Forbidden(text))
+    }
+}
+
+/// A player as a request names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whom {
+    /// Name, seat, or the beginning of the key.
+    pub who: String,
+    /// Code of the room; none for all rooms.
+    pub room: Option<String>,
+}
+
+/// A request for a ban or a mute: one of the first four is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BanRequest {
+    /// A player in a room.
+    pub who: Option<Whom>,
+    /// A key.
+    pub key: Option<String>,
+    /// An address.
+    pub address: Option<String>,
+    /// A network.
+    pub network: Option<String>,
+    /// Time for which it holds, as people write it; none for ever.
+    pub span: Option<String>,
+    /// Reason.
+    pub reason: String,
+}
+
+/// The code of a room in a request.
+pub(super) fn room_code(text: Option<&str>) -> Result<Option<RoomCode>, ActError> {
+    let code = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
+    code.map_err(|error: phaselock::wire::rooms::BadRoomCode| ActError::Bad(error.to_string()))
+}
+
+/// A reason without control characters, cut to its length.
+fn clean(reason: &str) -> String {
+    let visible = phaselock::wire::text::printable(reason);
+    visible.trim().chars().take(REASON_CHARS_MAX).collect()
+}
+
+impl Host {
+    /// The player whom a request means, if the author may act on it.
+    pub(super) fn target(&self, by: &Author, whom: &Whom) -> Result<Person, ActError> {
+        let room = room_code(whom.room.as_deref())?;
+        let person = self.roster().find(&whom.who, room.as_ref())?;
+        self.may_act_on(by, &person)?;
+        Ok(person)
+    }
+
+    fn may_act_on(&self, by: &Author, person: &Person) -> Result<(), ActError> {
+        match self.book.role(person.key) {
+            Some(role) if role > by.role => {
+                let text = format!("{} is {role}, and {} is {}", person.name, by.name, by.role);
+                Err(ActError::Forbidden(text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a player out; with a span its key may not come back for so long.
+    pub async fn kick(
+        &self,
+        by: &Author,
+        whom: &Whom,
+        span: Option<&str>,
+        reason: &str,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Order)?;
+        let person = self.target(by, whom)?;
+        let reason = clean(reason);
+        let mut changes = Vec::new();
+        let mut text = match &*reason {
+            "" => format!("{} put you out", by.name),
+            reason => format!("{} put you out: {reason}", by.name),
+        };
+        if let Some(span) = span {
+            let secs = self.check_span(by, Some(span))?;
+            let ban = self.sentence(by, Act::Ban, Subject::Key(person.key), secs, &reason);
+            let ban = Sentence { name: Some(person.name.clone()), ..ban };
+            let (ban, written) =
+                self.book.add(ban).map_err(|error| ActError::Bad(error.to_string()))?;
+            changes = written;
+            text = ban.goodbye(ban.made);
+        }
+        let order = Command::Kick { player: person.player, text };
+        self.handle.command_in(&person.room, order).await?;
+        let detail = span.map(|span| format!("for {span}"));
+        let whom = (Some(describe(&person)), Some(reason), detail);
+        let written = self.record(by, "kick", whom, changes).await?;
+        Ok(done(format!("{} is put out", person.name), written))
+    }
+
+    /// A span in seconds, if the author may give it.
+    fn check_span(&self, by: &Author, span: Option<&str>) -> Result<Option<i64>, ActError> {
+        let secs = span.map(parse_span).transpose()?.flatten();
+        if !by.role.may(Right::Manage) && secs.is_none_or(|secs| secs > MODERATOR_BAN_MAX) {
+            let most = span_text(MODERATOR_BAN_MAX);
+            let text = format!("a moderator bans for at most {most}; state a time such as 7d");
+            return Err(ActError::Forbidden(text));
+        }
+        Ok(secs)
+    }
+
+    fn sentence(
+        &self,
+        by: &Author,
+        act: Act,
+        subject: Subject,
+        secs: Option<i64>,
+        reason: &str,
+    ) -> Sentence {
+        let made = Clock::unix_secs();
+        Sentence {
+            id: 0,
+            act,
+            subject,
+            name: None,
+            reason: reason.to_owned(),
+            author: by.name.clone(),
+            made,
+            until: secs.map(|secs| made + secs),
+        }
+    }
+
+    /// Bans or mutes, and does at once what follows for whoever is here.
+    pub async fn punish(
+        &self,
+        by: &Author,
+        act: Act,
+        request: &BanRequest,
+    ) -> Result<(Vec<Sentence>, String), ActError> {
+        by.needs(Right::Order)?;
+        let (subjects, name) = self.subjects(by, act, request)?;
+        let secs = match act {
+            Act::Ban => self.check_span(by, request.span.as_deref())?,
+            Act::Mute => request.span.as_deref().map(parse_span).transpose()?.flatten(),
+        };
+        let reason = clean(&request.reason);
+        let (mut made, mut changes) = (Vec::new(), Vec::new());
+        for subject in subjects {
+            let sentence = self.sentence(by, act, subject, secs, &reason);
+            let sentence = Sentence { name: name.clone(), ..sentence };
+            let (sentence, written) =
+                self.book.add(sentence).map_err(|error| ActError::Bad(error.to_string()))?;
+            made.push(sentence);
+            changes.extend(written);
+        }
+        let subjects: Vec<_> = made.iter().map(|it| it.subject.to_string()).collect();
+        let whom = name.clone().map_or_else(
+            || subjects.join(" and "),
+            |name| format!("{name} ({})", subjects.join(" and ")),
+        );
+        let detail = request.span.clone().unwrap_or_else(|| "forever".into());
+        let record = (Some(whom.clone()), Some(reason), Some(detail));
+        let written = self.record(by, act.as_str(), record, changes).await?;
+        self.enforce(act, &made).await;
+        let verb = if act == Act::Ban { "banned" } else { "muted" };
+        Ok((made, done(format!("{whom} is {verb}"), written)))
+    }
+
+    /// Subjects of a request, and the name of the player, if it is one who is here.
+    fn subjects(
+        &self,
+        by: &Author,
+        act: Act,
+        request: &BanRequest,
+    ) -> Result<(Vec<Subject>, Option<String>), ActError> {
+        let BanRequest { who, key, address, network, .. } = request;
+        let texts = [("key", key), ("address", address), ("network", network)];
+        let mut given = texts.into_iter().filter_map(|(kind, text)| Some((kind, text.as_ref()?)));
+        match (who, given.next(), given.next()) {
+            (Some(whom), None, None) => {
+                let person = self.target(by, whom)?;
+                let mut subjects = vec![Subject::Key(person.key)];
+                // A new key from the same place is the same player; this machine's own is nobody's.
+                let address = person.address.map(|it| it.ip()).filter(|it| !is_own(*it));
+                if act == Act::Ban {
+                    subjects.extend(address.map(Subject::of_address));
+                }
+                Ok((subjects, Some(person.name)))
+            }
+            (None, Some((kind, text)), None) => {
+                let subject = Subject::parse(kind, text)?;
+                if kind == "network" {
+                    by.needs(Right::Manage)?;
+                }
+                let here: Vec<_> = self.roster().people().cloned().collect();
+                for person in here.iter().filter(|it| it.is_subject(&subject)) {
+                    self.may_act_on(by, person)?;
+                }
+                if let Subject::Key(key) = subject
+                    && self.book.role(key).is_some_and(|role| role > by.role)
+                {
+                    let text = format!("this key has a higher role than {}", by.name);
+                    return Err(ActError::Forbidden(text));
+                }
+                Ok((vec![subject], None))
+            }
+            _ => {
+                let text = "state one of who, key, address or network";
+                Err(ActError::Bad(text.into()))
+            }
+        }
+    }
+
+    /// Puts out or silences whoever is here and meant.
+    async fn enforce(&self, act: Act, made: &[Sentence]) {
+        let here: Vec<_> = self.roster().people().cloned().collect();
+        let now = Clock::unix_secs();
+        for person in here {
+            let Some(sentence) = made.iter().find(|it| person.is_subject(&it.subject)) else {
+                continue;
+            };
+            // Whoever keeps order is not put out together with a neighbour.
+            let is_trusted = self.book.role(person.key) >= Some(Role::Moderator);
+            if is_trusted && !matches!(sentence.subject, Subject::Key(_)) {
+                continue;
+            }
+            let order = match act {
+                Act::Ban => Command::Kick { player: person.player, text: sentence.goodbye(now) },
+                Act::Mute => self.mute_order(&person, Some(sentence), now),
+            };
+            if let Err(error) = self.handle.command_in(&person.room, order).await {
+                tracing::debug!(%error, name = person.name, "already gone");
+            }
+        }
+    }
+
+    fn mute_order(&self, person: &Person, sentence: Option<&Sentence>, now: i64) -> Command {
+        let mute = sentence.map(|it| Mute {
+            within: it.until.map(|until| Micros::from_ms((until - now).saturating_mul(1000))),
+            reason: it.reason.clone(),
+        });
+        Command::Mute { player: person.player, mute }
+    }
+
+    /// Lifts a ban or a mute of a number. A moderator may not lift what an admin made.
+    pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
+        by.needs(Right::Order)?;
+        let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
+        let found = self.book.sentence(act, id).ok_or_else(missing)?;
+        let is_long = found.until.is_none_or(|until| until - found.made > MODERATOR_BAN_MAX);
+        if act == Act::Ban && (is_long || matches!(found.subject, Subject::Network(_))) {
+            by.needs(Right::Manage)?;
+        }
+        let (lifted, change) = self.book.lift(act, id).ok_or_else(missing)?;
+        if act == Act::Mute {
+            let here: Vec<_> = self.roster().people().cloned().collect();
+            for person in here.iter().filter(|it| it.is_subject(&lifted.subject)) {
+                let now = Clock::unix_secs();
+                let ip = person.address.map(|it| it.ip());
+                let left = self.book.against(Act::Mute, Some(person.key), ip, now);
+                let order = self.mute_order(person, left.as_ref(), now);
+                // Gone by now, if it fails.
+                let _ = self.handle.command_in(&person.room, order).await;
+            }
+        }
+        let subject = lifted.subject.to_string();
+        let whom = lifted.name.map_or(subject.clone(), |name| format!("{name} ({subject})"));
+        let (act, verb) = match act {
+            Act::Ban => ("unban", "banned"),
+            Act::Mute => ("unmute", "muted"),
+        };
+        let written = self.record(by, act, (Some(whom.clone()), None, None), vec![change]).await?;
+        Ok(done(format!("{whom} is {verb} no more"), written))
+    }
+
+    /// Numbers of the bans or mutes that a text means: a number, a subject, or a player's name.
+    pub fn find_sentences(&self, act: Act, text: &str) -> Result<Vec<i64>, ActError> {
+        let all = self.book.sentences(act, Clock::unix_secs());
+        let is_meant = |it: &&Sentence| {
+            Ok(it.id) == text.parse()
+                || it.subject.to_string() == text
+                || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
+        };
+        let found: Vec<_> = all.iter().filter(is_meant).map(|it| it.id).collect();
+        if found.is_empty() {
+            let text = format!("no {} is about {text:?}; the list has them all", act.as_str());
+            return Err(ActError::NotFound(text));
+        }
+        Ok(found)
+    }
+
+    /// Says a line to everybody, or in a room.
+    pub async fn say(&self, by: &Author, text: &str, room: Option<&str>) -> Result<(), ActError> {
+        by.needs(Right::Order)?;
+        let order = Command::Say { text: text.to_owned() };
+        let code = room_code(room)?;
+        match &code {
+            Some(code) => self.handle.command_in(code, order).await?,
+            None => self.handle.command(order).await?,
+        }
+        self.tell(super::HostEvent::said(code.as_ref(), text));
+        let detail = Some(clean(text));
+        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new()).await?;
+        Ok(())
+    }
+
+    /// Gives a player a role, or takes it away (none).
+    pub async fn set_role(
+        &self,
+        by: &Author,
+        who: Option<&Whom>,
+        key: Option<&str>,
+        role: Option<Role>,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let (key, name) = match (who, key) {
+            (Some(whom), None) => {
+                let person = self.target(by, whom)?;
+                (person.key, Some(person.name))
+            }
+            (None, Some(key)) => {
+                let Subject::Key(key) = Subject::parse("key", key)? else {
+                    return Err(ActError::Bad("state a key".into()));
+                };
+                let here = self.roster().people().find(|it| it.key == key).map(|it| it.name.clone());
+                (key, here)
+            }
+            _ => return Err(ActError::Bad("state one of who or key".into())),
+        };
+        let known = self.book.role(key);
+        if role.is_none() && known.is_none() {
+            return Err(ActError::NotFound(format!("the key {key} has no role")));
+        }
+        let made = Clock::unix_secs();
+        let given = role.map(|role| crate::people::GivenRole {
+            name: name.clone(),
+            role,
+            author: by.name.clone(),
+            made,
+        });
+        let change: Change =
+            self.book.set_role(key, given).map_err(|error| ActError::Bad(error.to_string()))?;
+        let whom = name.map_or_else(|| key.to_string(), |name| format!("{name} ({key})"));
+        let text = match role {
+            Some(role) => format!("{whom} is {role} now"),
+            None => format!("{whom} has no role any more"),
+        };
+        let detail = Some(role.map_or("none".to_owned(), |role| role.to_string()));
+        let written = self.record(by, "role", (Some(whom), None, detail), vec![change]).await?;
+        Ok(done(text, written))
+    }
+}
+
+/// This machine itself.
+fn is_own(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+/// A player for the audit log.
+fn describe(person: &Person) -> String {
+    format!("{} ({})", person.name, person.key)
+}

@@ -1,0 +1,127 @@
+//! Commands that players write into the chat, behind a slash.
+
+use phaselock::server::Command;
+
+use super::{ActError, Author, BanRequest, Host, Person, Whom};
+use crate::people::{Act, Right, Role, parse_span};
+
+/// Commands with their arguments, and the right that each needs; none for everybody.
+const COMMANDS: [(&str, &str, Option<Right>); 9] = [
+    ("help", "", None),
+    ("players", "", Some(Right::Look)),
+    ("kick", "PLAYER [TIME] [REASON]", Some(Right::Order)),
+    ("ban", "PLAYER [TIME] [REASON]", Some(Right::Order)),
+    ("mute", "PLAYER [TIME] [REASON]", Some(Right::Order)),
+    ("unmute", "PLAYER", Some(Right::Order)),
+    ("say", "TEXT", Some(Right::Order)),
+    ("game", "NAME", Some(Right::Manage)),
+    ("round", "", Some(Right::Manage)),
+];
+
+/// The first word of a text, or what stands between its quotation marks, and the rest.
+fn word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    if let Some(quoted) = text.strip_prefix('"')
+        && let Some((inside, rest)) = quoted.split_once('"')
+    {
+        return (inside, rest.trim_start());
+    }
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+/// A time at the beginning of a text, if there is one, and the rest.
+fn span(text: &str) -> (Option<&str>, &str) {
+    let (first, rest) = word(text);
+    match parse_span(first) {
+        Ok(_) => (Some(first), rest),
+        Err(_) => (None, text),
+    }
+}
+
+impl Host {
+    /// Carries out a line of a player, and answers that player alone.
+    pub(super) async fn handle_line(&self, person: &Person, line: &str) {
+        let role = self.book.role(person.key);
+        let answers = match self.obey(person, role, line).await {
+            Ok(lines) => lines,
+            Err(error) => vec![error.to_string()],
+        };
+        for text in answers {
+            let order = Command::Tell { player: person.player, text };
+            // Gone by now, if it fails.
+            let _ = self.handle.command_in(&person.room, order).await;
+        }
+    }
+
+    async fn obey(
+        &self,
+        person: &Person,
+        role: Option<Role>,
+        line: &str,
+    ) -> Result<Vec<String>, ActError> {
+        let (command, rest) = word(line.trim_start_matches('/'));
+        let may = |right: &Option<Right>| right.is_none_or(|right| role.is_some_and(|it| it.may(right)));
+        let known = COMMANDS.iter().find(|(name, ..)| *name == command);
+        let Some((name, usage, _)) = known.filter(|(.., right)| may(right)) else {
+            let text = format!("there is no command /{command} for you; /help lists those that are");
+            return Err(ActError::Bad(text));
+        };
+        let by = Author { name: person.name.clone(), role: role.unwrap_or(Role::Viewer) };
+        let usage = || ActError::Bad(format!("write /{name} {usage}"));
+        let (who, after) = word(rest);
+        let here = Some(person.room.as_str().to_owned());
+        let whom = Whom { who: who.to_owned(), room: here.clone() };
+        let needs_word = !matches!(*name, "help" | "players" | "round");
+        if needs_word && who.is_empty() {
+            return Err(usage());
+        }
+        let (time, reason) = span(after);
+        let sentence = |act: Act| {
+            let request = BanRequest {
+                who: Some(whom.clone()),
+                span: time.map(str::to_owned),
+                reason: reason.to_owned(),
+                ..BanRequest::default()
+            };
+            let by = by.clone();
+            async move { Ok(vec![self.punish(&by, act, &request).await?.1]) }
+        };
+        match *name {
+            "help" => {
+                let mine = COMMANDS.iter().filter(|(.., right)| may(right));
+                let lines = mine.map(|(name, usage, _)| format!("/{name} {usage}"));
+                let mut lines: Vec<_> = lines.map(|line| line.trim_end().to_owned()).collect();
+                if let Some(role) = role {
+                    lines.push(format!("your role is {role}"));
+                }
+                Ok(lines)
+            }
+            "players" => {
+                let people = self.roster().people().filter(|it| it.room == person.room).cloned().collect::<Vec<_>>();
+                let lines = people.iter().map(|it| match self.book.role(it.key) {
+                    Some(role) => format!("p{} {} ({role})", it.player.0, it.name),
+                    None => format!("p{} {}", it.player.0, it.name),
+                });
+                let all: Vec<_> = lines.collect();
+                Ok(all.chunks(6).map(|some| some.join(", ")).take(16).collect())
+            }
+            "kick" => Ok(vec![self.kick(&by, &whom, time, reason).await?]),
+            "ban" => sentence(Act::Ban).await,
+            "mute" => sentence(Act::Mute).await,
+            "unmute" => {
+                let mut lines = Vec::new();
+                for id in self.find_sentences(Act::Mute, who)? {
+                    lines.push(self.lift(&by, Act::Mute, id).await?);
+                }
+                Ok(lines)
+            }
+            "say" => {
+                self.say(&by, rest, here.as_deref()).await?;
+                Ok(Vec::new())
+            }
+            "game" => Ok(vec![self.play(&by, Some(who), here.as_deref()).await?]),
+            _ => Ok(vec![self.play(&by, None, here.as_deref()).await?]),
+        }
+    }
+}

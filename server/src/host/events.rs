@@ -1,0 +1,252 @@
+//! News of rooms for the host: the roster, results and records, chat and commands of players.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::identity::PublicKey;
+use phaselock::ids::PlayerId;
+use phaselock::server::{Event, MemberStats};
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::RoomEvent;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::view::{DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView};
+use super::{Host, Person};
+use crate::store::{Change, PlayerTotals, Record, RoundResult};
+
+/// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
+const NUMBERS_MAX: usize = 4096;
+
+/// Listens to the rooms for as long as the server runs.
+pub async fn listen(host: Arc<Host>) {
+    let mut news = host.handle.events();
+    // Before this nobody listened.
+    host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
+    let mut numbers = BTreeMap::new();
+    loop {
+        match news.recv().await {
+            Ok(told) => host.hear(told, &mut numbers).await,
+            Err(RecvError::Lagged(lost)) => {
+                tracing::warn!(lost, "the host missed news of the rooms");
+                host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// The newest number of each player and measure in a room's round.
+type Numbers = BTreeMap<RoomCode, BTreeMap<(PlayerId, &'static str), f64>>;
+
+impl Host {
+    async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
+        let now = Clock::unix_secs();
+        let person = self.roster().note(&told, now);
+        let RoomEvent { room, event } = told;
+        let code = room.as_str().to_owned();
+        let name = || person.as_ref().map(|it| it.name.clone());
+        let news = match event {
+            Event::Joined { player, name, key, address } => {
+                let address = address.map(|it| it.to_string());
+                self.note_session(key, &name, now);
+                HostEvent::Joined { room: code, seat: player.0, name, key: key.to_string(), address }
+            }
+            Event::Left { player, reason } => {
+                if let Some(person) = &person {
+                    self.note_time(person, now);
+                }
+                numbers.entry(room).or_default().retain(|(it, _), _| *it != player);
+                HostEvent::Left { room: code, seat: player.0, name: name().unwrap_or_default(), reason }
+            }
+            Event::Away { player } => {
+                let name = name().unwrap_or_default();
+                HostEvent::Away { room: code, seat: player.0, name, away: true }
+            }
+            Event::Resumed { player } => {
+                let name = name().unwrap_or_default();
+                HostEvent::Away { room: code, seat: player.0, name, away: false }
+            }
+            Event::Chat { player, text } => {
+                HostEvent::Chat { room: Some(code), seat: Some(player.0), name: name(), text }
+            }
+            Event::Asked { text, .. } => {
+                if let Some(person) = person {
+                    self.handle_line(&person, &text).await;
+                }
+                return;
+            }
+            Event::Game { name } => {
+                numbers.remove(&room);
+                HostEvent::Game { room: code, name: name.to_owned() }
+            }
+            Event::Round { played } => {
+                if let Some(numbers) = numbers.remove(&room) {
+                    self.note_results(&room, played, &numbers, now);
+                }
+                HostEvent::Round { room: code, played }
+            }
+            Event::Report { name: measure, player, value } => {
+                if let Some(player) = player {
+                    let numbers = numbers.entry(room).or_default();
+                    if numbers.len() < NUMBERS_MAX {
+                        numbers.insert((player, measure), value);
+                    }
+                    self.note_record(person.as_ref(), measure, value, now);
+                }
+                HostEvent::Report { room: code, name: measure.to_owned(), player: name(), value }
+            }
+            _ => return,
+        };
+        self.tell(news);
+    }
+
+    fn note_session(&self, key: PublicKey, name: &str, time: i64) {
+        let name = name.to_owned();
+        let totals = PlayerTotals { time, key, name, sessions: 1, seconds: 0 };
+        self.store.note(vec![Change::Played(totals)]);
+    }
+
+    fn note_time(&self, person: &Person, time: i64) {
+        let seconds = u32::try_from(time - person.joined).unwrap_or(0);
+        let (key, name) = (person.key, person.name.clone());
+        let totals = PlayerTotals { time, key, name, sessions: 0, seconds };
+        self.store.note(vec![Change::Played(totals)]);
+    }
+
+    fn note_record(&self, person: Option<&Person>, measure: &str, value: f64, time: i64) {
+        let Some(person) = person else { return };
+        let Some(best) = self.facts.records.get(&(person.game.clone(), measure.to_owned())) else {
+            return;
+        };
+        let record = Record {
+            time,
+            game: person.game.clone(),
+            measure: measure.to_owned(),
+            key: person.key,
+            name: person.name.clone(),
+            value,
+            best: *best,
+        };
+        self.store.note(vec![Change::Record(record)]);
+    }
+
+    fn note_results(
+        &self,
+        room: &RoomCode,
+        round: u32,
+        numbers: &BTreeMap<(PlayerId, &'static str), f64>,
+        time: i64,
+    ) {
+        let roster = self.roster();
+        let results = numbers.iter().filter_map(|((player, measure), value)| {
+            let person = roster.at(room, *player)?;
+            Some(Change::Result(RoundResult {
+                time,
+                room: room.as_str().to_owned(),
+                game: person.game.clone(),
+                round,
+                key: person.key,
+                name: person.name.clone(),
+                measure: (*measure).to_owned(),
+                value: *value,
+            }))
+        });
+        let results: Vec<_> = results.collect();
+        drop(roster);
+        if !results.is_empty() {
+            self.store.note(results);
+        }
+    }
+}
+
+/// Looks at all rooms once a second, for as long as the server runs.
+pub async fn watch_figures(host: Arc<Host>) {
+    let mut seconds = interval(Duration::from_secs(1));
+    seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut before = Before::default();
+    loop {
+        seconds.tick().await;
+        let figures = host.look(&mut before);
+        host.figures.send_replace(Arc::new(figures));
+    }
+}
+
+/// Counts of the look before.
+#[derive(Debug, Default)]
+struct Before {
+    stats: BTreeMap<(RoomCode, PlayerId), MemberStats>,
+    busy: BTreeMap<RoomCode, Duration>,
+}
+
+impl Host {
+    /// Everything as it is now.
+    fn look(&self, before: &mut Before) -> Figures {
+        let now = Clock::unix_secs();
+        let rooms = self.handle.rooms();
+        self.roster().correct(&rooms, now);
+        let mut stats = BTreeMap::new();
+        let mut busy = BTreeMap::new();
+        let mut views = Vec::with_capacity(rooms.len());
+        let mut players = Vec::new();
+        for room in &rooms {
+            let code = &room.status.code;
+            let was = before.busy.get(code).copied().unwrap_or(room.busy);
+            let part = room.busy.saturating_sub(was).as_secs_f64();
+            busy.insert(code.clone(), room.busy);
+            views.push(RoomView::of(room, part));
+            for figures in &room.measured.players {
+                let at = (code.clone(), figures.player);
+                let was = before.stats.get(&at).copied();
+                // A count that fell is another session's.
+                let was = was.filter(|was| was.accepted <= figures.stats.accepted);
+                stats.insert(at.clone(), figures.stats);
+                let Some(person) = self.roster().at(code, figures.player).cloned() else { continue };
+                let was = was.unwrap_or(figures.stats);
+                players.push(self.player_view(&person, Some(figures), was, now));
+            }
+        }
+        *before = Before { stats, busy };
+        Figures { time: now * 1000, status: self.status(views, now), players }
+    }
+
+    fn status(&self, rooms: Vec<RoomView>, now: i64) -> StatusView {
+        let facts = &self.facts;
+        let traffic = self.handle.traffic();
+        let draining = self.handle.draining().map(|(goodbye, left)| DrainView {
+            until: now + i64::try_from(left.as_secs()).unwrap_or(0),
+            text: goodbye.text,
+        });
+        let sum = |count: fn(&RoomView) -> u16| rooms.iter().map(|room| u32::from(count(room))).sum();
+        StatusView {
+            name: facts.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            games: facts.games.clone(),
+            address: facts.addresses.clone(),
+            fingerprint: facts.fingerprint.clone(),
+            started: facts.started,
+            now,
+            tick_hz: facts.tick_hz,
+            snapshot_hz: facts.snapshot_hz,
+            players: sum(|room| room.players),
+            seats: sum(|room| room.seats),
+            bots: sum(|room| room.bots),
+            draining,
+            database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
+            log: LogView {
+                written: self.log.written(),
+                dropped: self.log.dropped(),
+                filter: self.log.filter(),
+            },
+            traffic: TrafficView {
+                packets_in: traffic.packets_in,
+                packets_out: traffic.packets_out,
+                bytes_in: traffic.bytes_in,
+                bytes_out: traffic.bytes_out,
+            },
+            rooms,
+        }
+    }
+}

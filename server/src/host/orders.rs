@@ -1,0 +1,228 @@
+//! Orders to the server as a whole.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::path::{Component, Path};
+use std::pin::Pin;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::rand;
+use phaselock::limits::{RESUME_MAX, TEXT_BYTES_MAX};
+use phaselock::server::Command;
+use phaselock::time::Micros;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_quic::clock::Clock;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::acts::room_code;
+use super::{ActError, Author, Host, SettingView, done};
+use crate::people::{Right, Role, parse_span};
+
+/// Time for which a server is drained where nothing else is said.
+const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 32;
+/// Characters of a token's name at most.
+const TOKEN_NAME_MAX: usize = 32;
+
+/// A change of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SettingChange {
+    /// Its name in the file.
+    pub setting: String,
+    /// Its value before.
+    pub from: String,
+    /// Its value now, or after a restart.
+    pub to: String,
+    /// Cause for which it takes a restart, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Result of loading the settings again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ReloadReport {
+    /// Settings that took effect.
+    pub changed: Vec<SettingChange>,
+    /// Settings that take a restart.
+    pub needs_restart: Vec<SettingChange>,
+}
+
+/// Loading settings again, as the program does it.
+pub trait Reload: Debug + Send + Sync {
+    /// Loads them; all or nothing. An error is a list of all mistakes.
+    fn reload(&self) -> Reloading<'_>;
+
+    /// Settings in force.
+    fn settings(&self) -> Vec<SettingView>;
+}
+
+/// See [`Reload::reload`].
+pub type Reloading<'a> =
+    Pin<Box<dyn Future<Output = Result<ReloadReport, Vec<String>>> + Send + 'a>>;
+
+/// A request to drain the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrainRequest {
+    /// Longest time until the end, as people write it.
+    pub within: Option<String>,
+    /// Goodbye.
+    pub text: Option<String>,
+    /// Another server, as `host:port`.
+    pub redirect: Option<String>,
+}
+
+impl Host {
+    /// Goes on with a game, or begins the one that is played anew (none), in a room or in all.
+    pub async fn play(
+        &self,
+        by: &Author,
+        game: Option<&str>,
+        room: Option<&str>,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let code = room_code(room)?;
+        self.handle.play(code.as_ref(), game).await?;
+        let act = if game.is_some() { "game" } else { "round" };
+        let whom = code.map(|code| format!("room {code}"));
+        let written =
+            self.record(by, act, (whom, None, game.map(str::to_owned)), Vec::new()).await?;
+        let text = game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
+        Ok(done(text, written))
+    }
+
+    /// Takes nobody in any more, and ends the server with the round or when the time is up.
+    pub async fn drain(&self, by: &Author, request: &DrainRequest) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let within = match &request.within {
+            None => DRAIN_DEFAULT,
+            Some(text) => match parse_span(text)? {
+                Some(secs) => Micros::from_ms(secs.saturating_mul(1000)).min(RESUME_MAX),
+                None => return Err(ActError::Bad("a server is drained within some time".into())),
+            },
+        };
+        let redirect = request.redirect.clone().or_else(|| self.facts.redirect.clone());
+        if redirect.as_ref().is_some_and(|it| it.len() > TEXT_BYTES_MAX || !it.contains(':')) {
+            return Err(ActError::Bad("a redirect is host:port".into()));
+        }
+        let text = request.text.clone().unwrap_or_else(|| {
+            let minutes = within.as_secs() / 60.0;
+            format!("the server shuts down after this round, or in {minutes:.0} minutes at the latest")
+        });
+        let goodbye =
+            Disconnect { redirect: redirect.clone(), ..Disconnect::new(Code::Draining, text.clone()) };
+        self.handle.command(Command::Drain { goodbye, within }).await?;
+        let detail = format!("within {} s", within.as_secs());
+        let written = self.record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new()).await?;
+        Ok(done("the server is drained".into(), written))
+    }
+
+    /// Takes a drain back.
+    pub async fn undrain(&self, by: &Author) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        if self.handle.draining().is_none() {
+            return Err(ActError::Bad("the server is not drained".into()));
+        }
+        self.handle.command(Command::Undrain).await?;
+        let written = self.record(by, "undrain", (None, None, None), Vec::new()).await?;
+        Ok(done("the server goes on".into(), written))
+    }
+
+    /// Loads the settings again.
+    pub async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
+        by.needs(Right::Manage)?;
+        let report = self.reload.reload().await.map_err(ActError::Mistakes)?;
+        let names: Vec<_> = report.changed.iter().map(|it| &*it.setting).collect();
+        let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
+        self.record(by, "reload", (None, None, detail), Vec::new()).await?;
+        Ok(report)
+    }
+
+    /// Has other lines logged.
+    pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        self.log.set_filter(filter).map_err(|error| ActError::Bad(error.to_string()))?;
+        let written =
+            self.record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new()).await?;
+        Ok(done(format!("the log has {filter}"), written))
+    }
+
+    /// Copies the database into a new file of the data directory. Returns its bytes.
+    pub async fn backup(&self, by: &Author, file: &str) -> Result<(String, u64), ActError> {
+        by.needs(Right::Manage)?;
+        let mut parts = Path::new(file).components();
+        let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+        if !is_plain || file.starts_with('.') {
+            let text = "a backup goes into the data directory: name a new file there, without a path";
+            return Err(ActError::Bad(text.into()));
+        }
+        let bytes = self.store.backup(self.facts.data_dir.join(file)).await?;
+        let written =
+            self.record(by, "backup", (None, None, Some(file.to_owned())), Vec::new()).await?;
+        Ok((done(format!("the database is copied to {file}"), written), bytes))
+    }
+
+    /// Makes a token of the interface, in place of one of that name. It is returned this once: only
+    /// its hash is kept.
+    pub async fn make_token(
+        &self,
+        by: &Author,
+        name: &str,
+        role: Role,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.len() > TOKEN_NAME_MAX || !name.chars().all(is_plain) {
+            let text = format!(
+                "a token's name has 1 to {TOKEN_NAME_MAX} letters, digits, dashes, dots and \
+                 underscores"
+            );
+            return Err(ActError::Bad(text));
+        }
+        let token = new_token()?;
+        let change = self
+            .book
+            .set_token(name, Some((hash_of(&token), role)), Clock::unix_secs())
+            .map_err(|error| ActError::Bad(error.to_string()))?;
+        let detail = Some(role.to_string());
+        self.record(by, "token", (Some(name.to_owned()), None, detail), vec![change]).await?;
+        Ok(token)
+    }
+
+    /// Takes a token away. The last one of an admin stays, so that nobody is shut out.
+    pub async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let tokens = self.book.tokens();
+        let Some((_, role, _)) = tokens.iter().find(|(it, ..)| it == name) else {
+            return Err(ActError::NotFound(format!("there is no token {name:?}")));
+        };
+        let admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin).count();
+        if *role == Role::Admin && admins == 1 {
+            let text = "this is the last token of an admin; make another one first";
+            return Err(ActError::Bad(text.into()));
+        }
+        let change = self
+            .book
+            .set_token(name, None, Clock::unix_secs())
+            .map_err(|error| ActError::Bad(error.to_string()))?;
+        let record = (Some(name.to_owned()), None, Some("none".to_owned()));
+        let written = self.record(by, "token", record, vec![change]).await?;
+        Ok(done(format!("the token {name} is gone"), written))
+    }
+}
+
+/// A new token: 256 random bits, and a beginning by which people and scanners know it.
+pub(crate) fn new_token() -> Result<String, ActError> {
+    let mut bytes = [0; TOKEN_BYTES];
+    let failed = |_| ActError::Failed("the system has no random numbers".into());
+    rand::fill(&mut bytes).map_err(failed)?;
+    Ok(bytes.iter().fold("phl_".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// SHA-256 of a token in hexadecimal digits: tokens are as random as keys, so nothing slower is
+/// needed.
+pub(crate) fn hash_of(token: &str) -> String {
+    let hash = digest(&SHA256, token.as_bytes());
+    hash.as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}

@@ -1,0 +1,159 @@
+//! The people in all rooms, by what the rooms tell.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use phaselock::identity::PublicKey;
+use phaselock::ids::PlayerId;
+use phaselock::server::Event;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::server::{RoomEvent, RoomFigures};
+
+use super::ActError;
+use crate::people::Subject;
+
+/// Hexadecimal digits of a key that name a player.
+const KEY_DIGITS_MIN: usize = 8;
+
+/// Somebody with a seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Code of the room.
+    pub room: RoomCode,
+    /// The seat.
+    pub player: PlayerId,
+    /// The player's name.
+    pub name: String,
+    /// The player's key.
+    pub key: PublicKey,
+    /// Where the player's connection comes from.
+    pub address: Option<SocketAddr>,
+    /// Unix time in seconds of the join.
+    pub joined: i64,
+    /// Name of the room's game.
+    pub game: String,
+}
+
+impl Person {
+    /// True if a ban or mute of that subject is about this player.
+    pub fn is_subject(&self, subject: &Subject) -> bool {
+        subject.is_about(Some(self.key), self.address.map(|it| it.ip()))
+    }
+}
+
+/// The people in all rooms.
+#[derive(Clone, Debug, Default)]
+pub struct Roster {
+    people: BTreeMap<(RoomCode, PlayerId), Person>,
+    games: BTreeMap<RoomCode, &'static str>,
+}
+
+impl Roster {
+    /// Takes in what a room tells. Returns who it is about, also if that player is gone.
+    pub fn note(&mut self, told: &RoomEvent, now: i64) -> Option<Person> {
+        let RoomEvent { room, event } = told;
+        let at = |player: &PlayerId| (room.clone(), *player);
+        match event {
+            Event::Joined { player, name, key, address } => {
+                let game = self.games.get(room).copied().unwrap_or_default().to_owned();
+                let person = Person {
+                    room: room.clone(),
+                    player: *player,
+                    name: name.clone(),
+                    key: *key,
+                    address: *address,
+                    joined: now,
+                    game,
+                };
+                self.people.insert(at(player), person.clone());
+                Some(person)
+            }
+            Event::Left { player, .. } => self.people.remove(&at(player)),
+            Event::Game { name } => {
+                self.games.insert(room.clone(), name);
+                let here = self.people.iter_mut().filter(|((code, _), _)| code == room);
+                here.for_each(|(_, person)| (*name).clone_into(&mut person.game));
+                None
+            }
+            Event::Away { player }
+            | Event::Resumed { player }
+            | Event::Chat { player, .. }
+            | Event::Asked { player, .. }
+            | Event::Report { player: Some(player), .. } => self.people.get(&at(player)).cloned(),
+            _ => None,
+        }
+    }
+
+    /// Takes in the figures of all rooms, after news were missed, and for addresses of those who
+    /// are back from elsewhere.
+    pub fn correct(&mut self, rooms: &[RoomFigures], now: i64) {
+        let mut before = std::mem::take(&mut self.people);
+        for room in rooms {
+            let code = &room.status.code;
+            for told in &room.measured.players {
+                let at = (code.clone(), told.player);
+                let old = before.remove(&at).filter(|old| old.key == told.key);
+                let joined = old.map_or(now - told.played.0 / 1_000_000, |old| old.joined);
+                let person = Person {
+                    room: code.clone(),
+                    player: told.player,
+                    name: told.name.clone(),
+                    key: told.key,
+                    address: told.address,
+                    joined,
+                    game: room.status.game.clone(),
+                };
+                self.people.insert(at, person);
+            }
+        }
+        // Who came since the figures were made is in none of them yet.
+        let fresh = |person: &Person| now - person.joined <= 2;
+        self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
+    }
+
+    /// All of them.
+    pub fn people(&self) -> impl Iterator<Item = &Person> {
+        self.people.values()
+    }
+
+    /// The player of a seat.
+    pub fn at(&self, room: &RoomCode, player: PlayerId) -> Option<&Person> {
+        self.people.get(&(room.clone(), player))
+    }
+
+    /// The one player whom a host means by a name, a seat such as `p3`, or the beginning of a key.
+    pub fn find(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
+        let who = who.trim();
+        let here = || self.people.values().filter(|it| room.is_none_or(|room| it.room == *room));
+        let one = |found: Vec<&Person>| match found[..] {
+            [] => None,
+            [person] => Some(Ok(person.clone())),
+            _ => {
+                let all = found.iter().map(|it| format!("{} (p{}, room {})", it.name, it.player.0, it.room));
+                let all: Vec<_> = all.take(5).collect();
+                let text = format!(
+                    "several players are meant by {who:?}: {}; name the seat, and the room",
+                    all.join(", ")
+                );
+                Some(Err(ActError::Bad(text)))
+            }
+        };
+        let seat = who.strip_prefix(['p', '#']).unwrap_or(who).parse::<u16>().ok();
+        let is_key = who.len() >= KEY_DIGITS_MIN && who.bytes().all(|it| it.is_ascii_hexdigit());
+        let lower = who.to_lowercase();
+        one(here().filter(|it| it.name == who).collect())
+            .or_else(|| one(here().filter(|it| it.name.to_lowercase() == lower).collect()))
+            .or_else(|| one(here().filter(|it| Some(it.player.0) == seat).collect()))
+            .or_else(|| {
+                let begins = |it: &&Person| is_key && it.key.to_string().starts_with(&lower);
+                one(here().filter(begins).collect())
+            })
+            .unwrap_or_else(|| {
+                let text = format!(
+                    "nobody here is called {who:?}; name a player, a seat such as p3, or at least \
+                     {KEY_DIGITS_MIN} digits of a key"
+                );
+                Err(ActError::NotFound(text))
+            })
+    }
+}

@@ -1,0 +1,199 @@
+//! The book of bans, mutes, roles and tokens in memory, which the database repeats.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use phaselock::identity::PublicKey;
+
+use super::{Act, Role, Sentence, Subject};
+use crate::store::{Change, Everything};
+
+/// Bans and mutes at most. Arbitrary: each hello looks through them, in a fraction of a
+/// millisecond.
+const SENTENCES_MAX: usize = 10_000;
+/// Roles and tokens at most. Arbitrary.
+const GRANTS_MAX: usize = 1000;
+
+/// A role that a player has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenRole {
+    /// The player's name when the role was given, if known.
+    pub name: Option<String>,
+    /// The role.
+    pub role: Role,
+    /// Who gave it.
+    pub author: String,
+    /// Unix time in seconds.
+    pub made: i64,
+}
+
+/// There is no room for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are {0} of these already; take some away first")]
+pub struct TooMany(usize);
+
+#[derive(Debug, Default)]
+struct Lists {
+    sentences: BTreeMap<i64, Sentence>,
+    roles: BTreeMap<PublicKey, GivenRole>,
+    tokens: BTreeMap<String, (String, Role, i64)>,
+    /// Number of the last sentence.
+    last: i64,
+}
+
+/// Bans, mutes, roles and tokens. Each change returns what the database has to write.
+#[derive(Debug, Default)]
+pub struct Book(RwLock<Lists>);
+
+impl Book {
+    /// The book of what was in the database.
+    pub fn new(everything: Everything) -> Self {
+        let Everything { sentences, roles, tokens } = everything;
+        let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
+        let last = sentences.iter().map(|sentence| sentence.id).max().unwrap_or(0).max(0);
+        Self(RwLock::new(Lists {
+            sentences: sentences.into_iter().map(|sentence| (sentence.id, sentence)).collect(),
+            roles: roles.into_iter().map(role).collect(),
+            tokens: tokens.into_iter().map(|(name, hash, role, made)| (name, (hash, role, made))).collect(),
+            last,
+        }))
+    }
+
+    fn lists(&self) -> RwLockReadGuard<'_, Lists> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lists_mut(&self) -> RwLockWriteGuard<'_, Lists> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a ban or a mute, whose number it gives. One against the same subject gives way; so do
+    /// those that are over.
+    pub fn add(&self, mut sentence: Sentence) -> Result<(Sentence, Vec<Change>), TooMany> {
+        let mut lists = self.lists_mut();
+        let gives_way = |it: &Sentence| {
+            it.act == sentence.act && it.subject == sentence.subject || !it.holds(sentence.made)
+        };
+        let old: Vec<_> =
+            lists.sentences.values().filter(|it| gives_way(it)).map(|it| it.id).collect();
+        if lists.sentences.len() - old.len() >= SENTENCES_MAX {
+            return Err(TooMany(SENTENCES_MAX));
+        }
+        let mut changes: Vec<_> = old.iter().map(|id| Change::Lift(*id)).collect();
+        old.iter().for_each(|id| drop(lists.sentences.remove(id)));
+        lists.last += 1;
+        sentence.id = lists.last;
+        lists.sentences.insert(sentence.id, sentence.clone());
+        changes.push(Change::Sentence(sentence.clone()));
+        Ok((sentence, changes))
+    }
+
+    /// Takes a ban or a mute away.
+    pub fn lift(&self, act: Act, id: i64) -> Option<(Sentence, Change)> {
+        let mut lists = self.lists_mut();
+        lists.sentences.get(&id).filter(|it| it.act == act)?;
+        Some((lists.sentences.remove(&id)?, Change::Lift(id)))
+    }
+
+    /// One of a number.
+    pub fn sentence(&self, act: Act, id: i64) -> Option<Sentence> {
+        self.lists().sentences.get(&id).filter(|it| it.act == act).cloned()
+    }
+
+    /// Those that hold.
+    pub fn sentences(&self, act: Act, now: i64) -> Vec<Sentence> {
+        let lists = self.lists();
+        let holds = |it: &&Sentence| it.act == act && it.holds(now);
+        lists.sentences.values().filter(holds).cloned().collect()
+    }
+
+    /// The one of an act against a player that holds for longest, if there is one.
+    pub fn against(
+        &self,
+        act: Act,
+        key: Option<PublicKey>,
+        address: Option<IpAddr>,
+        now: i64,
+    ) -> Option<Sentence> {
+        let lists = self.lists();
+        let holds = |it: &&Sentence| {
+            it.act == act && it.holds(now) && it.subject.is_about(key, address)
+        };
+        let found = lists.sentences.values().filter(holds);
+        found.max_by_key(|it| it.until.unwrap_or(i64::MAX)).cloned()
+    }
+
+    /// The number of a ban or mute against a subject.
+    pub fn find(&self, act: Act, subject: &Subject) -> Option<i64> {
+        let lists = self.lists();
+        let found = lists.sentences.values().find(|it| it.act == act && it.subject == *subject);
+        found.map(|it| it.id)
+    }
+
+    /// A player's role.
+    pub fn role(&self, key: PublicKey) -> Option<Role> {
+        self.lists().roles.get(&key).map(|given| given.role)
+    }
+
+    /// Gives a player a role, or takes it away (none).
+    pub fn set_role(&self, key: PublicKey, given: Option<GivenRole>) -> Result<Change, TooMany> {
+        let mut lists = self.lists_mut();
+        let (name, role, author, made) = match &given {
+            Some(it) => (it.name.clone(), Some(it.role), it.author.clone(), it.made),
+            None => (None, None, String::new(), 0),
+        };
+        match given {
+            Some(given) => {
+                if lists.roles.len() >= GRANTS_MAX && !lists.roles.contains_key(&key) {
+                    return Err(TooMany(GRANTS_MAX));
+                }
+                lists.roles.insert(key, given);
+            }
+            None => drop(lists.roles.remove(&key)),
+        }
+        Ok(Change::Role { key, name, role, author, made })
+    }
+
+    /// All roles of players.
+    pub fn roles(&self) -> Vec<(PublicKey, GivenRole)> {
+        self.lists().roles.iter().map(|(key, given)| (*key, given.clone())).collect()
+    }
+
+    /// Name and role of the token with that hash.
+    pub fn token(&self, hash: &str) -> Option<(String, Role)> {
+        let lists = self.lists();
+        let is_it = |known: &str| {
+            aws_lc_rs::constant_time::verify_slices_are_equal(known.as_bytes(), hash.as_bytes())
+                .is_ok()
+        };
+        let found = lists.tokens.iter().find(|(_, (known, ..))| is_it(known));
+        found.map(|(name, (_, role, _))| (name.clone(), *role))
+    }
+
+    /// Adds a token by its hash, in place of one of the same name, or takes it away (none).
+    pub fn set_token(
+        &self,
+        name: &str,
+        grant: Option<(String, Role)>,
+        made: i64,
+    ) -> Result<Change, TooMany> {
+        let mut lists = self.lists_mut();
+        match &grant {
+            Some((hash, role)) => {
+                if lists.tokens.len() >= GRANTS_MAX && !lists.tokens.contains_key(name) {
+                    return Err(TooMany(GRANTS_MAX));
+                }
+                lists.tokens.insert(name.to_owned(), (hash.clone(), *role, made));
+            }
+            None => drop(lists.tokens.remove(name)),
+        }
+        Ok(Change::Token { name: name.to_owned(), grant, made })
+    }
+
+    /// Name, role and time of all tokens.
+    pub fn tokens(&self) -> Vec<(String, Role, i64)> {
+        let lists = self.lists();
+        lists.tokens.iter().map(|(name, (_, role, made))| (name.clone(), *role, *made)).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! The gate: who may come in, by the book and by the host's rules.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use phaselock::identity::PublicKey;
+use phaselock::server::{Mute, Pass};
+use phaselock::time::Micros;
+use phaselock::wire::control::Hello;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::Gate;
+
+use super::{Act, Book, Role};
+
+/// Time for which an address is not heard again that was turned away.
+const TURNED_AWAY: Duration = Duration::from_secs(1);
+/// Addresses that are remembered for that. Arbitrary; of more, some are told more often.
+const ADDRESSES_MAX: usize = 4096;
+
+/// Rules of a host for newcomers, beside bans.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Needed by everybody, if there is one.
+    pub password: Option<String>,
+    /// Keys of those who may come in, if there is a list.
+    pub allowed: Option<BTreeSet<PublicKey>>,
+}
+
+/// The gate of a server.
+#[derive(Debug)]
+pub struct Gatekeeper {
+    book: Arc<Book>,
+    rules: RwLock<Rules>,
+    turned_away: Mutex<HashMap<IpAddr, Instant>>,
+}
+
+impl Gatekeeper {
+    /// A gate with a book and rules.
+    pub fn new(book: Arc<Book>, rules: Rules) -> Self {
+        Self { book, rules: RwLock::new(rules), turned_away: Mutex::default() }
+    }
+
+    /// Takes other rules from now on.
+    pub fn set_rules(&self, rules: Rules) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// True if a password is needed.
+    pub fn needs_password(&self) -> bool {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
+    }
+
+    fn check(&self, hello: &Hello, address: IpAddr, now: i64) -> Result<(), Disconnect> {
+        let key = hello.credentials.key;
+        // Whoever keeps order is not shut out together with a neighbour.
+        let is_trusted = self.book.role(key) >= Some(Role::Moderator);
+        let from = (!is_trusted).then_some(address);
+        if let Some(ban) = self.book.against(Act::Ban, Some(key), from, now) {
+            return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
+        }
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        if rules.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&key)) {
+            let text = format!(
+                "this server is for players on its list; ask its host to add your key {key}"
+            );
+            return Err(Disconnect::new(Code::NotListed, text));
+        }
+        if let Some(password) = &rules.password {
+            let text = match &hello.password {
+                None => "this server needs a password; ask its host, and join with --password",
+                Some(stated) => {
+                    let equal = verify_slices_are_equal(stated.as_bytes(), password.as_bytes());
+                    if equal.is_ok() {
+                        return Ok(());
+                    }
+                    "this is not the server's password; ask its host"
+                }
+            };
+            return Err(Disconnect::new(Code::Password, text));
+        }
+        Ok(())
+    }
+
+    fn note(&self, address: IpAddr) {
+        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if turned_away.len() >= ADDRESSES_MAX {
+            turned_away.retain(|_, at| now.duration_since(*at) < TURNED_AWAY);
+        }
+        if turned_away.len() < ADDRESSES_MAX {
+            turned_away.insert(address, now);
+        }
+    }
+}
+
+impl Gate for Gatekeeper {
+    fn lets_knock(&self, address: IpAddr) -> bool {
+        let turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = turned_away.get(&address.to_canonical());
+        at.is_none_or(|at| at.elapsed() >= TURNED_AWAY)
+    }
+
+    fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
+        let (ip, now) = (address.ip().to_canonical(), Clock::unix_secs());
+        if let Err(goodbye) = self.check(hello, ip, now) {
+            self.note(ip);
+            return Err(goodbye);
+        }
+        let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
+        let mute = mute.map(|it| Mute {
+            within: it.until.map(|until| Micros::from_ms((until - now).saturating_mul(1000))),
+            reason: it.reason,
+        });
+        Ok(Pass { address: Some(address), mute })
+    }
+}

@@ -1,0 +1,193 @@
+//! Subjects of bans and mutes: a key, an address, or a network.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use phaselock::identity::PublicKey;
+
+/// A text is no subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSubject {
+    /// Not 64 hexadecimal digits.
+    #[error("a key is 64 hexadecimal digits")]
+    Key,
+    /// Not an address.
+    #[error("an address is one such as 192.0.2.7 or 2001:db8::7, without a port")]
+    Address,
+    /// Not a network.
+    #[error("a network is an address and a length, such as 192.0.2.0/24 or 2001:db8::/48")]
+    Network,
+    /// Too many addresses.
+    #[error("a network of IPv4 has a length from 8 to 32, and one of IPv6 from 16 to 128")]
+    Length,
+}
+
+/// A network: an address of which the first bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    len: u8,
+}
+
+impl Network {
+    fn new(address: IpAddr, len: u8) -> Result<Self, BadSubject> {
+        let range = match address {
+            IpAddr::V4(_) => 8..=32,
+            IpAddr::V6(_) => 16..=128,
+        };
+        if !range.contains(&len) {
+            return Err(BadSubject::Length);
+        }
+        Ok(Self { address: masked(address, len), len })
+    }
+
+    /// The network that bans of an address are made for: of IPv6 the /64 that one customer has.
+    fn of(address: IpAddr) -> Option<Self> {
+        match address {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(_) => Self::new(address, 64).ok(),
+        }
+    }
+
+    fn contains(&self, address: IpAddr) -> bool {
+        self.address.is_ipv4() == address.is_ipv4() && masked(address, self.len) == self.address
+    }
+}
+
+/// The address with all bits after the first so many cleared.
+fn masked(address: IpAddr, len: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(it) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0);
+            Ipv4Addr::from_bits(it.to_bits() & mask).into()
+        }
+        IpAddr::V6(it) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(len)).unwrap_or(0);
+            Ipv6Addr::from_bits(it.to_bits() & mask).into()
+        }
+    }
+}
+
+/// A subject of a ban or a mute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A player's key.
+    Key(PublicKey),
+    /// An address.
+    Address(IpAddr),
+    /// A network.
+    Network(Network),
+}
+
+impl Subject {
+    /// The word for its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Key(_) => "key",
+            Self::Address(_) => "address",
+            Self::Network(_) => "network",
+        }
+    }
+
+    /// Reads one of a kind. A network's address is cut to its length.
+    pub fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
+        match kind {
+            "key" => parse_key(text).map(Self::Key).ok_or(BadSubject::Key),
+            "address" => {
+                let address = text.parse::<IpAddr>().map_err(|_| BadSubject::Address)?;
+                Ok(Self::Address(address.to_canonical()))
+            }
+            _ => {
+                let (address, len) = text.split_once('/').ok_or(BadSubject::Network)?;
+                let address = address.parse::<IpAddr>().map_err(|_| BadSubject::Network)?;
+                let len = len.parse().map_err(|_| BadSubject::Network)?;
+                Network::new(address, len).map(Self::Network)
+            }
+        }
+    }
+
+    /// The subject of whoever comes from an address: of IPv6 its /64, since one customer has all of
+    /// its addresses.
+    pub fn of_address(address: IpAddr) -> Self {
+        let address = address.to_canonical();
+        Network::of(address).map_or(Self::Address(address), Self::Network)
+    }
+
+    /// True if it is about that player.
+    pub fn is_about(&self, key: Option<PublicKey>, address: Option<IpAddr>) -> bool {
+        let address = address.map(|it| it.to_canonical());
+        match self {
+            Self::Key(it) => Some(*it) == key,
+            Self::Address(it) => Some(*it) == address,
+            Self::Network(it) => address.is_some_and(|address| it.contains(address)),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => key.fmt(f),
+            Self::Address(address) => address.fmt(f),
+            Self::Network(Network { address, len }) => write!(f, "{address}/{len}"),
+        }
+    }
+}
+
+/// Reads a key's 64 hexadecimal digits.
+pub fn parse_key(text: &str) -> Option<PublicKey> {
+    let mut key = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (byte, at) in key.iter_mut().zip((0..).step_by(2)) {
+        let digits = &text[at..at + 2];
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        *byte = u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
+    }
+    Some(PublicKey(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_read_and_written_back() {
+        let key = "0123456789abcdef".repeat(4);
+        for (kind, text, back) in [
+            ("key", &*key, &*key),
+            ("address", "192.0.2.7", "192.0.2.7"),
+            ("address", "::ffff:192.0.2.7", "192.0.2.7"),
+            ("network", "192.0.2.7/24", "192.0.2.0/24"),
+            ("network", "2001:db8:1:2:3::/56", "2001:db8:1::/56"),
+        ] {
+            let subject = Subject::parse(kind, text).expect("it is one");
+            assert_eq!((subject.kind(), &*subject.to_string()), (kind, back));
+        }
+        for (kind, text, error) in [
+            ("key", "xyz", BadSubject::Key),
+            ("key", &*"+1".repeat(32), BadSubject::Key),
+            ("address", "192.0.2.7:80", BadSubject::Address),
+            ("network", "192.0.2.7", BadSubject::Network),
+            ("network", "0.0.0.0/0", BadSubject::Length),
+            ("network", "192.0.2.7/33", BadSubject::Length),
+            ("network", "::/8", BadSubject::Length),
+        ] {
+            assert_eq!(Subject::parse(kind, text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_network_holds_its_addresses_and_no_others() {
+        let about = |subject: &str, address: &str| {
+            let subject = Subject::parse("network", subject).expect("it is one");
+            subject.is_about(None, address.parse().ok())
+        };
+        assert!(about("192.0.2.0/24", "192.0.2.255") && about("192.0.2.0/24", "::ffff:192.0.2.1"));
+        assert!(!about("192.0.2.0/24", "192.0.3.1") && !about("192.0.2.0/24", "2001:db8::1"));
+        assert!(about("2001:db8::/32", "2001:db8:9::1") && !about("2001:db8::/32", "2001:db9::"));
+        let home = Subject::of_address("2001:db8::1:2:3:4".parse().expect("an address"));
+        assert_eq!(home.to_string(), "2001:db8::/64");
+    }
+}

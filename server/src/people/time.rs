@@ -1,0 +1,91 @@
+//! Spans and dates as people write them.
+
+/// Longest span: a hundred years.
+const SPAN_MAX: i64 = 100 * 365 * DAY;
+const DAY: i64 = 86_400;
+/// Units of spans with their seconds, the longest first.
+const UNITS: [(char, i64); 5] = [('w', 7 * DAY), ('d', DAY), ('h', 3600), ('m', 60), ('s', 1)];
+
+/// A text is no span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a time is a number and a unit, such as 30s, 10m, 2h, 7d or 4w, or forever")]
+pub struct BadSpan;
+
+/// Reads a span in seconds; none for ever.
+pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
+    if text == "forever" {
+        return Ok(None);
+    }
+    let unit = text.chars().next_back().ok_or(BadSpan)?;
+    let (_, secs) = UNITS.into_iter().find(|(it, _)| *it == unit).ok_or(BadSpan)?;
+    let digits = &text[..text.len() - unit.len_utf8()];
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(BadSpan);
+    }
+    let span = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(secs));
+    span.filter(|span| (1..=SPAN_MAX).contains(span)).map(Some).ok_or(BadSpan)
+}
+
+/// A span in seconds in its two greatest units.
+pub fn span_text(secs: i64) -> String {
+    let mut left = secs.max(1);
+    let mut parts = Vec::new();
+    for (unit, size) in UNITS.into_iter().skip(1) {
+        if left >= size && parts.len() < 2 {
+            parts.push(format!("{} {unit}", left / size));
+            left %= size;
+        } else if !parts.is_empty() {
+            break;
+        }
+    }
+    parts.join(" ")
+}
+
+/// Date and time of day in UTC, of a Unix time in seconds.
+pub(super) fn date(unix: i64) -> String {
+    let (days, secs) = (unix.div_euclid(DAY), unix.rem_euclid(DAY));
+    let (year, month, day) = civil(days);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", secs / 3600, secs / 60 % 60)
+}
+
+/// The Gregorian date of a day since 1970, counted in years that begin in March: the leap day is
+/// the last of such a year.
+fn civil(days: i64) -> (i64, i64, i64) {
+    const ERA: i64 = 146_097; // days in 400 years
+    let since = days + 719_468; // from 0000-03-01
+    let (era, day) = (since.div_euclid(ERA), since.rem_euclid(ERA));
+    let year = (day - day / 1460 + day / 36_524 - day / (ERA - 1)) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, of_month)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_numbers_with_a_unit() {
+        assert_eq!(parse_span("10m"), Ok(Some(600)));
+        assert_eq!(parse_span("2w"), Ok(Some(1_209_600)));
+        assert_eq!(parse_span("forever"), Ok(None));
+        for bad in ["", "m", "10", "-1m", "+1m", "0s", "1y", "99999999999999999999s", "101000w", "1.5h", "é"] {
+            assert_eq!(parse_span(bad), Err(BadSpan), "{bad}");
+        }
+    }
+
+    #[test]
+    fn spans_and_dates_are_told_for_people() {
+        assert_eq!(span_text(0), "1 s");
+        assert_eq!(span_text(61), "1 m 1 s");
+        assert_eq!(span_text(7200), "2 h");
+        assert_eq!(span_text(90_061), "1 d 1 h");
+        assert_eq!(date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(date(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(date(1_795_430_400), "2026-11-23 10:40 UTC");
+        assert_eq!(date(-1), "1969-12-31 23:59 UTC");
+    }
+}

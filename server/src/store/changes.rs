@@ -1,0 +1,253 @@
+//! Changes of the database.
+
+use std::collections::VecDeque;
+
+use phaselock::identity::PublicKey;
+use rusqlite::{Connection, Transaction, params};
+
+use crate::people::{Role, Sentence};
+
+/// The better of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// The smaller one, as of a lap's time.
+    Least,
+    /// The greater one.
+    Most,
+}
+
+/// An act that somebody did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditLine {
+    /// Unix time in seconds.
+    pub time: i64,
+    /// Name of the token, or of the player, who did it.
+    pub author: String,
+    /// The author's role.
+    pub role: Role,
+    /// The act, a word.
+    pub act: &'static str,
+    /// Whom or what it was done to.
+    pub whom: Option<String>,
+    /// Reason that was given.
+    pub why: Option<String>,
+    /// Anything else.
+    pub detail: Option<String>,
+}
+
+/// A player's number at the end of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Result {
+    /// Unix time in seconds.
+    pub time: i64,
+    /// Code of the room.
+    pub room: String,
+    /// Name of the game.
+    pub game: String,
+    /// Rounds of the game so far.
+    pub round: u32,
+    /// The player.
+    pub key: PublicKey,
+    /// The player's name.
+    pub name: String,
+    /// Name of the number.
+    pub measure: String,
+    /// The number.
+    pub value: f64,
+}
+
+/// A number of a player that may be the player's best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Unix time in seconds.
+    pub time: i64,
+    /// Name of the game.
+    pub game: String,
+    /// Name of the number.
+    pub measure: String,
+    /// The player.
+    pub key: PublicKey,
+    /// The player's name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// The better of two.
+    pub best: Best,
+}
+
+/// What a session adds to a player's totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerTotals {
+    /// Unix time in seconds.
+    pub time: i64,
+    /// The player.
+    pub key: PublicKey,
+    /// The player's name.
+    pub name: String,
+    /// Sessions begun.
+    pub sessions: u32,
+    /// Seconds played.
+    pub seconds: u32,
+}
+
+/// A change of the database.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A ban or a mute.
+    Sentence(Sentence),
+    /// It is lifted.
+    Lift(i64),
+    /// A player has a role.
+    Role {
+        /// The player.
+        key: PublicKey,
+        /// The player's name, if known.
+        name: Option<String>,
+        /// The role; none takes it away.
+        role: Option<Role>,
+        /// Who gave it.
+        author: String,
+        /// Unix time in seconds.
+        made: i64,
+    },
+    /// A token of the interface.
+    Token {
+        /// Its name.
+        name: String,
+        /// SHA-256 of it in hexadecimal digits and its role; none takes it away.
+        grant: Option<(String, Role)>,
+        /// Unix time in seconds.
+        made: i64,
+    },
+    /// An act.
+    Audit(AuditLine),
+    /// A number at the end of a round.
+    Result(Result),
+    /// A number that may be a record.
+    Record(Record),
+    /// What a session adds.
+    Played(PlayerTotals),
+}
+
+impl Change {
+    /// True for what a host has decided; results and statistics matter less.
+    pub(super) fn is_essential(&self) -> bool {
+        !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_))
+    }
+}
+
+/// Writes all in one transaction.
+pub(super) fn write(
+    connection: &mut Connection,
+    changes: &VecDeque<Change>,
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    for change in changes {
+        change.write(&transaction)?;
+    }
+    transaction.commit()
+}
+
+impl Change {
+    fn write(&self, to: &Transaction<'_>) -> rusqlite::Result<()> {
+        let key_text = |key: &PublicKey| key.to_string();
+        match self {
+            Self::Sentence(it) => to.prepare_cached(
+                "INSERT OR REPLACE INTO sentences
+                 (id, act, kind, subject, name, reason, author, made, until)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?.execute(params![
+                it.id,
+                it.act.as_str(),
+                it.subject.kind(),
+                it.subject.to_string(),
+                it.name,
+                it.reason,
+                it.author,
+                it.made,
+                it.until
+            ])?,
+            Self::Lift(id) => {
+                to.prepare_cached("DELETE FROM sentences WHERE id = ?1")?.execute(params![id])?
+            }
+            Self::Role { key, role: None, .. } => {
+                to.prepare_cached("DELETE FROM roles WHERE key = ?1")?.execute([key_text(key)])?
+            }
+            Self::Role { key, name, role: Some(role), author, made } => to
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO roles (key, name, role, author, made)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![key_text(key), name, role.as_str(), author, made])?,
+            Self::Token { name, grant: None, .. } => {
+                to.prepare_cached("DELETE FROM tokens WHERE name = ?1")?.execute([name])?
+            }
+            Self::Token { name, grant: Some((hash, role)), made } => to
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO tokens (name, hash, role, made)
+                     VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![name, hash, role.as_str(), made])?,
+            Self::Audit(it) => to
+                .prepare_cached(
+                    "INSERT INTO audit (time, author, role, act, whom, why, detail)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![
+                    it.time,
+                    it.author,
+                    it.role.as_str(),
+                    it.act,
+                    it.whom,
+                    it.why,
+                    it.detail
+                ])?,
+            Self::Result(it) => to
+                .prepare_cached(
+                    "INSERT INTO results (time, room, game, round, key, name, measure, value)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    it.time,
+                    it.room,
+                    it.game,
+                    it.round,
+                    key_text(&it.key),
+                    it.name,
+                    it.measure,
+                    it.value
+                ])?,
+            Self::Record(it) => {
+                let better = match it.best {
+                    Best::Least => "excluded.value < value",
+                    Best::Most => "excluded.value > value",
+                };
+                to.prepare_cached(&format!(
+                    "INSERT INTO records (game, measure, key, name, value, time)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                     ON CONFLICT (game, measure, key) DO UPDATE
+                     SET name = excluded.name, value = excluded.value, time = excluded.time
+                     WHERE {better}"
+                ))?
+                .execute(params![
+                    it.game,
+                    it.measure,
+                    key_text(&it.key),
+                    it.name,
+                    it.value,
+                    it.time
+                ])?
+            }
+            Self::Played(it) => to
+                .prepare_cached(
+                    "INSERT INTO players (key, name, first_seen, last_seen, sessions, seconds)
+                     VALUES (?1, ?2, ?3, ?3, ?4, ?5)
+                     ON CONFLICT (key) DO UPDATE SET name = excluded.name,
+                     last_seen = excluded.last_seen, sessions = sessions + excluded.sessions,
+                     seconds = seconds + excluded.seconds",
+                )?
+                .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! The database's file: its schema, its migrations, and what becomes of a damaged one.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use phaselock_quic::clock::Clock;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::StoreError;
+
+/// Steps from each version of the schema to the next; the first makes it. A step that stands is
+/// never changed: the next version is one more step.
+const MIGRATIONS: [&str; 1] = ["
+    CREATE TABLE sentences (
+        id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
+        name TEXT, reason TEXT NOT NULL, author TEXT NOT NULL, made INTEGER NOT NULL, until INTEGER
+    ) STRICT;
+    CREATE TABLE roles (
+        key TEXT PRIMARY KEY, name TEXT, role TEXT NOT NULL, author TEXT NOT NULL,
+        made INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE tokens (
+        name TEXT PRIMARY KEY, hash TEXT NOT NULL, role TEXT NOT NULL, made INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE audit (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, author TEXT NOT NULL,
+        role TEXT NOT NULL, act TEXT NOT NULL, whom TEXT, why TEXT, detail TEXT
+    ) STRICT;
+    CREATE TABLE results (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, room TEXT NOT NULL,
+        game TEXT NOT NULL, round INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
+        measure TEXT NOT NULL, value REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX results_by_time ON results (time);
+    CREATE TABLE records (
+        game TEXT NOT NULL, measure TEXT NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
+        value REAL NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (game, measure, key)
+    ) STRICT;
+    CREATE TABLE players (
+        key TEXT PRIMARY KEY, name TEXT NOT NULL, first_seen INTEGER NOT NULL,
+        last_seen INTEGER NOT NULL, sessions INTEGER NOT NULL, seconds INTEGER NOT NULL
+    ) STRICT;
+"];
+
+/// The database cannot be opened.
+#[allow(missing_docs, reason = "the messages say it")]
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot open the database {}: {source}; check the directory's rights", file.display())]
+    Open { file: PathBuf, source: rusqlite::Error },
+    #[error("cannot read the database: {0}")]
+    Read(#[from] rusqlite::Error),
+    #[error(
+        "the database {} is of version {version}, and this program knows versions up to {known}: \
+         use the newer program, or a backup of before", file.display()
+    )]
+    Newer { file: PathBuf, version: usize, known: usize },
+    #[error("cannot set the damaged database {} aside: {source}", file.display())]
+    Aside { file: PathBuf, source: io::Error },
+    #[error("cannot start a thread for the database: {0}")]
+    Thread(io::Error),
+}
+
+/// True if the file is no database, or damaged.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Opens a database, sets a damaged one aside, and brings the schema up to date. Returns also where
+/// a damaged one is now.
+pub(super) fn open(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenError> {
+    match try_open(file) {
+        Err(OpenError::Open { source, .. } | OpenError::Read(source)) if is_damage(&source) => {
+            let aside = set_aside(file)?;
+            tracing::error!(
+                file = %file.display(),
+                aside = %aside.display(),
+                error = %source,
+                "the database is damaged: it is set aside, and a new one is begun; restore a \
+                 backup if there is one"
+            );
+            Ok((try_open(file)?, Some(aside)))
+        }
+        opened => Ok((opened?, None)),
+    }
+}
+
+fn try_open(file: &Path) -> Result<Connection, OpenError> {
+    let failed = |source| OpenError::Open { file: file.to_owned(), source };
+    let mut connection = Connection::open(file).map_err(failed)?;
+    connection.busy_timeout(Duration::from_secs(2)).map_err(failed)?;
+    // Acknowledged changes survive the loss of power too.
+    connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
+    let sound: String =
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    if sound != "ok" {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        return Err(failed(rusqlite::Error::SqliteFailure(code, Some(sound))));
+    }
+    migrate(&mut connection, file)?;
+    Ok(connection)
+}
+
+fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let (version, known) = (usize::try_from(version).unwrap_or(usize::MAX), MIGRATIONS.len());
+    if version > known {
+        return Err(OpenError::Newer { file: file.to_owned(), version, known });
+    }
+    for (from, step) in MIGRATIONS.iter().enumerate().skip(version) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(step)?;
+        transaction.pragma_update(None, "user_version", from + 1)?;
+        transaction.commit()?;
+        tracing::debug!(version = from + 1, "the database's schema is brought up to date");
+    }
+    Ok(())
+}
+
+/// Renames a damaged database and its journals. Nothing is deleted.
+fn set_aside(file: &Path) -> Result<PathBuf, OpenError> {
+    let named = |end: &str| {
+        let mut name = OsString::from(file);
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let aside = named(&format!(".damaged-{}", Clock::unix_secs()));
+    for end in ["", "-wal", "-shm"] {
+        let mut to = OsString::from(&aside);
+        to.push(end);
+        match std::fs::rename(named(end), to) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(OpenError::Aside { file: file.to_owned(), source });
+            }
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+/// Copies a database into a new file while it is in use. Returns the copy's bytes.
+pub(super) fn backup(connection: &Connection, file: &Path) -> Result<u64, StoreError> {
+    let failed = |reason: String| StoreError::Backup { file: file.to_owned(), reason };
+    // A name of before is somebody's backup.
+    std::fs::File::create_new(file).map_err(|error| failed(error.to_string()))?;
+    let copy = || -> rusqlite::Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut copy = Connection::open_with_flags(file, flags)?;
+        Backup::new(connection, &mut copy)?.run_to_completion(1000, Duration::ZERO, None)
+    };
+    if let Err(error) = copy() {
+        // Half a backup is none.
+        let _ = std::fs::remove_file(file);
+        return Err(failed(error.to_string()));
+    }
+    std::fs::metadata(file).map(|it| it.len()).map_err(|error| failed(error.to_string()))
+}

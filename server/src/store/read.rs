@@ -1,0 +1,194 @@
+//! Reading from the database: what the server keeps in memory, and lists for its host.
+
+use phaselock::identity::PublicKey;
+use rusqlite::{Connection, Row, params};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::people::{Act, Role, Sentence, Subject, parse_key};
+
+/// Everything that the server keeps in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Everything {
+    /// Bans and mutes.
+    pub sentences: Vec<Sentence>,
+    /// Roles of players: key, name, role, who gave it and when.
+    pub roles: Vec<(PublicKey, Option<String>, Role, String, i64)>,
+    /// Tokens of the interface: name, hash, role and when it was made.
+    pub tokens: Vec<(String, String, Role, i64)>,
+}
+
+/// Rows of a query, those left out that cannot be read: another program may have written them.
+fn rows<T>(
+    connection: &Connection,
+    query: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare(query)?;
+    let rows = statement.query_map([], |row| read(row))?;
+    let mut all = Vec::new();
+    for row in rows {
+        match row? {
+            Some(row) => all.push(row),
+            None => tracing::warn!(query, "a row of the database makes no sense and is left out"),
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything> {
+    let sentences = rows(
+        connection,
+        "SELECT id, act, kind, subject, name, reason, author, made, until FROM sentences",
+        |row| {
+            let (act, kind): (String, String) = (row.get(1)?, row.get(2)?);
+            let subject = Subject::parse(&kind, &row.get::<_, String>(3)?);
+            let Some((act, subject)) = Act::parse(&act).zip(subject.ok()) else { return Ok(None) };
+            Ok(Some(Sentence {
+                id: row.get(0)?,
+                act,
+                subject,
+                name: row.get(4)?,
+                reason: row.get(5)?,
+                author: row.get(6)?,
+                made: row.get(7)?,
+                until: row.get(8)?,
+            }))
+        },
+    )?;
+    let roles = rows(connection, "SELECT key, name, role, author, made FROM roles", |row| {
+        let (key, role): (String, String) = (row.get(0)?, row.get(2)?);
+        let Some((key, role)) = parse_key(&key).zip(Role::parse(&role)) else { return Ok(None) };
+        Ok(Some((key, row.get(1)?, role, row.get(3)?, row.get(4)?)))
+    })?;
+    let tokens = rows(connection, "SELECT name, hash, role, made FROM tokens", |row| {
+        let role = Role::parse(&row.get::<_, String>(2)?);
+        let Some(role) = role else { return Ok(None) };
+        Ok(Some((row.get(0)?, row.get(1)?, role, row.get(3)?)))
+    })?;
+    Ok(Everything { sentences, roles, tokens })
+}
+
+/// A line of the audit log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct AuditRow {
+    /// Number, rising.
+    pub id: i64,
+    /// Unix time in seconds.
+    pub time: i64,
+    /// Name of the token, or of the player, who did it.
+    pub by: String,
+    /// The author's role.
+    pub role: String,
+    /// The act, a word.
+    pub act: String,
+    /// Whom or what it was done to.
+    pub whom: Option<String>,
+    /// Reason that was given.
+    pub why: Option<String>,
+    /// Anything else.
+    pub detail: Option<String>,
+}
+
+/// The newest lines of the audit log before a number, the newest first.
+pub fn audit(
+    connection: &Connection,
+    before: Option<i64>,
+    limit: u32,
+) -> rusqlite::Result<Vec<AuditRow>> {
+    let mut statement = connection.prepare(
+        "SELECT id, time, author, role, act, whom, why, detail FROM audit
+         WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![before.unwrap_or(i64::MAX), limit], |row| {
+        Ok(AuditRow {
+            id: row.get(0)?,
+            time: row.get(1)?,
+            by: row.get(2)?,
+            role: row.get(3)?,
+            act: row.get(4)?,
+            whom: row.get(5)?,
+            why: row.get(6)?,
+            detail: row.get(7)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// A player's number at the end of a round.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ResultRow {
+    /// Unix time in seconds.
+    pub time: i64,
+    /// Code of the room.
+    pub room: String,
+    /// Name of the game.
+    pub game: String,
+    /// Rounds of the game so far.
+    pub round: u32,
+    /// The player's key.
+    pub key: String,
+    /// The player's name.
+    pub name: String,
+    /// Name of the number.
+    pub measure: String,
+    /// The number.
+    pub value: f64,
+}
+
+/// The newest results, the newest first.
+pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ResultRow>> {
+    let mut statement = connection.prepare(
+        "SELECT time, room, game, round, key, name, measure, value FROM results
+         ORDER BY id DESC LIMIT ?1",
+    )?;
+    let rows = statement.query_map([limit], |row| {
+        Ok(ResultRow {
+            time: row.get(0)?,
+            room: row.get(1)?,
+            game: row.get(2)?,
+            round: row.get(3)?,
+            key: row.get(4)?,
+            name: row.get(5)?,
+            measure: row.get(6)?,
+            value: row.get(7)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The best number of a player in a game.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RecordRow {
+    /// Name of the game.
+    pub game: String,
+    /// Name of the number.
+    pub measure: String,
+    /// The player's key.
+    pub key: String,
+    /// The player's name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Unix time in seconds.
+    pub time: i64,
+}
+
+/// Records of a game, or of all (none).
+pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<Vec<RecordRow>> {
+    let mut statement = connection.prepare(
+        "SELECT game, measure, key, name, value, time FROM records
+         WHERE ?1 IS NULL OR game = ?1 ORDER BY game, measure, value LIMIT 1000",
+    )?;
+    let rows = statement.query_map([game], |row| {
+        Ok(RecordRow {
+            game: row.get(0)?,
+            measure: row.get(1)?,
+            key: row.get(2)?,
+            name: row.get(3)?,
+            value: row.get(4)?,
+            time: row.get(5)?,
+        })
+    })?;
+    rows.collect()
+}

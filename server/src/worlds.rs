@@ -1,0 +1,281 @@
+//! Rooms that are kept as files, so that a server that was killed goes on where it was.
+//!
+//! Each room has a file of its own in `rooms/` of the data directory, which is replaced whole. A
+//! thread of its own writes: of a room that is kept twice meanwhile, the newer state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use aws_lc_rs::digest::{SHA256, digest};
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::Keeper;
+
+/// First bytes of a file.
+const MAGIC: [u8; 8] = *b"phl-room";
+/// Bytes before the checkpoint: magic, Unix time in seconds, if anybody is led there, SHA-256.
+const HEAD_BYTES: usize = 8 + 8 + 1 + 32;
+/// Bytes of a file at most: far more than the greatest world takes.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// End of a file's name.
+const END: &str = "room";
+
+/// A thing to do for a room's file.
+#[derive(Debug)]
+enum Job {
+    Write { is_open: bool, checkpoint: Vec<u8> },
+    Remove,
+}
+
+#[derive(Debug, Default)]
+struct Jobs {
+    waiting: BTreeMap<RoomCode, Job>,
+    /// The thread is at one.
+    is_busy: bool,
+    ends: bool,
+    /// The last one failed, and that was said.
+    has_failed: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    directory: PathBuf,
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+/// Rooms in files.
+#[derive(Clone, Debug)]
+pub struct Worlds {
+    shared: Arc<Shared>,
+    /// Rooms of the server before, until they are taken.
+    kept: Arc<Mutex<BTreeMap<RoomCode, (bool, Vec<u8>)>>>,
+}
+
+impl Worlds {
+    /// The rooms that were kept in a data directory within the last so many seconds; older ones
+    /// have nobody any more who could come back, and are removed. Starts the thread that writes.
+    pub fn open(data_dir: &Path, secs_max: u32) -> io::Result<(Self, WorldsThread)> {
+        let directory = data_dir.join("rooms");
+        fs::create_dir_all(&directory)?;
+        let mut kept = BTreeMap::new();
+        let mut old = BTreeSet::new();
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            let code = stem.and_then(|stem| stem.parse::<RoomCode>().ok());
+            match (code, path.extension().is_some_and(|end| end == END)) {
+                (Some(code), true) => match read(&path, secs_max) {
+                    Some(room) => drop(kept.insert(code, room)),
+                    None => drop(old.insert(path)),
+                },
+                // Half a file of a server that was killed while it wrote.
+                _ => drop(old.insert(path)),
+            }
+        }
+        for path in old {
+            if let Err(error) = fs::remove_file(&path) {
+                tracing::warn!(file = %path.display(), %error, "an old room cannot be removed");
+            }
+        }
+        let (jobs, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { directory, jobs, changed });
+        let writer = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("worlds".into());
+        let thread = thread.spawn(move || writer.run())?;
+        let worlds = Self { shared: Arc::clone(&shared), kept: Arc::new(Mutex::new(kept)) };
+        Ok((worlds, WorldsThread { shared, thread }))
+    }
+}
+
+/// The checkpoint in a file, if it is whole and not too old, and true if anybody is led there.
+fn read(path: &Path, secs_max: u32) -> Option<(bool, Vec<u8>)> {
+    let problem = |text: &str| {
+        tracing::warn!(file = %path.display(), "a kept room {text}; it begins anew");
+    };
+    let size = fs::metadata(path).map(|it| it.len()).unwrap_or(u64::MAX);
+    let Some(bytes) = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten() else {
+        problem("cannot be read");
+        return None;
+    };
+    let Some((head, checkpoint)) = bytes.split_at_checked(HEAD_BYTES) else {
+        problem("is cut off");
+        return None;
+    };
+    let (magic, rest) = head.split_at(8);
+    let (time, rest) = rest.split_at(8);
+    let (is_open, hash) = rest.split_at(1);
+    if magic != MAGIC || digest(&SHA256, checkpoint).as_ref() != hash {
+        problem("is damaged");
+        return None;
+    }
+    let time = time.try_into().map_or(0, i64::from_le_bytes);
+    let age = Clock::unix_secs() - time;
+    // A clock that was set back makes no room young for ever.
+    let is_young = (-60..=i64::from(secs_max)).contains(&age);
+    is_young.then(|| (is_open != [0], checkpoint.to_vec()))
+}
+
+impl Shared {
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        loop {
+            let (code, job) = {
+                let mut jobs = self.jobs();
+                jobs.is_busy = false;
+                self.changed.notify_all();
+                loop {
+                    if let Some(job) = jobs.waiting.pop_first() {
+                        jobs.is_busy = true;
+                        break job;
+                    }
+                    if jobs.ends {
+                        return;
+                    }
+                    jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+                }
+            };
+            let path = self.directory.join(format!("{code}.{END}"));
+            let done = match job {
+                Job::Write { is_open, checkpoint } => self.write(&path, is_open, &checkpoint),
+                Job::Remove => match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                    _ => Ok(()),
+                },
+            };
+            let failed = done.as_ref().is_err();
+            let had_failed = std::mem::replace(&mut self.jobs().has_failed, failed);
+            match done {
+                Err(error) if !had_failed => {
+                    tracing::error!(%error, %code, "the room cannot be kept for the next start");
+                }
+                Ok(()) if had_failed => tracing::info!(%code, "rooms are kept again"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Replaces a file whole: whoever kills the server leaves the old one or the new one. Nothing
+    /// waits for the disk itself, so after a loss of power the file may be damaged, which shows.
+    fn write(&self, path: &Path, is_open: bool, checkpoint: &[u8]) -> io::Result<()> {
+        let new = path.with_extension("new");
+        let mut file = fs::File::create(&new)?;
+        file.write_all(&MAGIC)?;
+        file.write_all(&Clock::unix_secs().to_le_bytes())?;
+        file.write_all(&[u8::from(is_open)])?;
+        file.write_all(digest(&SHA256, checkpoint).as_ref())?;
+        file.write_all(checkpoint)?;
+        drop(file);
+        fs::rename(&new, path)
+    }
+
+    fn give(&self, room: &RoomCode, job: Job) {
+        let mut jobs = self.jobs();
+        jobs.waiting.insert(room.clone(), job);
+        self.changed.notify_all();
+    }
+}
+
+impl Keeper for Worlds {
+    fn kept(&self) -> Vec<(RoomCode, bool)> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().map(|(code, (is_open, _))| (code.clone(), *is_open)).collect()
+    }
+
+    fn take(&self, room: &RoomCode) -> Option<Vec<u8>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.remove(room).map(|(_, checkpoint)| checkpoint)
+    }
+
+    fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>, _is_last: bool) {
+        self.shared.give(room, Job::Write { is_open, checkpoint });
+    }
+
+    fn forget(&self, room: &RoomCode) {
+        self.shared.give(room, Job::Remove);
+    }
+}
+
+/// The thread that writes.
+#[derive(Debug)]
+pub struct WorldsThread {
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+impl WorldsThread {
+    /// True if it has ended, which it never does by itself.
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Writes what is left, and ends the thread. Returns false if it has panicked.
+    pub fn end(self) -> bool {
+        self.shared.jobs().ends = true;
+        self.shared.changed.notify_all();
+        self.thread.join().is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> RoomCode {
+        text.parse().expect("it is a code")
+    }
+
+    #[test]
+    fn rooms_are_kept_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        assert_eq!(worlds.kept(), []);
+        worlds.keep(&code("1"), true, vec![1; 1000], false);
+        worlds.keep(&code("1"), true, vec![2; 1000], false);
+        worlds.keep(&code("friday"), false, vec![3; 10], true);
+        worlds.keep(&code("gone"), false, vec![4; 10], true);
+        worlds.forget(&code("gone"));
+        assert!(thread.end());
+
+        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        assert_eq!(worlds.kept(), [(code("1"), true), (code("friday"), false)]);
+        assert_eq!(worlds.take(&code("1")), Some(vec![2; 1000]));
+        assert_eq!(worlds.take(&code("1")), None, "once");
+        assert!(thread.end());
+
+        // Damaged, cut off, and half a file.
+        let path = |name: &str| dir.path().join("rooms").join(name);
+        let mut bytes = fs::read(path("1.room")).expect("it is there");
+        bytes[HEAD_BYTES + 3] ^= 1;
+        fs::write(path("1.room"), bytes).expect("it can be written");
+        fs::write(path("2.room"), b"phl").expect("it can be written");
+        fs::write(path("3.new"), b"phl-room").expect("it can be written");
+        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        assert_eq!(worlds.kept(), [(code("friday"), false)]);
+        assert!(thread.end());
+        assert_eq!(fs::read_dir(path("")).expect("a directory").count(), 1);
+    }
+
+    #[test]
+    fn rooms_that_nobody_can_come_back_to_are_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        worlds.keep(&code("1"), true, vec![1; 10], false);
+        assert!(thread.end());
+        let path = dir.path().join("rooms").join("1.room");
+        let mut bytes = fs::read(&path).expect("it is there");
+        bytes[8..16].copy_from_slice(&(Clock::unix_secs() - 61).to_le_bytes());
+        fs::write(&path, bytes).expect("it can be written");
+        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        assert_eq!(worlds.kept(), []);
+        assert!(thread.end());
+        assert!(!path.exists());
+    }
+}
