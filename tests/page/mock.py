@@ -26,7 +26,7 @@ RANKS = {"viewer": 1, "moderator": 2, "admin": 3}
 TOKENS = {"admin-token": ("first", "admin"), "moderator-token": ("night watch", "moderator"),
           "viewer-token": ("screen", "viewer")}
 NAMES = ["<img src=x onerror=pwned=1>", "ada", "شهرزاد بنت النيل",
-         "W" * 32, "</td><script>pwned=1</script>", "محمد <b>x</b>", "雪の女王", "‮evil‬",
+         "W" * 32, "</td><script>pwned=1</script>", "محمد <b>x</b>", "雪の女王", "\u202eevil\u202c",
          "a", "Zoë Ångström-Müller", "&lt;tag&gt;", "' or 1=1 --"]
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -94,7 +94,8 @@ class World:
         self.serial += 1
         now = int(time.time())
         return {"id": self.serial, "kind": kind, "subject": subject, "name": name,
-                "reason": reason, "by": by, "made": now, "until": now + seconds if seconds else None}
+                "reason": reason, "by": by, "made": now,
+                "until": now + seconds if seconds else None}
 
     def move(self):
         r, now = self.random, time.time()
@@ -129,7 +130,7 @@ class World:
                 "started": int(self.started), "now": now, "tick_hz": 60, "snapshot_hz": 30,
                 "players": len(self.players), "seats": 64 * len(self.rooms),
                 "bots": 4 * len(self.rooms), "draining": self.draining,
-                "database": "the disk is full: /data/phaselock.db cannot be written, free some space"
+                "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
                 "log": {"written": 81234, "dropped": self.dropped, "filter": self.filter},
                 "traffic": dict(zip(["packets_in", "packets_out", "bytes_in", "bytes_out"],
@@ -146,7 +147,7 @@ class World:
     def line(self, quiet=False):
         level, target, text = self.random.choice([
             ("INFO", "phaselock_server", "joined player=p3 name=<b>ada</b> version=0.9.0"),
-            ("INFO", "phaselock_quic::server", "left player=p9 reason=\"closed\" late=2 missing=11"),
+            ("INFO", "phaselock_quic::server", "left player=p9 reason=\"closed\" late=2"),
             ("WARN", "phaselock_quic::server", "the server stalled: 17 ticks late"),
             ("DEBUG", "phaselock_quic::server::packets", "datagram refused " + "x" * 90),
             ("ERROR", "phaselock_server::store", "the database cannot be written: disk full"),
