@@ -165,6 +165,17 @@ if docker compose version >/dev/null 2>&1; then
         fail "it does not come up"
     step "playing with $CLIENTS clients there"
     play "$(compose port --protocol udp server 4433)"
+    step "looking at its bounds"
+    server=$(compose ps --quiet server)
+    bounds=$(docker inspect --format '{{with .HostConfig}}{{.Memory}} {{.PidsLimit}} {{.NanoCpus}}
+{{- end}}' "$server")
+    [[ $bounds =~ ^[1-9][0-9]*\ [1-9][0-9]*\ [1-9][0-9]*$ ]] ||
+        fail "memory, processes or processors have no bound: $bounds"
+    published=$(docker port "$server")
+    ! grep -q 4434 <<<"$published" || fail "the administration is published: $published"
+    [ "$(docker inspect --format '{{index .HostConfig.LogConfig.Config "max-size"}}' "$server")" = 10m ] ||
+        fail "its log is not rotated"
+    echo "   $bounds bytes, processes and billionths of a processor at most; only play is published"
 else
     step "leaving docker/compose.yaml out, for there is no docker compose"
 fi

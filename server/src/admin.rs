@@ -11,8 +11,6 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +25,6 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-pub use metrics::text as metrics_text;
 
 use crate::host::{ActError, Host};
 
@@ -99,15 +95,13 @@ pub fn router(host: Arc<Host>) -> Router {
         .with_state(host)
 }
 
-/// Listens on an address; port 0 lets the system choose one.
-pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await
-}
-
-/// Answers for as long as the process runs.
-pub async fn serve(listener: TcpListener, host: Arc<Host>) {
-    // It goes on after each error.
-    let _ = axum::serve(listener, router(host)).await;
+/// Answers at a listener that does not block, for as long as the process runs.
+pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
+    match TcpListener::from_std(listener) {
+        // It goes on after each error of a connection.
+        Ok(listener) => drop(axum::serve(listener, router(host)).await),
+        Err(error) => tracing::error!(%error, "the administration has no listener"),
+    }
 }
 
 async fn page() -> Response {

@@ -17,16 +17,20 @@ mod roster;
 mod tests;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use phaselock::game::Best;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{OrderError, ServerHandle};
 use tokio::sync::{broadcast, watch};
 
 pub use acts::{Author, BanRequest, Whom};
 pub use events::{listen, watch_figures};
-pub use orders::{DrainRequest, Reload, ReloadReport};
+pub use orders::{DrainRequest, Reload, ReloadReport, Reloading, SettingChange};
+pub(crate) use orders::{hash_of, new_token};
 pub use roster::{Person, Roster};
 pub use view::{
     AuditEvent, Figures, HostEvent, PlayerView, RoleView, RoomView, SentenceView, SettingView,
@@ -59,6 +63,8 @@ pub struct Facts {
     pub snapshot_hz: u32,
     /// Directory of everything that must survive.
     pub data_dir: PathBuf,
+    /// The better of two of each number that games report, by game and number.
+    pub records: BTreeMap<(String, String), Best>,
     /// Server that players are led to when this one is drained.
     pub redirect: Option<String>,
 }
@@ -73,6 +79,9 @@ pub struct Host {
     pub(crate) store: Store,
     pub(crate) log: LogHandle,
     pub(crate) reload: Arc<dyn Reload>,
+    /// Players who took a seat, and who left one, since the start.
+    pub(crate) joins: AtomicU64,
+    pub(crate) leaves: AtomicU64,
     roster: Mutex<Roster>,
     events: broadcast::Sender<HostEvent>,
     figures: watch::Sender<Arc<Figures>>,
@@ -142,7 +151,10 @@ impl Host {
         let (events, _) = broadcast::channel(EVENTS_MAX);
         let (figures, _) = watch::channel(Arc::default());
         let roster = Mutex::default();
-        Self { facts, handle, book, gate, store, log, reload, roster, events, figures }
+        let (joins, leaves) = Default::default();
+        Self {
+            facts, handle, book, gate, store, log, reload, joins, leaves, roster, events, figures,
+        }
     }
 
     /// News from now on.

@@ -9,11 +9,18 @@
 //! # }
 //! ```
 
+mod admin;
+mod beside;
 pub mod config;
+mod ctl;
+mod host;
 pub mod lifecycle;
 pub mod logging;
+mod people;
 mod run;
 mod serve;
 mod signals;
+mod store;
+mod worlds;
 
 pub use run::run;

@@ -10,7 +10,7 @@ pub use book::{Book, GivenRole};
 pub use gate::{Gatekeeper, Rules};
 pub use role::{Right, Role};
 pub use subject::{BadSubject, Subject, parse_key};
-pub use time::{BadSpan, parse_span, span_text};
+pub use time::{BadSpan, date, parse_span, span_text};
 
 /// An act against a player that lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Sentence {
         };
         let span = match self.until {
             None => "for good".to_owned(),
-            Some(until) => format!("for another {}, until {}", span_text(until - now), time::date(until)),
+            Some(until) => format!("for another {}, until {}", span_text(until - now), date(until)),
         };
         match &*self.reason {
             "" => format!("{whom} banned {span}"),

@@ -23,9 +23,12 @@ use phaselock_quic::server::Times;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-pub use changes::{AuditLine, Best, Change, PlayerTotals, Record, Result as RoundResult};
+pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult};
 pub use open::OpenError;
-pub use read::Everything;
+pub use read::{
+    AuditRow, Everything, RecordRow, ResultRow, audit as audit_of, records as records_of,
+    results as results_of,
+};
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.
 const JOBS_MAX: usize = 1024;

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{RoomFigures, TIME_CLASSES, Times, Traffic};
@@ -32,6 +33,8 @@ struct Look {
     log: (u64, u64),
     draining: bool,
     ticking: bool,
+    joins: u64,
+    leaves: u64,
 }
 
 /// The text of all metrics.
@@ -44,6 +47,8 @@ pub fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
         log: (host.log.written(), host.log.dropped()),
         draining: host.handle.draining().is_some(),
         ticking: host.handle.is_ticking(),
+        joins: host.joins.load(Ordering::Relaxed),
+        leaves: host.leaves.load(Ordering::Relaxed),
     };
     let mut registry = Registry::with_prefix("phaselock");
     registry.register_collector(Box::new(look));
@@ -164,7 +169,7 @@ impl Collector for Look {
         let panics = self.each_room(|room| Count(room.panics.into()));
         Self::tell(to, "panics", "Panics of a room's rules", panics)?;
         let inputs = self.each_room(|room| Count(room.measured.inputs.accepted));
-        Self::tell(to, "input_packets", "Input packets that were read", inputs)?;
+        Self::tell(to, "inputs", "Input packets that were read", inputs)?;
         let late = self.each_room(|room| Count(room.measured.inputs.late));
         Self::tell(to, "late_inputs", "Inputs that came after their tick", late)?;
         let lost = self.each_room(|room| Count(room.measured.inputs.missing));
@@ -175,6 +180,8 @@ impl Collector for Look {
             ("packets_sent", "UDP packets that were sent", traffic.packets_out),
             ("received_bytes", "Bytes in packets that came", traffic.bytes_in),
             ("sent_bytes", "Bytes in packets that were sent", traffic.bytes_out),
+            ("joins", "Players who took a seat", self.joins),
+            ("leaves", "Players who left one", self.leaves),
             ("log_lines", "Lines of the log that were written", self.log.0),
             ("log_dropped", "Lines of the log that were dropped", self.log.1),
             ("database_errors", "Attempts to write that failed", self.health.errors),
@@ -186,7 +193,7 @@ impl Collector for Look {
         let goodbyes = traffic.goodbyes.iter().map(|(code, count)| {
             (vec![("code", u16::from(*code).to_string())], Count(*count))
         });
-        Self::tell(to, "goodbyes", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
+        Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
         let times = [(none(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
         let pending = [(none(), Level(self.health.pending as f64))];

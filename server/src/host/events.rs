@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use phaselock::identity::PublicKey;
@@ -38,8 +39,10 @@ pub async fn listen(host: Arc<Host>) {
     }
 }
 
-/// The newest number of each player and measure in a room's round.
-type Numbers = BTreeMap<RoomCode, BTreeMap<(PlayerId, &'static str), f64>>;
+/// The newest number of each player and measure in a round.
+type OfRound = BTreeMap<(PlayerId, &'static str), (Person, f64)>;
+/// The same of all rooms.
+type Numbers = BTreeMap<RoomCode, OfRound>;
 
 impl Host {
     async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
@@ -51,14 +54,15 @@ impl Host {
         let news = match event {
             Event::Joined { player, name, key, address } => {
                 let address = address.map(|it| it.to_string());
+                self.joins.fetch_add(1, Ordering::Relaxed);
                 self.note_session(key, &name, now);
                 HostEvent::Joined { room: code, seat: player.0, name, key: key.to_string(), address }
             }
             Event::Left { player, reason } => {
+                self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
                     self.note_time(person, now);
                 }
-                numbers.entry(room).or_default().retain(|(it, _), _| *it != player);
                 HostEvent::Left { room: code, seat: player.0, name: name().unwrap_or_default(), reason }
             }
             Event::Away { player } => {
@@ -84,17 +88,17 @@ impl Host {
             }
             Event::Round { played } => {
                 if let Some(numbers) = numbers.remove(&room) {
-                    self.note_results(&room, played, &numbers, now);
+                    self.note_results(&room, played, numbers, now);
                 }
                 HostEvent::Round { room: code, played }
             }
             Event::Report { name: measure, player, value } => {
-                if let Some(player) = player {
+                if let Some((player, person)) = player.zip(person.as_ref()) {
                     let numbers = numbers.entry(room).or_default();
                     if numbers.len() < NUMBERS_MAX {
-                        numbers.insert((player, measure), value);
+                        numbers.insert((player, measure), (person.clone(), value));
                     }
-                    self.note_record(person.as_ref(), measure, value, now);
+                    self.note_record(person, measure, value, now);
                 }
                 HostEvent::Report { room: code, name: measure.to_owned(), player: name(), value }
             }
@@ -116,8 +120,7 @@ impl Host {
         self.store.note(vec![Change::Played(totals)]);
     }
 
-    fn note_record(&self, person: Option<&Person>, measure: &str, value: f64, time: i64) {
-        let Some(person) = person else { return };
+    fn note_record(&self, person: &Person, measure: &str, value: f64, time: i64) {
         let Some(best) = self.facts.records.get(&(person.game.clone(), measure.to_owned())) else {
             return;
         };
@@ -137,25 +140,22 @@ impl Host {
         &self,
         room: &RoomCode,
         round: u32,
-        numbers: &BTreeMap<(PlayerId, &'static str), f64>,
+        numbers: OfRound,
         time: i64,
     ) {
-        let roster = self.roster();
-        let results = numbers.iter().filter_map(|((player, measure), value)| {
-            let person = roster.at(room, *player)?;
-            Some(Change::Result(RoundResult {
+        let results = numbers.into_iter().map(|((_, measure), (person, value))| {
+            Change::Result(RoundResult {
                 time,
                 room: room.as_str().to_owned(),
-                game: person.game.clone(),
+                game: person.game,
                 round,
                 key: person.key,
-                name: person.name.clone(),
-                measure: (*measure).to_owned(),
-                value: *value,
-            }))
+                name: person.name,
+                measure: measure.to_owned(),
+                value,
+            })
         });
         let results: Vec<_> = results.collect();
-        drop(roster);
         if !results.is_empty() {
             self.store.note(results);
         }

@@ -42,7 +42,7 @@ pub fn span_text(secs: i64) -> String {
 }
 
 /// Date and time of day in UTC, of a Unix time in seconds.
-pub(super) fn date(unix: i64) -> String {
+pub fn date(unix: i64) -> String {
     let (days, secs) = (unix.div_euclid(DAY), unix.rem_euclid(DAY));
     let (year, month, day) = civil(days);
     format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", secs / 3600, secs / 60 % 60)

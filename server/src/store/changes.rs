@@ -2,19 +2,11 @@
 
 use std::collections::VecDeque;
 
+use phaselock::game::Best;
 use phaselock::identity::PublicKey;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::people::{Role, Sentence};
-
-/// The better of two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Best {
-    /// The smaller one, as of a lap's time.
-    Least,
-    /// The greater one.
-    Most,
-}
 
 /// An act that somebody did.
 #[derive(Clone, Debug, PartialEq, Eq)]

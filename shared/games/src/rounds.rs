@@ -3,7 +3,7 @@
 //! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase
 //! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
-use phaselock::fields::Holds;
+use phaselock::fields::{Holds, Record};
 use phaselock::game::{Entities, Game, World};
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
@@ -128,6 +128,27 @@ pub(crate) fn advance<E: Holds<Round>>(
 ) -> Option<Phase> {
     let (_, _, round) = entities.records_mut::<Round>().next()?;
     round.advance(tick, rates, lengths, players, decided)
+}
+
+/// Reports a number of each score to the host; none where there is none to tell.
+pub(crate) fn report<G: Game, S: Record>(
+    world: &mut World<G>,
+    name: &'static str,
+    value: impl Fn(&S) -> Option<f64>,
+) where
+    G::Entity: Holds<S>,
+{
+    let scores = world.entities.records::<S>();
+    let told: Vec<_> =
+        scores.filter_map(|slot| Some((slot.owner?, value(&slot.entity)?))).collect();
+    for (player, value) in told {
+        world.report(name, Some(player), value);
+    }
+}
+
+/// Seconds of a time in hundredths; none for 0, which is no time.
+pub(crate) fn secs(hundredths: u16) -> Option<f64> {
+    (hundredths > 0).then(|| f64::from(hundredths) / 100.0)
 }
 
 /// Rounds that a world has played to their ends.

@@ -5,7 +5,7 @@ use crate::client::common::Common;
 use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind, UnknownKind, find_kind};
-use crate::game::{Game, MessageError, Setup, write_message};
+use crate::game::{Best, Game, MessageError, Setup, write_message};
 use crate::limits::{GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX};
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
@@ -31,6 +31,8 @@ pub struct GameEntry {
     pub kinds: &'static [Kind],
     /// True if it has bots of its own.
     pub has_bots: bool,
+    /// Numbers of players that a host may keep as records, and the better of two.
+    pub measures: &'static [(&'static str, Best)],
     /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
     pub hash: fn() -> u64,
     /// Its fields and hashes, for programs in other languages.
@@ -61,6 +63,7 @@ impl GameEntry {
             name: G::NAME,
             kinds: G::Entity::KINDS,
             has_bots: G::KIT.bot.is_some(),
+            measures: G::KIT.measures,
             hash: game_hash::<G>,
             describe: Description::of::<G>,
             fields_hash: fields_hash::<G>,

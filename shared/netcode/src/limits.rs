@@ -130,7 +130,7 @@ pub const RESUME_MAX: Micros = Micros::from_ms(3_600_000);
 /// Default of [`RESUME_MAX`]'s setting: a router restarts, a phone changes its network.
 pub const RESUME_DEFAULT: Micros = Micros::from_ms(30_000);
 /// Events that wait for a room's host; the oldest are lost first. Arbitrary.
-pub const ROOM_EVENTS_MAX: usize = 1024;
+pub const ROOM_EVENTS_MAX: usize = 4096;
 /// Bytes of one message of a game, which fits into a control message.
 pub const GAME_MESSAGE_BYTES_MAX: usize = CONTROL_BYTES_MAX - 8;
 /// Bytes of the configuration of a game's rules, in postcard: half a control message.
@@ -141,7 +141,7 @@ pub const GAME_EVENTS_BURST: u32 = 256;
 pub const GAME_EVENTS_PER_SECOND: u32 = 64;
 
 /// Reports of a game to the host in one tick. Arbitrary.
-pub const GAME_REPORTS_MAX: usize = 64;
+pub const GAME_REPORTS_MAX: usize = 512;
 
 /// Notices that wait for a player; the oldest are lost first. Arbitrary.
 pub const NOTICES_MAX: usize = 512;

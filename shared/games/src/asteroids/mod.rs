@@ -18,7 +18,7 @@ use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Round};
 use phaselock::fields::{Entity, Holds};
 use phaselock::game::{
-    Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
     Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
@@ -90,6 +90,7 @@ impl Game for Asteroids {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        measures: &[("points", Best::Most)],
         // What is beyond the screen is shown at the present like the rest, so that it comes into
         // reach without a jump. The rules run rocks and bullets exactly: see the test
         // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.

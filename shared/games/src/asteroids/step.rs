@@ -293,8 +293,12 @@ impl Asteroids {
         let decided = world.entities.records::<Score>().any(|it| it.entity.points >= POINTS_MAX);
         let World { tick, entities, .. } = world;
         let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, players, decided);
-        if begun == Some(Phase::Play) {
-            self.line_up(world);
+        match begun {
+            Some(Phase::Play) => self.line_up(world),
+            Some(Phase::Results) => {
+                rounds::report(world, "points", |score: &Score| Some(score.points.into()));
+            }
+            _ => {}
         }
     }
 

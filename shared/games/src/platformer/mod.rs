@@ -18,7 +18,7 @@ use glam::Vec2;
 use crate::records::{owned, runs};
 use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -111,7 +111,11 @@ impl Platformer {
                     *score = Score { wins: score.wins, ..Score::default() };
                 }
             }
-            Some(Phase::Results) => race::crown(entities),
+            Some(Phase::Results) => {
+                race::crown(entities);
+                rounds::report(world, "time", |score: &Score| rounds::secs(score.time));
+                rounds::report(world, "points", |score: &Score| Some(score.points.into()));
+            }
             _ => {}
         }
     }
@@ -129,6 +133,7 @@ impl Game for Platformer {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        measures: &[("time", Best::Least), ("points", Best::Most)],
         // Within a tenth of the nearest method of the past, and the only one that sinks no feet
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,

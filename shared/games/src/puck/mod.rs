@@ -17,7 +17,7 @@ use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
-    Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
     Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
@@ -287,6 +287,7 @@ impl Game for ShufflePuck {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        measures: &[("goals", Best::Most)],
         // The present, by the game's own rules: others' strikes and the puck are shown at the same
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
@@ -369,7 +370,10 @@ impl Game for ShufflePuck {
         let (tick, rates) = (world.tick, self.rates);
         match rounds::advance(&mut world.entities, tick, rates, LENGTHS, players, decided) {
             Some(Phase::Play) => self.begin(world),
-            Some(Phase::Results) => Self::end(world),
+            Some(Phase::Results) => {
+                Self::end(world);
+                rounds::report(world, "goals", |score: &Score| Some(score.goals.into()));
+            }
             Some(Phase::WarmUp) | None => {}
         }
     }

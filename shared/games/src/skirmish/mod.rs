@@ -28,8 +28,8 @@ use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round};
 use phaselock::fields::Entity;
 use phaselock::game::{
-    Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
-    World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot,
+    Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -129,9 +129,13 @@ impl Skirmish {
         let count = scores(entities).count();
         let decided = scores(entities).any(|(_, score)| score.frags >= FRAGS);
         let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided);
+        if begun == Some(Phase::Results) {
+            rounds::report(world, "frags", |score: &Score| Some(score.frags.into()));
+        }
         if begun != Some(Phase::Play) {
             return;
         }
+        let entities = &mut world.entities;
         remove_where(entities, |slot| matches!(slot.entity, Piece::Shell(_) | Piece::Mine(_)));
         let World { entities, random, memory, .. } = world;
         *memory = Scratch::default();
@@ -197,6 +201,7 @@ impl Game for Skirmish {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        measures: &[("frags", Best::Most)],
         // Shells move as extrapolated, so they are shown at the present (`tests/it/skirmish.rs` has
         // the figures). Targets are shown in the past and rewound to; of such methods the bench of
         // presentation finds none clearly better (`tests/it/presentation.rs` holds it to that).

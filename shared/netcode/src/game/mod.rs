@@ -24,4 +24,4 @@ pub use rules::{
     Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World,
     new_bot,
 };
-pub use terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};
+pub use terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};

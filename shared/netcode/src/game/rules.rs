@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
-use super::terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};
+use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
@@ -211,11 +211,14 @@ pub struct Kit<G: Game> {
     /// Takes in a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
     /// default there are none.
     pub request: HandleRequest<G>,
+    /// Numbers of players that the rules [report](World::report) and a host may keep as records:
+    /// their names, and the better of two. None by default.
+    pub measures: &'static [(&'static str, Best)],
 }
 
 impl<G: Game> Kit<G> {
     /// No bots, no rounds, linear presentation, everything in every snapshot, general coding, no
-    /// configuration, no requests.
+    /// configuration, no requests, no records.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
@@ -227,6 +230,7 @@ impl<G: Game> Kit<G> {
             _ => Err(MessageError::Unreadable),
         },
         request: |_, _, _, _| Err(MessageError::Unreadable),
+        measures: &[],
     };
 }
 

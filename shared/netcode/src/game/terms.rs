@@ -93,3 +93,12 @@ pub enum Relevance {
     /// Matters, so much more than an entity that matters 1; 0 counts as 1.
     Matters(u16),
 }
+
+/// The better of two numbers of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// The smaller one, as of a lap's time.
+    Least,
+    /// The greater one, as of points.
+    Most,
+}

@@ -18,7 +18,7 @@ pub(super) const ORDERS_MAX: usize = 64;
 /// Longest time for which a room may leave an order without an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events that wait for whoever listens; of more the oldest are lost, and the listener is told.
-const EVENTS_MAX: usize = 1024;
+const EVENTS_MAX: usize = 8192;
 
 /// An order's content.
 #[derive(Clone, Debug)]
@@ -178,7 +178,7 @@ impl ServerHandle {
         Ok(result)
     }
 
-    /// Events from now on. A listener that falls 1024 behind loses the oldest, and is told how
+    /// Events from now on. A listener that falls 8192 behind loses the oldest, and is told how
     /// many.
     pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
         self.events.subscribe()

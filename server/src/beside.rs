@@ -1,0 +1,176 @@
+//! The host's thread: it listens to the rooms, looks at them once a second, and answers the
+//! interface, beside the thread that has the socket.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result};
+use phaselock_quic::clock::Clock;
+use tokio::sync::oneshot;
+
+use crate::admin;
+use crate::config::Config;
+use crate::host::{Host, hash_of, listen, new_token, watch_figures};
+use crate::people::{Book, Gatekeeper, Role, Rules};
+use crate::store::{Change, Store, Thread as StoreThread};
+use crate::worlds::{Worlds, WorldsThread};
+
+/// Name of the first token, and of the file that it is in.
+const FIRST_TOKEN: &str = "first";
+/// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
+pub(crate) const TOKEN_FILE: &str = "admin-token";
+
+/// Everything that a server keeps, open.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) book: Arc<Book>,
+    pub(crate) gate: Arc<Gatekeeper>,
+    pub(crate) store: Store,
+    pub(crate) worlds: Worlds,
+    store_thread: StoreThread,
+    worlds_thread: WorldsThread,
+}
+
+/// The host's rules for newcomers, of its settings.
+pub(crate) fn rules(config: &Config) -> Rules {
+    Rules {
+        password: config.password.as_ref().map(|password| password.0.clone()),
+        allowed: config.allow_list.as_ref().map(|list| list.keys.clone()),
+    }
+}
+
+/// Opens all that is kept in the data directory, which is there.
+pub(crate) fn open(config: &Config) -> Result<Kept> {
+    let data_dir = &config.data_dir;
+    let (store, everything, store_thread) = Store::open(data_dir)?;
+    let book = Arc::new(Book::new(everything));
+    if book.tokens().is_empty() {
+        make_first_token(data_dir, &book, &store)?;
+    }
+    let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), rules(config)));
+    let opened = Worlds::open(data_dir, config.resume_seconds);
+    let (worlds, worlds_thread) =
+        opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
+    Ok(Kept { book, gate, store, worlds, store_thread, worlds_thread })
+}
+
+/// Makes the first token of an admin, and puts it into a file that only the server's user can read.
+fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
+    let token = new_token()?;
+    let path = data_dir.join(TOKEN_FILE);
+    write_private(&path, &token).with_context(|| format!("cannot write {}", path.display()))?;
+    let grant = Some((hash_of(&token), Role::Admin));
+    let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
+    store.note(vec![change]);
+    tracing::warn!(
+        event = "first_token",
+        file = %path.display(),
+        "the first token of an admin is in this file; whoever has it can do everything"
+    );
+    Ok(())
+}
+
+/// Replaces a file by one that nobody else can read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()
+}
+
+impl Kept {
+    /// True if one of the threads has ended, which none does by itself.
+    pub(crate) fn has_ended(&self) -> Option<&'static str> {
+        match (self.store_thread.has_ended(), self.worlds_thread.has_ended()) {
+            (true, _) => Some("the thread of the database"),
+            (_, true) => Some("the thread of kept rooms"),
+            _ => None,
+        }
+    }
+
+    /// Writes all that is left.
+    pub(crate) fn close(self) {
+        if !self.worlds_thread.end() || !self.store_thread.end() {
+            tracing::error!("a thread that writes panicked; what it had is lost");
+        }
+    }
+}
+
+/// The host's thread, and the way to end it.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// Listens on the interface's address, if there is one.
+pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
+    let Some(address) = address else { return Ok(None) };
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    let listener = bound.with_context(|| {
+        format!("cannot listen on {address} for the administration; choose another admin_listen, or off")
+    })?;
+    Ok(Some(listener))
+}
+
+/// Starts the host's thread. The receiver hears of its end.
+pub(crate) fn start(
+    host: Arc<Host>,
+    listener: Option<TcpListener>,
+) -> Result<(Beside, oneshot::Receiver<()>)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the administration's runtime")?;
+    let (stop, stopped) = oneshot::channel();
+    let (alive, ended) = oneshot::channel();
+    let thread = thread::Builder::new().name("administration".into());
+    let thread = thread.spawn(move || {
+        // Dropped when the thread ends, however it does.
+        let _alive: oneshot::Sender<()> = alive;
+        runtime.block_on(async move {
+            let interface = async {
+                match listener {
+                    Some(listener) => admin::serve(listener, Arc::clone(&host)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = listen(Arc::clone(&host)) => {}
+                () = watch_figures(Arc::clone(&host)) => {}
+                () = interface => {}
+                _ = stopped => {}
+            }
+        });
+    });
+    let thread = thread.context("cannot start a thread for the administration")?;
+    Ok((Beside { stop, thread }, ended))
+}
+
+impl Beside {
+    /// Ends the thread.
+    pub(crate) fn end(self) {
+        // One that has ended takes no word.
+        let _ = self.stop.send(());
+        if self.thread.join().is_err() {
+            tracing::error!("the administration panicked");
+        }
+    }
+}
+
+/// Path of the first token's file.
+pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
+    data_dir.join(TOKEN_FILE)
+}

@@ -1,0 +1,149 @@
+"""A headless Chromium, driven over the DevTools protocol's pipe: needs nothing but Python."""
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+
+NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe"]
+ANSWER_S_MAX = 30
+
+
+def found():
+    """The path of a browser, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """One page. `errors` gathers what its scripts, its policy and its network complain of."""
+
+    def __init__(self):
+        self.profile = tempfile.mkdtemp(prefix="phaselock-page-")
+        to_browser, self.to = os.pipe()
+        self.answers, from_browser = os.pipe()
+
+        def as_three_and_four():
+            # The numbers may be taken by each other: copies far above them are not.
+            high = [os.dup2(to_browser, 100), os.dup2(from_browser, 101)]
+            os.dup2(high[0], 3)
+            os.dup2(high[1], 4)
+
+        self.process = subprocess.Popen(
+            [found(), *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
+            preexec_fn=as_three_and_four, close_fds=False, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.unread, self.last, self.session = b"", 0, None
+        self.errors, self.hosts = [], set()
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def call(self, method, **params):
+        self.last += 1
+        message = {"id": self.last, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + ANSWER_S_MAX
+        while time.monotonic() < end:
+            answer = self.read(0.5)
+            if answer and answer.get("id") == self.last:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+        raise RuntimeError(f"{method}: the browser does not answer")
+
+    def read(self, wait):
+        """The next message, or None after so many seconds; what is an error is kept."""
+        while b"\0" not in self.unread:
+            if not select.select([self.answers], [], [], wait)[0]:
+                return None
+            more = os.read(self.answers, 1 << 20)
+            if not more:
+                raise RuntimeError("the browser has ended")
+            self.unread += more
+        raw, _, self.unread = self.unread.partition(b"\0")
+        message = json.loads(raw)
+        kind, params = message.get("method"), message.get("params", {})
+        if kind == "Runtime.exceptionThrown":
+            details = params["exceptionDetails"]
+            self.errors.append(details.get("exception", {}).get("description", details["text"]))
+        elif kind == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.errors.append(f"console: {params['args']}")
+        elif kind == "Log.entryAdded" and params["entry"]["level"] == "error":
+            self.errors.append(params["entry"]["text"] + " " + params["entry"].get("url", ""))
+        elif kind == "Network.requestWillBeSent":
+            self.hosts.add(params["request"]["url"].split("?")[0])
+        return message
+
+    def size(self, width, height, scheme="light", phone=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=2 if phone else 1, mobile=phone)
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def go(self, url):
+        self.call("Page.navigate", url=url)
+        self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def run(self, script):
+        """A script's value; an exception of it is raised here."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True,
+                           awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{script}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def until(self, script, seconds=15):
+        """Waits until a script's value is true, and returns it."""
+        end = time.monotonic() + seconds
+        while True:
+            value = self.run(script)
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} s: {script}; errors: {self.errors}")
+            self.read(0.1)
+
+    def click(self, selector):
+        """Clicks with the mouse where a person would: in the middle of what is seen there."""
+        at = self.until(f"""(() => {{
+            const it = document.querySelector({json.dumps(selector)});
+            if (!it) return null;
+            it.scrollIntoView({{block: "center", behavior: "instant"}});
+            const box = it.getBoundingClientRect();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+            const top = document.elementFromPoint(x, y);
+            return top && (it.contains(top) || top.contains(it)) && box.width ? {{x, y}} : null;
+        }})()""")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=at["x"], y=at["y"], button="left",
+                      clickCount=1)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def key(self, key, code=None, number=0, text=""):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code or key,
+                      windowsVirtualKeyCode=number, text=text if kind == "keyDown" else "")
+
+    def picture(self, path, whole=False):
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data["data"]))
