@@ -1,5 +1,6 @@
 //! Orders of the host to a room, and the room's news for the host.
 
+use super::config::RoomChanges;
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
@@ -29,6 +30,9 @@ pub enum Command {
         /// The rule.
         rule: SendRule,
     },
+    /// Takes over other settings, also for later games. What a client of the room is told only
+    /// when it joins stays for those who are there.
+    Configure(Box<RoomChanges>),
     /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
     /// or when the time is up.
     Drain {
@@ -104,6 +108,8 @@ pub enum Event {
         /// The rule in force.
         rule: SendRule,
     },
+    /// The room has taken over other settings.
+    Configured,
     /// A round of the game is over.
     Round {
         /// Rounds of the game so far.

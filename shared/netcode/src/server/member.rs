@@ -102,6 +102,11 @@ pub(super) struct Member {
 }
 
 impl Member {
+    /// Sets the most bytes of snapshots a second.
+    pub(super) fn set_bytes_per_second(&mut self, most: u32) {
+        self.rate.set_most(most);
+    }
+
     /// A newcomer who said hello.
     pub(super) fn new(
         (player, name): (PlayerId, String),

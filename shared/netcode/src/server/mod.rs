@@ -3,6 +3,7 @@
 pub mod any;
 mod broadcast;
 mod bucket;
+mod changes;
 mod config;
 mod control;
 mod interest;
@@ -17,7 +18,7 @@ mod view;
 mod workers;
 
 pub use any::AnyRoom;
-pub use config::RoomConfig;
+pub use config::{RoomChanges, RoomConfig};
 pub use control::{Command, CommandError, Event};
 pub use interest::{Interest, Sight};
 pub use member::MemberStats;

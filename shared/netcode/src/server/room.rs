@@ -46,8 +46,8 @@ const SNAPSHOTS_LATE_MAX: u64 = 4;
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
     pub(super) name: String,
-    bot: Box<dyn Bot<G>>,
-    random: Random,
+    pub(super) bot: Box<dyn Bot<G>>,
+    pub(super) random: Random,
 }
 
 /// One world and its members.

@@ -116,7 +116,7 @@ impl Rotation {
 }
 
 /// Name of a bot, after people who worked on keeping clocks in step.
-fn bot_name(number: u16) -> String {
+pub(super) fn bot_name(number: u16) -> String {
     const NAMES: [&str; 12] = [
         "Huygens", "Lamport", "Mills", "Appleton", "Harrison", "Marzullo", "Cristian", "Adler",
         "Gardner", "Viterbi", "Costas", "Rechtin",

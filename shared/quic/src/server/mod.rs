@@ -65,7 +65,7 @@ use directory::Directory;
 pub use directory::RoomFigures;
 use drive::{Driver, Shard, Shutdown};
 use entrance::Entrance;
-use handle::{ORDERS_MAX, Order};
+use handle::{ORDERS_MAX, Order, Running};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use network::{Network, Source};
 use newcomers::SharedPlaces;
@@ -161,7 +161,7 @@ impl Server {
         config: RoomConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
-        let plan = Plan::new(games, config, RoomsConfig::default(), false);
+        let plan = self.plan(games, config, RoomsConfig::default(), false);
         // Only more threads can fail to start.
         let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
     }
@@ -177,8 +177,12 @@ impl Server {
         rooms: RoomsConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) -> Result<(), ThreadError> {
-        let plan = Plan::new(games, config, rooms, true);
+        let plan = self.plan(games, config, rooms, true);
         self.play(plan, rooms, Box::pin(shutdown)).await
+    }
+
+    fn plan(&self, games: &Games, config: RoomConfig, rooms: RoomsConfig, catches: bool) -> Plan {
+        Plan::new(games, config, rooms, catches, Arc::clone(&self.host.changes))
     }
 
     async fn play(
@@ -201,12 +205,15 @@ impl Server {
 
         let Self { socket, endpoint, host, .. } = self;
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
+        let places = SharedPlaces::new(places);
         // Nothing has set it before: a server runs once.
-        let _ = host.clock.set(clock);
+        let has_rotation = plan.games.len() > 1;
+        let running = Running { clock, places: places.clone(), rooms_max, has_rotation };
+        let _ = host.running.set(running);
         let common = Common {
             socket,
             clock,
-            places: SharedPlaces::new(places),
+            places,
             plan: Arc::new(plan),
             directory: host.directory,
             events: host.events,
