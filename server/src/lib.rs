@@ -9,9 +9,12 @@
 //! # }
 //! ```
 
+mod certificate;
 pub mod config;
 pub mod lifecycle;
 pub mod logging;
+mod notify;
+pub mod reload;
 mod run;
 mod serve;
 mod signals;

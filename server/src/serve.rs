@@ -10,15 +10,19 @@ use phaselock::server::{Command, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::identity::{Identity, map_seed};
+use phaselock_quic::identity::map_seed;
 use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
 use phaselock_quic::workers::Pool;
+use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::certificate::{Presented, identity};
 use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
+use crate::notify::Notifier;
+use crate::reload::{Parts, Reloader};
 use crate::signals::{Signal, Signals};
 
 /// Time for goodbyes when a part of the server has ended.
@@ -41,7 +45,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
                 // It sends nothing; it ends.
                 let _ = log_ended.await;
             });
-            run(games, config, &log, &watch, failures).await
+            run(games, settings, &log, &watch, failures).await
         });
         // A task that does not end holds up nobody.
         runtime.shutdown_background();
@@ -56,24 +60,25 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
 
 async fn run(
     games: &Games,
-    config: &Config,
+    settings: &Settings,
     log: &LogHandle,
     watch: &Watch,
     mut failures: Failures,
 ) -> Result<()> {
+    let config = &settings.config;
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
-    let identity = Identity::load_or_create(&config.data_dir)?;
+    let presented = Presented::new(identity(config)?);
     let [address] = *config.listen else { bail!("several addresses to listen on") };
-    let server = Server::bind(address, &identity)?;
+    let server = Server::bind(address, presented.identity())?;
     let handle = server.handle();
     let names = config.game_names(games);
-    let games = games.select(&names)?;
+    let selected = games.select(&names)?;
     let threads = room_threads(config.rooms_max, config.room_threads);
     let room = room_config(config, threads)?;
     tracing::info!(
         address = %server.address(),
-        fingerprint = %identity.fingerprint,
+        fingerprint = %presented.fingerprint(),
         games = names.join(","),
         tick_hz = room.rates.tick_hz,
         snapshot_hz = room.rates.snapshot_hz,
@@ -91,19 +96,29 @@ async fn run(
         threads,
         ..RoomsConfig::default()
     };
+    let parts = Parts { games: games.clone(), log: log.clone(), server: handle.clone(), presented };
+    let reloader = Reloader::new(settings.clone(), parts);
     let (stops, stop) = mpsc::channel(1);
-    watch.spawn("the task of signals", take_signals(signals, stops, log.clone()));
+    let (reloads, reload) = mpsc::channel(1);
+    watch.spawn("the task of signals", take_signals(signals, stops, reloads));
+    let notifier = Notifier::from_env();
+    let reloading = take_reloads(reload, reloader.clone(), notifier.clone());
+    watch.spawn("the task that loads the settings", reloading);
+    watch.spawn("the task that tells systemd", notifier.clone().feed(handle.clone()));
+    if config.watch_config {
+        watch.spawn("the task that looks at the configuration", reloader.clone().watch());
+    }
     let (broken, is_broken) = oneshot::channel();
-    let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
+    let current = reloader.config();
     let stopped = async move {
         tokio::select! {
-            goodbye = stopped(stop, handle, drain) => goodbye,
+            goodbye = stopped(stop, handle, current, notifier) => goodbye,
             Ok(goodbye) = is_broken => goodbye,
         }
     };
     // A task of its own, so that its panic is one that can be told.
     let mut serving =
-        tokio::spawn(async move { server.run_rooms(&games, room, rooms, stopped).await });
+        tokio::spawn(async move { server.run_rooms(&selected, room, rooms, stopped).await });
     let failure = tokio::select! {
         ended = &mut serving => {
             ended.context("the server's task panicked; its log has the panic: please report it")??;
@@ -119,25 +134,39 @@ async fn run(
     Err(failure.into())
 }
 
-async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, log: LogHandle) {
+async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, reloads: mpsc::Sender<()>) {
     while let Some(signal) = signals.next().await {
-        match signal {
-            Signal::Stop => {
-                // More of them than the server has taken mean nothing more.
-                let _ = stops.try_send(());
-            }
-            Signal::Reload => {
-                if let Err(error) = log.reopen() {
-                    tracing::warn!(%error, "the log file cannot be opened anew");
-                }
-            }
-        }
+        let orders = match signal {
+            Signal::Stop => &stops,
+            Signal::Reload => &reloads,
+        };
+        // More of them than have been taken mean nothing more.
+        let _ = orders.try_send(());
+    }
+}
+
+async fn take_reloads(mut reload: mpsc::Receiver<()>, reloader: Reloader, notifier: Notifier) {
+    while reload.recv().await.is_some() {
+        notifier.tell("RELOADING=1");
+        // The log has the outcome.
+        let _ = reloader.reload().await;
+        notifier.tell("READY=1");
     }
 }
 
 /// Waits until the server is to stop, and has it drained first where the host wants that.
-async fn stopped(mut stop: mpsc::Receiver<()>, handle: ServerHandle, drain: Micros) -> Disconnect {
+async fn stopped(
+    mut stop: mpsc::Receiver<()>,
+    handle: ServerHandle,
+    config: Current<Arc<Config>>,
+    notifier: Notifier,
+) -> Disconnect {
     stop.recv().await;
+    let drain_seconds = config.borrow().drain_seconds;
+    let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
+    // Goodbyes come on top.
+    let within = (u64::from(drain_seconds) + 10) * 1_000_000;
+    notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
     if drain > Micros::ZERO {
         let text = "the server is shutting down after this round; join again later";
         let goodbye = Disconnect::new(Code::Draining, text);
