@@ -2,15 +2,18 @@
 //! interface, beside the thread that has the socket.
 
 use std::fs;
+use std::future::Future;
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use phaselock_quic::clock::Clock;
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use crate::admin;
 use crate::config::Config;
@@ -19,6 +22,8 @@ use crate::people::{Book, Gatekeeper, Role, Rules};
 use crate::store::{Change, Store, Thread as StoreThread};
 use crate::worlds::{Worlds, WorldsThread};
 
+/// Time between two looks at whether the threads that write are there.
+const ENDED_INTERVAL: Duration = Duration::from_millis(400);
 /// Name of the first token, and of the file that it is in.
 const FIRST_TOKEN: &str = "first";
 /// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
@@ -90,12 +95,13 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
 }
 
 impl Kept {
-    /// True if one of the threads has ended, which none does by itself.
-    pub(crate) fn has_ended(&self) -> Option<&'static str> {
-        match (self.store_thread.has_ended(), self.worlds_thread.has_ended()) {
-            (true, _) => Some("the thread of the database"),
-            (_, true) => Some("the thread of kept rooms"),
-            _ => None,
+    /// Resolves when one of the threads has ended, which none does by itself.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
+        async move {
+            while !store() && !worlds() {
+                sleep(ENDED_INTERVAL).await;
+            }
         }
     }
 
@@ -122,7 +128,9 @@ pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
         Ok(listener)
     });
     let listener = bound.with_context(|| {
-        format!("cannot listen on {address} for the administration; choose another admin_listen, or off")
+        format!(
+            "cannot listen on {address} for the administration; choose another admin_listen, or off"
+        )
     })?;
     Ok(Some(listener))
 }

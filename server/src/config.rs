@@ -20,14 +20,18 @@ use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use clap_complete::Shell;
+
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
 pub use self::loaded::{Change, SettingValue, Settings};
 pub use self::play::NAME_CHARS_MAX;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
+pub(crate) use self::sources::command_line;
 pub use self::types::{AllowList, Config, LogFormat, Password};
 pub use self::values::LISTEN_MAX;
 use self::values::{LISTEN_RULE, parse_address};
+use crate::ctl::{self, Ctl};
 
 /// The variable that names the configuration file.
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
@@ -51,6 +55,13 @@ pub enum Command {
         /// Address of that server.
         addr: SocketAddr,
     },
+    /// Administer a running server.
+    Ctl(Box<Ctl>),
+    /// Print a script that completes command lines.
+    Complete {
+        /// The shell.
+        shell: Shell,
+    },
     /// Print a game's fields and hashes.
     Describe {
         /// Name of the game; none for the server's first.
@@ -68,7 +79,12 @@ pub fn parse_from(
     args: impl IntoIterator<Item = OsString>,
     env: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Command, ConfigError> {
-    let matches = sources::command_line().try_get_matches_from(args)?;
+    let matches = command_line().try_get_matches_from(args)?;
+    if let Some(("completions", matches)) = matches.subcommand()
+        && let Some(shell) = matches.get_one::<Shell>("shell")
+    {
+        return Ok(Command::Complete { shell: *shell });
+    }
     if let Some(("describe", matches)) = matches.subcommand() {
         let game = matches.get_one::<String>("game").cloned();
         return Ok(Command::Describe { game });
@@ -97,6 +113,7 @@ pub fn parse_from(
             let text = listen.map(|listen| listen.to_string()).unwrap_or_default();
             return health_check_at(listen, OsStr::new(&text), &settings.origin("listen"));
         }
+        Some(("ctl", matches)) => Command::Ctl(Box::new(ctl::parse(matches, &settings.config)?)),
         Some(("config", matches)) => {
             Command::Show { settings: Box::new(settings), is_json: matches.get_flag("json") }
         }

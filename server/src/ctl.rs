@@ -286,8 +286,7 @@ impl Ctl {
             Act::Status => (get("/v1/status")?, print::Shape::Status),
             Act::Players => (get("/v1/players")?, print::Shape::Players),
             Act::Kick { player, sentence } => {
-                let mut body =
-                    json!({ "who": player.player, "reason": sentence.reason.join(" ") });
+                let mut body = json!({ "who": player.player, "reason": sentence.reason.join(" ") });
                 put(&mut body, "room", player.room.as_deref());
                 put(&mut body, "for", sentence.span.as_deref());
                 (post("/v1/kick", body)?, print::Shape::Done)
@@ -324,9 +323,7 @@ impl Ctl {
                 put(&mut body, "redirect", redirect.as_deref());
                 (post("/v1/drain", body)?, print::Shape::Done)
             }
-            Act::Undrain => {
-                (client.call(Method::DELETE, "/v1/drain", None)?, print::Shape::Done)
-            }
+            Act::Undrain => (client.call(Method::DELETE, "/v1/drain", None)?, print::Shape::Done),
             Act::Reload => (post("/v1/reload", json!({}))?, print::Shape::Reload),
             Act::Settings => (get("/v1/config")?, print::Shape::Settings),
             Act::LogLevel { filter } => {
@@ -348,14 +345,18 @@ impl Ctl {
                     (post("/v1/tokens", body)?, print::Shape::Token)
                 }
             },
-            Act::Audit { lines } => (get(&format!("/v1/audit?limit={lines}"))?, print::Shape::Audit),
+            Act::Audit { lines } => {
+                (get(&format!("/v1/audit?limit={lines}"))?, print::Shape::Audit)
+            }
             Act::Results => (get("/v1/results")?, print::Shape::Results),
             Act::Records { game } => {
                 let game = game.as_ref().map(|game| format!("?game={}", escaped(game)));
                 let path = format!("/v1/records{}", game.unwrap_or_default());
                 (get(&path)?, print::Shape::Records)
             }
-            Act::Backup { file } => (post("/v1/backup", json!({ "file": file }))?, print::Shape::Done),
+            Act::Backup { file } => {
+                (post("/v1/backup", json!({ "file": file }))?, print::Shape::Done)
+            }
         };
         let text = match json {
             true => serde_json::to_string_pretty(&shown.0).context("cannot write JSON")?,
@@ -482,8 +483,9 @@ impl Client {
         let roles = roles.as_array().cloned().unwrap_or_default();
         let text = |it: &Value, field: &str| it[field].as_str().unwrap_or_default().to_lowercase();
         let who = who.to_lowercase();
-        let is_meant =
-            |it: &&Value| text(it, "name") == who || who.len() >= 8 && text(it, "key").starts_with(&who);
+        let is_meant = |it: &&Value| {
+            text(it, "name") == who || who.len() >= 8 && text(it, "key").starts_with(&who)
+        };
         let found: Vec<_> = roles.iter().filter(is_meant).collect();
         match found[..] {
             [one] => Ok(text(one, "key")),
@@ -495,7 +497,8 @@ impl Client {
     /// Prints events until the server or the user ends it.
     fn follow(&self, json: bool) -> Result<()> {
         let request = self.request(Method::GET, "/v1/events").body(())?;
-        let mut answer = self.agent.run(request).with_context(|| format!("no answer from {}", self.base))?;
+        let mut answer =
+            self.agent.run(request).with_context(|| format!("no answer from {}", self.base))?;
         if !answer.status().is_success() {
             let text = answer.body_mut().read_to_string().unwrap_or_default();
             let value: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -23,22 +23,27 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phaselock::game::Best;
+use phaselock::time::Rates;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{OrderError, ServerHandle};
+use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{broadcast, watch};
 
 pub use acts::{Author, BanRequest, Whom};
 pub use events::{listen, watch_figures};
-pub use orders::{DrainRequest, Reload, ReloadReport, Reloading, SettingChange};
+pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
 pub use roster::{Person, Roster};
 pub use view::{
-    AuditEvent, Figures, HostEvent, PlayerView, RoleView, RoomView, SentenceView, SettingView,
-    StatusView, TokenView,
+    AuditEvent, Figures, HostEvent, PlayerView, RoleView, SentenceView, SettingView, StatusView,
+    TokenView,
 };
 
+use crate::beside::Kept;
+use crate::config::Config;
 use crate::logging::LogHandle;
-use crate::people::{BadSpan, BadSubject, Book, Gatekeeper};
+use crate::people::{BadSpan, BadSubject, Book};
+use crate::reload::Reloader;
 use crate::store::{AuditLine, Change, Store, StoreError, Written};
 
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
@@ -47,26 +52,18 @@ const EVENTS_MAX: usize = 1024;
 /// Fixed facts of a server.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The server's name.
-    pub name: String,
     /// Names of its games.
     pub games: Vec<String>,
     /// Addresses that it listens on.
     pub addresses: Vec<String>,
-    /// Its certificate's fingerprint.
-    pub fingerprint: String,
     /// Unix time in seconds of its start.
     pub started: i64,
-    /// Ticks a second.
-    pub tick_hz: u32,
-    /// Snapshots a second.
-    pub snapshot_hz: u32,
+    /// Ticks and snapshots a second.
+    pub rates: Rates,
     /// Directory of everything that must survive.
     pub data_dir: PathBuf,
     /// The better of two of each number that games report, by game and number.
     pub records: BTreeMap<(String, String), Best>,
-    /// Server that players are led to when this one is drained.
-    pub redirect: Option<String>,
 }
 
 /// A host's hold on a server and on all that belongs to it.
@@ -75,10 +72,10 @@ pub struct Host {
     pub(crate) facts: Facts,
     pub(crate) handle: ServerHandle,
     pub(crate) book: Arc<Book>,
-    pub(crate) gate: Arc<Gatekeeper>,
     pub(crate) store: Store,
     pub(crate) log: LogHandle,
-    pub(crate) reload: Arc<dyn Reload>,
+    pub(crate) reloader: Reloader,
+    config: Current<Arc<Config>>,
     /// Players who took a seat, and who left one, since the start.
     pub(crate) joins: AtomicU64,
     pub(crate) leaves: AtomicU64,
@@ -140,20 +137,32 @@ impl From<BadSpan> for ActError {
 
 impl Host {
     /// A host of a server with these parts.
-    pub fn new(
+    pub(crate) fn new(
         facts: Facts,
         handle: ServerHandle,
-        (book, gate): (Arc<Book>, Arc<Gatekeeper>),
-        store: Store,
+        kept: &Kept,
         log: LogHandle,
-        reload: Arc<dyn Reload>,
+        reloader: Reloader,
     ) -> Self {
         let (events, _) = broadcast::channel(EVENTS_MAX);
         let (figures, _) = watch::channel(Arc::default());
         let roster = Mutex::default();
         let (joins, leaves) = Default::default();
+        let config = reloader.config();
+        let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
         Self {
-            facts, handle, book, gate, store, log, reload, joins, leaves, roster, events, figures,
+            facts,
+            handle,
+            book,
+            store,
+            log,
+            reloader,
+            config,
+            joins,
+            leaves,
+            roster,
+            events,
+            figures,
         }
     }
 

@@ -9,18 +9,21 @@
 //! # }
 //! ```
 
-mod admin;
+pub mod admin;
 mod beside;
+mod certificate;
 pub mod config;
-mod ctl;
-mod host;
+pub mod ctl;
+pub mod host;
 pub mod lifecycle;
 pub mod logging;
-mod people;
+mod notify;
+pub mod people;
+pub mod reload;
 mod run;
 mod serve;
 mod signals;
-mod store;
-mod worlds;
+pub mod store;
+pub mod worlds;
 
 pub use run::run;

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use clap_complete::Shell;
 use phaselock::games::Games;
 use phaselock_quic::query;
 use serde_json::json;
 
-use crate::config::{Command, ConfigError, Mistake, Settings, parse};
+use crate::config::{Command, ConfigError, Mistake, Settings, command_line, parse};
 use crate::logging::complain;
 use crate::serve::serve;
 
@@ -24,6 +25,8 @@ pub fn run(games: &Games) -> ExitCode {
         Command::Check(_) => say("the settings are good"),
         Command::Show { settings, is_json } => show(&settings, is_json),
         Command::HealthCheck { addr } => check_health(addr),
+        Command::Ctl(ctl) => ctl.run().map(|()| ExitCode::SUCCESS),
+        Command::Complete { shell } => complete(shell),
         Command::Describe { game } => describe(games, game),
     };
     match done {
@@ -89,6 +92,13 @@ fn show(settings: &Settings, is_json: bool) -> Result<ExitCode> {
         .iter()
         .map(|it| format!("{:settings$}  {:values$}  {}", it.setting, it.value, it.origin));
     say(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn complete(shell: Shell) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command_line(), "phaselock-server", &mut script);
+    io::stdout().write_all(&script).context("cannot write to the standard output")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {

@@ -1,24 +1,33 @@
 //! A server from its start to its end.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use phaselock::games::Games;
+use phaselock::game::Best;
+use phaselock::games::{GameEntry, Games};
 use phaselock::server::{Command, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::identity::{Identity, map_seed};
+use phaselock_quic::identity::map_seed;
 use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
 use phaselock_quic::workers::Pool;
+use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::beside;
+use crate::certificate::{Presented, identity};
 use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
+use crate::host::{Facts, Host};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
+use crate::notify::Notifier;
+use crate::people::Gatekeeper;
+use crate::reload::{Parts, Reloader};
 use crate::signals::{Signal, Signals};
 
 /// Time for goodbyes when a part of the server has ended.
@@ -41,7 +50,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
                 // It sends nothing; it ends.
                 let _ = log_ended.await;
             });
-            run(games, config, &log, &watch, failures).await
+            run(games, settings, &log, &watch, failures).await
         });
         // A task that does not end holds up nobody.
         runtime.shutdown_background();
@@ -56,24 +65,29 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
 
 async fn run(
     games: &Games,
-    config: &Config,
+    settings: &Settings,
     log: &LogHandle,
     watch: &Watch,
     mut failures: Failures,
 ) -> Result<()> {
+    let config = &settings.config;
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
-    let identity = Identity::load_or_create(&config.data_dir)?;
+    let presented = Presented::new(identity(config)?);
+    let listener = beside::bind(config.admin_listen)?;
+    let kept = beside::open(config)?;
     let [address] = *config.listen else { bail!("several addresses to listen on") };
-    let server = Server::bind(address, &identity)?;
+    let server = Server::bind(address, presented.identity())?
+        .guarded_by(Arc::clone(&kept.gate) as _)
+        .kept_by(Arc::new(kept.worlds.clone()));
     let handle = server.handle();
     let names = config.game_names(games);
-    let games = games.select(&names)?;
+    let selected = games.select(&names)?;
     let threads = room_threads(config.rooms_max, config.room_threads);
     let room = room_config(config, threads)?;
     tracing::info!(
         address = %server.address(),
-        fingerprint = %identity.fingerprint,
+        fingerprint = %presented.fingerprint(),
         games = names.join(","),
         tick_hz = room.rates.tick_hz,
         snapshot_hz = room.rates.snapshot_hz,
@@ -91,53 +105,119 @@ async fn run(
         threads,
         ..RoomsConfig::default()
     };
+    let parts = Parts { games: games.clone(), log: log.clone(), server: handle.clone(), presented };
+    let reloader = Reloader::new(settings.clone(), parts);
     let (stops, stop) = mpsc::channel(1);
-    watch.spawn("the task of signals", take_signals(signals, stops, log.clone()));
+    let (reloads, reload) = mpsc::channel(1);
+    watch.spawn("the task of signals", take_signals(signals, stops, reloads));
+    let notifier = Notifier::from_env();
+    let reloading = take_reloads(reload, reloader.clone(), notifier.clone());
+    watch.spawn("the task that loads the settings", reloading);
+    watch.spawn("the task that tells systemd", notifier.clone().feed(handle.clone()));
+    if config.watch_config {
+        watch.spawn("the task that looks at the configuration", reloader.clone().watch());
+    }
+    let facts = Facts {
+        games: names.clone(),
+        addresses: vec![server.address().to_string()],
+        started: Clock::unix_secs(),
+        rates: room.rates,
+        data_dir: config.data_dir.clone(),
+        records: records_of(&selected),
+    };
+    let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
+    let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
+    let (beside, ended) = beside::start(Arc::new(host), listener)?;
+    if let Some(address) = administered {
+        tracing::info!(event = "administration", %address, "the administration listens");
+    }
+    watch.spawn("the thread of the administration", async {
+        // It sends nothing; it ends.
+        let _ = ended.await;
+    });
+    watch.spawn("a thread that writes", kept.ended());
+    watch.spawn("the task of the gate", keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let (broken, is_broken) = oneshot::channel();
-    let drain = Micros::from_ms(1000 * i64::from(config.drain_seconds));
+    let current = reloader.config();
     let stopped = async move {
         tokio::select! {
-            goodbye = stopped(stop, handle, drain) => goodbye,
+            goodbye = stopped(stop, handle, current, notifier) => goodbye,
             Ok(goodbye) = is_broken => goodbye,
         }
     };
     // A task of its own, so that its panic is one that can be told.
     let mut serving =
-        tokio::spawn(async move { server.run_rooms(&games, room, rooms, stopped).await });
-    let failure = tokio::select! {
+        tokio::spawn(async move { server.run_rooms(&selected, room, rooms, stopped).await });
+    let done = tokio::select! {
         ended = &mut serving => {
-            ended.context("the server's task panicked; its log has the panic: please report it")??;
-            tracing::info!("stopped");
-            return Ok(());
+            let text = "the server's task panicked; its log has the panic: please report it";
+            ended.context(text).and_then(|ended| Ok(ended?))
         }
-        failure = failures.next() => failure,
+        failure = failures.next() => {
+            let text = "a part of the server has stopped; join again";
+            // It may be stopping already.
+            let _ = broken.send(Disconnect::new(Code::Shutdown, text));
+            let _ = timeout(FAILED_TIMEOUT, serving).await;
+            Err(failure.into())
+        }
     };
-    let text = "a part of the server has stopped; join again";
-    // It may be stopping already.
-    let _ = broken.send(Disconnect::new(Code::Shutdown, text));
-    let _ = timeout(FAILED_TIMEOUT, serving).await;
-    Err(failure.into())
+    beside.end();
+    kept.close();
+    if done.is_ok() {
+        tracing::info!("stopped");
+    }
+    done
 }
 
-async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, log: LogHandle) {
+/// Has newcomers judged by the rules in force.
+async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
+    while config.changed().await.is_ok() {
+        gate.set_rules(beside::rules(&config.borrow_and_update()));
+    }
+}
+
+/// The numbers that games report for records, by game and number.
+fn records_of(games: &Games) -> BTreeMap<(String, String), Best> {
+    let of = |game: &GameEntry| {
+        let name = game.name;
+        game.measures.iter().map(move |(measure, best)| ((name.into(), (*measure).into()), *best))
+    };
+    games.iter().flat_map(of).collect()
+}
+
+async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, reloads: mpsc::Sender<()>) {
     while let Some(signal) = signals.next().await {
-        match signal {
-            Signal::Stop => {
-                // More of them than the server has taken mean nothing more.
-                let _ = stops.try_send(());
-            }
-            Signal::Reload => {
-                if let Err(error) = log.reopen() {
-                    tracing::warn!(%error, "the log file cannot be opened anew");
-                }
-            }
-        }
+        let orders = match signal {
+            Signal::Stop => &stops,
+            Signal::Reload => &reloads,
+        };
+        // More of them than have been taken mean nothing more.
+        let _ = orders.try_send(());
+    }
+}
+
+async fn take_reloads(mut reload: mpsc::Receiver<()>, reloader: Reloader, notifier: Notifier) {
+    while reload.recv().await.is_some() {
+        notifier.tell("RELOADING=1");
+        // The log has the outcome.
+        let _ = reloader.reload().await;
+        notifier.tell("READY=1");
     }
 }
 
 /// Waits until the server is to stop, and has it drained first where the host wants that.
-async fn stopped(mut stop: mpsc::Receiver<()>, handle: ServerHandle, drain: Micros) -> Disconnect {
+async fn stopped(
+    mut stop: mpsc::Receiver<()>,
+    handle: ServerHandle,
+    config: Current<Arc<Config>>,
+    notifier: Notifier,
+) -> Disconnect {
     stop.recv().await;
+    let drain_seconds = config.borrow().drain_seconds;
+    let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
+    // Goodbyes come on top.
+    let within = (u64::from(drain_seconds) + 10) * 1_000_000;
+    notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
     if drain > Micros::ZERO {
         let text = "the server is shutting down after this round; join again later";
         let goodbye = Disconnect::new(Code::Draining, text);

@@ -66,9 +66,15 @@ pub enum StoreError {
 type Reading = Box<dyn FnOnce(&Connection) + Send>;
 
 enum Job {
-    Write { changes: Vec<Change>, done: Option<oneshot::Sender<Written>> },
+    Write {
+        changes: Vec<Change>,
+        done: Option<oneshot::Sender<Written>>,
+    },
     Read(Reading),
-    Backup { file: PathBuf, done: oneshot::Sender<Result<u64, StoreError>> },
+    Backup {
+        file: PathBuf,
+        done: oneshot::Sender<Result<u64, StoreError>>,
+    },
     /// Write what is pending, and end.
     End,
 }
@@ -127,9 +133,15 @@ impl Store {
         };
         keeper.health().problem = problem;
         let thread = thread::Builder::new().name("database".into());
-        let thread = thread.spawn(move || keeper.run(&inbox)).map_err(OpenError::Thread)?;
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        let run = move || {
+            let _held = held;
+            keeper.run(&inbox);
+        };
+        let thread = thread.spawn(run).map_err(OpenError::Thread)?;
         let store = Self { jobs, health, dropped: Arc::default() };
-        let thread = Thread { jobs: store.jobs.clone(), thread };
+        let thread = Thread { jobs: store.jobs.clone(), alive, thread };
         Ok((store, everything, thread))
     }
 
@@ -187,13 +199,16 @@ impl Store {
 #[derive(Debug)]
 pub struct Thread {
     jobs: SyncSender<Job>,
+    /// The thread has the other hold on it.
+    alive: Arc<()>,
     thread: JoinHandle<()>,
 }
 
 impl Thread {
-    /// True if it has ended, which it never does by itself.
-    pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+    /// Tells whether it has ended, which it never does by itself.
+    pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+        let alive = Arc::downgrade(&self.alive);
+        move || alive.strong_count() < 2
     }
 
     /// Writes what is left, and ends the thread. Returns false if it has panicked.

@@ -86,9 +86,14 @@ impl Worlds {
         let shared = Arc::new(Shared { directory, jobs, changed });
         let writer = Arc::clone(&shared);
         let thread = thread::Builder::new().name("worlds".into());
-        let thread = thread.spawn(move || writer.run())?;
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        let thread = thread.spawn(move || {
+            let _held = held;
+            writer.run();
+        })?;
         let worlds = Self { shared: Arc::clone(&shared), kept: Arc::new(Mutex::new(kept)) };
-        Ok((worlds, WorldsThread { shared, thread }))
+        Ok((worlds, WorldsThread { shared, alive, thread }))
     }
 }
 
@@ -207,13 +212,16 @@ impl Keeper for Worlds {
 #[derive(Debug)]
 pub struct WorldsThread {
     shared: Arc<Shared>,
+    /// The thread has the other hold on it.
+    alive: Arc<()>,
     thread: JoinHandle<()>,
 }
 
 impl WorldsThread {
-    /// True if it has ended, which it never does by itself.
-    pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+    /// Tells whether it has ended, which it never does by itself.
+    pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+        let alive = Arc::downgrade(&self.alive);
+        move || alive.strong_count() < 2
     }
 
     /// Writes what is left, and ends the thread. Returns false if it has panicked.

@@ -5,6 +5,7 @@ mod arrows;
 mod asteroids;
 mod bounds;
 mod cards;
+mod changes;
 mod checkpoint;
 mod clock;
 mod conditioner;

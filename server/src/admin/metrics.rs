@@ -10,7 +10,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{RoomFigures, TIME_CLASSES, Times, Traffic};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
@@ -64,6 +64,21 @@ enum Value {
     Times(Times),
 }
 
+impl Value {
+    fn write(self, to: &mut MetricEncoder<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => to.encode_counter::<NoLabelSet, _, u64>(&count, None),
+            Self::Level(level) => to.encode_gauge(&level),
+            Self::Times(times) => {
+                let ends = TIME_CLASSES.iter().map(|micros| *micros as f64 / 1e6);
+                let classes: Vec<_> = ends.chain([f64::MAX]).zip(times.counts).collect();
+                let sum = times.micros as f64 / 1e6;
+                to.encode_histogram::<NoLabelSet>(sum, times.count(), &classes, None)
+            }
+        }
+    }
+}
+
 /// Upper ends of round trips and errors in seconds.
 const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::MAX];
 
@@ -84,26 +99,9 @@ impl Look {
         };
         let mut metric = to.encode_descriptor(name, help, None, kind)?;
         for (labels, value) in values {
-            let mut labelled;
-            let metric = match labels.is_empty() {
-                true => &mut metric,
-                false => {
-                    labelled = metric.encode_family(&labels)?;
-                    &mut labelled
-                }
-            };
-            match value {
-                Value::Count(count) => {
-                    metric.encode_counter::<NoLabelSet, _, u64>(&count, None)?;
-                }
-                Value::Level(level) => metric.encode_gauge(&level)?,
-                Value::Times(times) => {
-                    let ends = TIME_CLASSES.iter().map(|micros| *micros as f64 / 1e6);
-                    let classes = ends.chain([f64::MAX]).zip(times.counts);
-                    let classes: Vec<_> = classes.collect();
-                    let sum = times.micros as f64 / 1e6;
-                    metric.encode_histogram::<NoLabelSet>(sum, times.count(), &classes, None)?;
-                }
+            match labels.is_empty() {
+                true => value.write(&mut metric)?,
+                false => value.write(&mut metric.encode_family(&labels)?)?,
             }
         }
         Ok(())
@@ -190,14 +188,20 @@ impl Collector for Look {
         for (name, help, count) in counts {
             Self::tell(to, name, help, [(none(), Count(count))])?;
         }
-        let goodbyes = traffic.goodbyes.iter().map(|(code, count)| {
-            (vec![("code", u16::from(*code).to_string())], Count(*count))
-        });
+        let goodbyes = traffic
+            .goodbyes
+            .iter()
+            .map(|(code, count)| (vec![("code", u16::from(*code).to_string())], Count(*count)));
         Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
         let times = [(none(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
         let pending = [(none(), Level(self.health.pending as f64))];
-        Self::tell(to, "database_pending", "Changes in memory that the disk has not taken", pending)?;
+        Self::tell(
+            to,
+            "database_pending",
+            "Changes in memory that the disk has not taken",
+            pending,
+        )?;
         let help = "Round trips of those who play now";
         self.spread(to, "round_trip_seconds", help, |it| it.round_trip.map(|it| it.0))?;
         let help = "Bounds of the clocks' errors of those who play now";

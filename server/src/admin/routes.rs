@@ -12,10 +12,11 @@ use utoipa::ToSchema;
 
 use super::auth::By;
 use super::requests::{
-    Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel, MakeToken,
-    OfGame, Play, Punish, Say,
+    Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel,
+    MakeToken, OfGame, Play, Punish, Say,
 };
 use super::{answer, metrics};
+use crate::config::SettingValue;
 use crate::host::{
     ActError, Host, PlayerView, ReloadReport, RoleView, SentenceView, SettingView, StatusView,
     TokenView,
@@ -67,11 +68,7 @@ pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>>
 
 /// Puts a player out.
 #[utoipa::path(post, path = "/v1/kick", request_body = Kick, responses((status = 200, body = Done)))]
-pub(super) async fn kick(
-    By(by): By,
-    State(host): AtHost,
-    Body(asked): Body<Kick>,
-) -> Answer<Done> {
+pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick>) -> Answer<Done> {
     Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
 }
 
@@ -144,13 +141,21 @@ pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play
 
 /// Begins the game that is played anew.
 #[utoipa::path(post, path = "/v1/round", request_body = Again, responses((status = 200, body = Done)))]
-pub(super) async fn round(By(by): By, State(host): AtHost, Body(asked): Body<Again>) -> Answer<Done> {
+pub(super) async fn round(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Again>,
+) -> Answer<Done> {
     Ok(done(host.play(&by, None, asked.room.as_deref()).await?))
 }
 
 /// Takes nobody in any more, and ends the server with the round or when the time is up.
 #[utoipa::path(post, path = "/v1/drain", request_body = Drain, responses((status = 200, body = Done)))]
-pub(super) async fn drain(By(by): By, State(host): AtHost, Body(asked): Body<Drain>) -> Answer<Done> {
+pub(super) async fn drain(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Drain>,
+) -> Answer<Done> {
     Ok(done(host.drain(&by, &asked.into()).await?))
 }
 
@@ -170,7 +175,9 @@ pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadRepo
 #[utoipa::path(get, path = "/v1/config", responses((status = 200, body = Vec<SettingView>)))]
 pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<SettingView>> {
     by.needs(Right::Look)?;
-    Ok(Json(host.reload.settings()))
+    let view =
+        |it: SettingValue| SettingView { setting: it.setting, value: it.value, origin: it.origin };
+    Ok(Json(host.reloader.list().await.into_iter().map(view).collect()))
 }
 
 /// Has other lines logged.
@@ -188,7 +195,7 @@ pub(super) async fn log_level(
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct LineView {
     /// Unix time in milliseconds.
-    time: i64,
+    time: u64,
     /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
     level: String,
     /// The part of the program.

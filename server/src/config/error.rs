@@ -5,9 +5,10 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
+use phaselock_quic::identity::IdentityError;
 use thiserror::Error;
 
-use crate::logging::complain;
+use crate::logging::{LoggingError, complain};
 
 /// The settings cannot be used.
 #[derive(Debug, Error)]
@@ -34,6 +35,12 @@ pub enum Mistake {
     Both { origin: String, other: String },
     #[error("{origin} is not enough: {missing} is needed too")]
     Lacks { origin: String, missing: &'static str },
+    #[error(transparent)]
+    Log(#[from] LoggingError),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error("cannot load the settings: {0}")]
+    Reload(String),
     #[error("cannot read {}, which {origin} names: {source}", path.display())]
     File { path: PathBuf, origin: String, source: io::Error },
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]

@@ -15,9 +15,10 @@ use super::CONFIG_VARIABLE;
 use super::error::Mistake;
 use super::loaded::{Given, Layers};
 use super::settings::{Kind, Setting, settings};
+use crate::ctl;
 
 /// The command line: one option for each setting.
-pub(super) fn command_line() -> clap::Command {
+pub(crate) fn command_line() -> clap::Command {
     let option = |flag, value, help| {
         let arg = Arg::new(flag).long(flag).value_name(value).help(help);
         arg.global(true).value_parser(value_parser!(OsString))
@@ -40,6 +41,14 @@ pub(super) fn command_line() -> clap::Command {
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
         .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
+    let completions = clap::Command::new("completions")
+        .about("Print a script for a shell that completes this program's command lines")
+        .arg(
+            Arg::new("shell")
+                .value_name("SHELL")
+                .required(true)
+                .value_parser(value_parser!(clap_complete::Shell)),
+        );
     let show = clap::Command::new("config")
         .about("Print all settings with their values and where those come from")
         .arg(flag("json", "Print them as JSON"));
@@ -58,7 +67,9 @@ pub(super) fn command_line() -> clap::Command {
             "Say what is wrong with the settings, and end; the exit status is 0 if nothing is",
         ))
         .args(settings)
+        .subcommand(ctl::command())
         .subcommand(health_check)
+        .subcommand(completions)
         .subcommand(describe)
         .subcommand(show)
 }
@@ -103,14 +114,14 @@ pub(super) fn variables(
     (layer, config)
 }
 
-/// True if a variable belongs to the tests, or to Kubernetes, which sets some in every container
+/// True if a variable belongs to [`ctl`](crate::ctl), to the tests, or to Kubernetes, which sets some in every container
 /// near a service called "phaselock"
 /// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
 fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
         || name.starts_with("PHASELOCK_PORT_")
         || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
-    kubernetes || name.starts_with("PHASELOCK_TEST_")
+    kubernetes || name == ctl::TOKEN_VARIABLE || name.starts_with("PHASELOCK_TEST_")
 }
 
 /// A file of all settings takes a few KiB; a bigger one is some other file.

@@ -31,77 +31,101 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
         Shape::Token => plain(&value["token"]),
         Shape::Status => status(value),
         Shape::Reload => reload(value),
-        Shape::Players => table(value, &[
-            ("SEAT", |it| format!("p{}", it["seat"])),
-            ("NAME", |it| plain(&it["name"])),
-            ("ROOM", |it| plain(&it["room"])),
-            ("PING", |it| millis(&it["ping"])),
-            ("JITTER", |it| millis(&it["jitter"])),
-            ("LOSS", |it| format!("{:.1} %", it["loss"].as_f64().unwrap_or(0.0) * 100.0)),
-            ("OFFSET", |it| millis(&it["offset"])),
-            ("LATE", |it| plain(&it["late_inputs"])),
-            ("ROLE", |it| plain(&it["role"])),
-            ("ADDRESS", |it| plain(&it["address"])),
-            ("KEY", |it| plain(&it["key"]).chars().take(12).collect()),
-            ("", |it| match (it["away"].as_bool(), it["muted"].is_null()) {
-                (Some(true), _) => "away".into(),
-                (_, false) => "muted".into(),
-                _ => String::new(),
-            }),
-        ]),
-        Shape::Sentences => table(value, &[
-            ("ID", |it| plain(&it["id"])),
-            ("KIND", |it| plain(&it["kind"])),
-            ("SUBJECT", |it| plain(&it["subject"])),
-            ("NAME", |it| plain(&it["name"])),
-            ("UNTIL", |it| time(&it["until"], "forever")),
-            ("BY", |it| plain(&it["by"])),
-            ("REASON", |it| plain(&it["reason"])),
-        ]),
-        Shape::Settings => table(value, &[
-            ("SETTING", |it| plain(&it["setting"])),
-            ("VALUE", |it| plain(&it["value"])),
-            ("ORIGIN", |it| plain(&it["origin"])),
-        ]),
+        Shape::Players => table(
+            value,
+            &[
+                ("SEAT", |it| format!("p{}", it["seat"])),
+                ("NAME", |it| plain(&it["name"])),
+                ("ROOM", |it| plain(&it["room"])),
+                ("PING", |it| millis(&it["ping"])),
+                ("JITTER", |it| millis(&it["jitter"])),
+                ("LOSS", |it| format!("{:.1} %", it["loss"].as_f64().unwrap_or(0.0) * 100.0)),
+                ("OFFSET", |it| millis(&it["offset"])),
+                ("LATE", |it| plain(&it["late_inputs"])),
+                ("ROLE", |it| plain(&it["role"])),
+                ("ADDRESS", |it| plain(&it["address"])),
+                ("KEY", |it| plain(&it["key"]).chars().take(12).collect()),
+                ("", |it| match (it["away"].as_bool(), it["muted"].is_null()) {
+                    (Some(true), _) => "away".into(),
+                    (_, false) => "muted".into(),
+                    _ => String::new(),
+                }),
+            ],
+        ),
+        Shape::Sentences => table(
+            value,
+            &[
+                ("ID", |it| plain(&it["id"])),
+                ("KIND", |it| plain(&it["kind"])),
+                ("SUBJECT", |it| plain(&it["subject"])),
+                ("NAME", |it| plain(&it["name"])),
+                ("UNTIL", |it| time(&it["until"], "forever")),
+                ("BY", |it| plain(&it["by"])),
+                ("REASON", |it| plain(&it["reason"])),
+            ],
+        ),
+        Shape::Settings => table(
+            value,
+            &[
+                ("SETTING", |it| plain(&it["setting"])),
+                ("VALUE", |it| plain(&it["value"])),
+                ("ORIGIN", |it| plain(&it["origin"])),
+            ],
+        ),
         Shape::Log => lines(value, |it| {
             format!("{} {:5} {}", clock(&it["time"]), plain(&it["level"]), plain(&it["text"]))
         }),
-        Shape::Roles => table(value, &[
-            ("ROLE", |it| plain(&it["role"])),
-            ("NAME", |it| plain(&it["name"])),
-            ("KEY", |it| plain(&it["key"])),
-            ("BY", |it| plain(&it["by"])),
-        ]),
-        Shape::Tokens => table(value, &[
-            ("NAME", |it| plain(&it["name"])),
-            ("ROLE", |it| plain(&it["role"])),
-            ("MADE", |it| time(&it["made"], "")),
-        ]),
-        Shape::Audit => table(value, &[
-            ("TIME", |it| time(&it["time"], "")),
-            ("BY", |it| plain(&it["by"])),
-            ("ROLE", |it| plain(&it["role"])),
-            ("ACT", |it| plain(&it["act"])),
-            ("WHOM", |it| plain(&it["whom"])),
-            ("WHY", |it| plain(&it["why"])),
-            ("DETAIL", |it| plain(&it["detail"])),
-        ]),
-        Shape::Results => table(value, &[
-            ("TIME", |it| time(&it["time"], "")),
-            ("ROOM", |it| plain(&it["room"])),
-            ("GAME", |it| plain(&it["game"])),
-            ("ROUND", |it| plain(&it["round"])),
-            ("NAME", |it| plain(&it["name"])),
-            ("NUMBER", |it| plain(&it["measure"])),
-            ("VALUE", |it| plain(&it["value"])),
-        ]),
-        Shape::Records => table(value, &[
-            ("GAME", |it| plain(&it["game"])),
-            ("NUMBER", |it| plain(&it["measure"])),
-            ("VALUE", |it| plain(&it["value"])),
-            ("NAME", |it| plain(&it["name"])),
-            ("TIME", |it| time(&it["time"], "")),
-        ]),
+        Shape::Roles => table(
+            value,
+            &[
+                ("ROLE", |it| plain(&it["role"])),
+                ("NAME", |it| plain(&it["name"])),
+                ("KEY", |it| plain(&it["key"])),
+                ("BY", |it| plain(&it["by"])),
+            ],
+        ),
+        Shape::Tokens => table(
+            value,
+            &[
+                ("NAME", |it| plain(&it["name"])),
+                ("ROLE", |it| plain(&it["role"])),
+                ("MADE", |it| time(&it["made"], "")),
+            ],
+        ),
+        Shape::Audit => table(
+            value,
+            &[
+                ("TIME", |it| time(&it["time"], "")),
+                ("BY", |it| plain(&it["by"])),
+                ("ROLE", |it| plain(&it["role"])),
+                ("ACT", |it| plain(&it["act"])),
+                ("WHOM", |it| plain(&it["whom"])),
+                ("WHY", |it| plain(&it["why"])),
+                ("DETAIL", |it| plain(&it["detail"])),
+            ],
+        ),
+        Shape::Results => table(
+            value,
+            &[
+                ("TIME", |it| time(&it["time"], "")),
+                ("ROOM", |it| plain(&it["room"])),
+                ("GAME", |it| plain(&it["game"])),
+                ("ROUND", |it| plain(&it["round"])),
+                ("NAME", |it| plain(&it["name"])),
+                ("NUMBER", |it| plain(&it["measure"])),
+                ("VALUE", |it| plain(&it["value"])),
+            ],
+        ),
+        Shape::Records => table(
+            value,
+            &[
+                ("GAME", |it| plain(&it["game"])),
+                ("NUMBER", |it| plain(&it["measure"])),
+                ("VALUE", |it| plain(&it["value"])),
+                ("NAME", |it| plain(&it["name"])),
+                ("TIME", |it| time(&it["time"], "")),
+            ],
+        ),
     };
     if text.is_empty() { "none".into() } else { text }
 }
@@ -192,8 +216,19 @@ fn status(value: &Value) -> String {
     let of = |name: &str| plain(&value[name]);
     let up = value["now"].as_i64().unwrap_or(0) - value["started"].as_i64().unwrap_or(0);
     let mut lines = vec![
-        format!("{}, version {}, up for {}", of("name"), of("version"), crate::people::span_text(up)),
-        format!("{} of {} players, {} bots, at {}", of("players"), of("seats"), of("bots"), of("address")),
+        format!(
+            "{}, version {}, up for {}",
+            of("name"),
+            of("version"),
+            crate::people::span_text(up)
+        ),
+        format!(
+            "{} of {} players, {} bots, at {}",
+            of("players"),
+            of("seats"),
+            of("bots"),
+            of("address")
+        ),
         format!("database: {}", of("database")),
     ];
     let dropped = value["log"]["dropped"].as_u64().unwrap_or(0);
@@ -205,23 +240,29 @@ fn status(value: &Value) -> String {
         lines.push(format!("draining until {until}: {}", plain(&value["draining"]["text"])));
     }
     lines.push(String::new());
-    lines.push(table(&value["rooms"], &[
-        ("ROOM", |it| plain(&it["code"])),
-        ("GAME", |it| plain(&it["game"])),
-        ("PLAYERS", |it| format!("{} of {}", it["players"], it["seats"])),
-        ("BOTS", |it| plain(&it["bots"])),
-        ("ROUND", |it| plain(&it["round"])),
-        ("TICK", |it| format!("{} µs, 99 % {}", it["tick_micros"]["mean"], it["tick_micros"]["p99"])),
-        ("BUSY", |it| format!("{:.1} %", it["busy"].as_f64().unwrap_or(0.0) * 100.0)),
-        ("LATE", |it| plain(&it["late_inputs"])),
-        ("PANICS", |it| plain(&it["panics"])),
-    ]));
+    lines.push(table(
+        &value["rooms"],
+        &[
+            ("ROOM", |it| plain(&it["code"])),
+            ("GAME", |it| plain(&it["game"])),
+            ("PLAYERS", |it| format!("{} of {}", it["players"], it["seats"])),
+            ("BOTS", |it| plain(&it["bots"])),
+            ("ROUND", |it| plain(&it["round"])),
+            ("TICK", |it| {
+                format!("{} µs, 99 % {}", it["tick_micros"]["mean"], it["tick_micros"]["p99"])
+            }),
+            ("BUSY", |it| format!("{:.1} %", it["busy"].as_f64().unwrap_or(0.0) * 100.0)),
+            ("LATE", |it| plain(&it["late_inputs"])),
+            ("PANICS", |it| plain(&it["panics"])),
+        ],
+    ));
     lines.join("\n")
 }
 
 fn reload(value: &Value) -> String {
     let line = |it: &Value| {
-        let change = format!("{}: {} -> {}", plain(&it["setting"]), plain(&it["from"]), plain(&it["to"]));
+        let change =
+            format!("{}: {} -> {}", plain(&it["setting"]), plain(&it["from"]), plain(&it["to"]));
         match plain(&it["why"]) {
             why if why.is_empty() => change,
             why => format!("{change} ({why})"),

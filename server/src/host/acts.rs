@@ -329,7 +329,8 @@ impl Host {
         }
         self.tell(super::HostEvent::said(code.as_ref(), text));
         let detail = Some(clean(text));
-        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new()).await?;
+        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new())
+            .await?;
         Ok(())
     }
 
@@ -351,7 +352,8 @@ impl Host {
                 let Subject::Key(key) = Subject::parse("key", key)? else {
                     return Err(ActError::Bad("state a key".into()));
                 };
-                let here = self.roster().people().find(|it| it.key == key).map(|it| it.name.clone());
+                let here =
+                    self.roster().people().find(|it| it.key == key).map(|it| it.name.clone());
                 (key, here)
             }
             _ => return Err(ActError::Bad("state one of who or key".into())),

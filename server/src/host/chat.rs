@@ -61,10 +61,12 @@ impl Host {
         line: &str,
     ) -> Result<Vec<String>, ActError> {
         let (command, rest) = word(line.trim_start_matches('/'));
-        let may = |right: &Option<Right>| right.is_none_or(|right| role.is_some_and(|it| it.may(right)));
+        let may =
+            |right: &Option<Right>| right.is_none_or(|right| role.is_some_and(|it| it.may(right)));
         let known = COMMANDS.iter().find(|(name, ..)| *name == command);
         let Some((name, usage, _)) = known.filter(|(.., right)| may(right)) else {
-            let text = format!("there is no command /{command} for you; /help lists those that are");
+            let text =
+                format!("there is no command /{command} for you; /help lists those that are");
             return Err(ActError::Bad(text));
         };
         let by = Author { name: person.name.clone(), role: role.unwrap_or(Role::Viewer) };
@@ -98,7 +100,12 @@ impl Host {
                 Ok(lines)
             }
             "players" => {
-                let people = self.roster().people().filter(|it| it.room == person.room).cloned().collect::<Vec<_>>();
+                let people = self
+                    .roster()
+                    .people()
+                    .filter(|it| it.room == person.room)
+                    .cloned()
+                    .collect::<Vec<_>>();
                 let lines = people.iter().map(|it| match self.book.role(it.key) {
                     Some(role) => format!("p{} {} ({role})", it.player.0, it.name),
                     None => format!("p{} {}", it.player.0, it.name),

@@ -56,14 +56,25 @@ impl Host {
                 let address = address.map(|it| it.to_string());
                 self.joins.fetch_add(1, Ordering::Relaxed);
                 self.note_session(key, &name, now);
-                HostEvent::Joined { room: code, seat: player.0, name, key: key.to_string(), address }
+                HostEvent::Joined {
+                    room: code,
+                    seat: player.0,
+                    name,
+                    key: key.to_string(),
+                    address,
+                }
             }
             Event::Left { player, reason } => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
                     self.note_time(person, now);
                 }
-                HostEvent::Left { room: code, seat: player.0, name: name().unwrap_or_default(), reason }
+                HostEvent::Left {
+                    room: code,
+                    seat: player.0,
+                    name: name().unwrap_or_default(),
+                    reason,
+                }
             }
             Event::Away { player } => {
                 let name = name().unwrap_or_default();
@@ -136,13 +147,7 @@ impl Host {
         self.store.note(vec![Change::Record(record)]);
     }
 
-    fn note_results(
-        &self,
-        room: &RoomCode,
-        round: u32,
-        numbers: OfRound,
-        time: i64,
-    ) {
+    fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {
         let results = numbers.into_iter().map(|((_, measure), (person, value))| {
             Change::Result(RoundResult {
                 time,
@@ -203,7 +208,9 @@ impl Host {
                 // A count that fell is another session's.
                 let was = was.filter(|was| was.accepted <= figures.stats.accepted);
                 stats.insert(at.clone(), figures.stats);
-                let Some(person) = self.roster().at(code, figures.player).cloned() else { continue };
+                let Some(person) = self.roster().at(code, figures.player).cloned() else {
+                    continue;
+                };
                 let was = was.unwrap_or(figures.stats);
                 players.push(self.player_view(&person, Some(figures), was, now));
             }
@@ -219,17 +226,18 @@ impl Host {
             until: now + i64::try_from(left.as_secs()).unwrap_or(0),
             text: goodbye.text,
         });
-        let sum = |count: fn(&RoomView) -> u16| rooms.iter().map(|room| u32::from(count(room))).sum();
+        let sum =
+            |count: fn(&RoomView) -> u16| rooms.iter().map(|room| u32::from(count(room))).sum();
         StatusView {
-            name: facts.name.clone(),
+            name: self.config.borrow().name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             games: facts.games.clone(),
             address: facts.addresses.clone(),
-            fingerprint: facts.fingerprint.clone(),
+            fingerprint: self.reloader.fingerprint().to_string(),
             started: facts.started,
             now,
-            tick_hz: facts.tick_hz,
-            snapshot_hz: facts.snapshot_hz,
+            tick_hz: facts.rates.tick_hz,
+            snapshot_hz: facts.rates.snapshot_hz,
             players: sum(|room| room.players),
             seats: sum(|room| room.seats),
             bots: sum(|room| room.bots),

@@ -1,9 +1,6 @@
 //! Orders to the server as a whole.
 
-use std::fmt::Debug;
-use std::future::Future;
 use std::path::{Component, Path};
-use std::pin::Pin;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand;
@@ -16,7 +13,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::acts::room_code;
-use super::{ActError, Author, Host, SettingView, done};
+use super::{ActError, Author, Host, done};
+use crate::config::{Change, Mistake};
 use crate::people::{Right, Role, parse_span};
 
 /// Time for which a server is drained where nothing else is said.
@@ -49,18 +47,12 @@ pub struct ReloadReport {
     pub needs_restart: Vec<SettingChange>,
 }
 
-/// Loading settings again, as the program does it.
-pub trait Reload: Debug + Send + Sync {
-    /// Loads them; all or nothing. An error is a list of all mistakes.
-    fn reload(&self) -> Reloading<'_>;
-
-    /// Settings in force.
-    fn settings(&self) -> Vec<SettingView>;
+impl From<&Change> for SettingChange {
+    fn from(it: &Change) -> Self {
+        let why = it.restart.map(str::to_owned);
+        Self { setting: it.setting.clone(), from: it.from.clone(), to: it.to.clone(), why }
+    }
 }
-
-/// See [`Reload::reload`].
-pub type Reloading<'a> =
-    Pin<Box<dyn Future<Output = Result<ReloadReport, Vec<String>>> + Send + 'a>>;
 
 /// A request to drain the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,7 +80,8 @@ impl Host {
         let whom = code.map(|code| format!("room {code}"));
         let written =
             self.record(by, act, (whom, None, game.map(str::to_owned)), Vec::new()).await?;
-        let text = game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
+        let text =
+            game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
         Ok(done(text, written))
     }
 
@@ -102,19 +95,24 @@ impl Host {
                 None => return Err(ActError::Bad("a server is drained within some time".into())),
             },
         };
-        let redirect = request.redirect.clone().or_else(|| self.facts.redirect.clone());
+        let redirect = request.redirect.clone().or_else(|| self.config.borrow().redirect.clone());
         if redirect.as_ref().is_some_and(|it| it.len() > TEXT_BYTES_MAX || !it.contains(':')) {
             return Err(ActError::Bad("a redirect is host:port".into()));
         }
         let text = request.text.clone().unwrap_or_else(|| {
             let minutes = within.as_secs() / 60.0;
-            format!("the server shuts down after this round, or in {minutes:.0} minutes at the latest")
+            format!(
+                "the server shuts down after this round, or in {minutes:.0} minutes at the latest"
+            )
         });
-        let goodbye =
-            Disconnect { redirect: redirect.clone(), ..Disconnect::new(Code::Draining, text.clone()) };
+        let goodbye = Disconnect {
+            redirect: redirect.clone(),
+            ..Disconnect::new(Code::Draining, text.clone())
+        };
         self.handle.command(Command::Drain { goodbye, within }).await?;
         let detail = format!("within {} s", within.as_secs());
-        let written = self.record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new()).await?;
+        let written =
+            self.record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new()).await?;
         Ok(done("the server is drained".into(), written))
     }
 
@@ -132,7 +130,14 @@ impl Host {
     /// Loads the settings again.
     pub async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
         by.needs(Right::Manage)?;
-        let report = self.reload.reload().await.map_err(ActError::Mistakes)?;
+        let text = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
+        let loaded = self.reloader.reload().await;
+        let loaded = loaded.map_err(|mistakes| ActError::Mistakes(text(mistakes)))?;
+        let views = |changes: &[Change]| changes.iter().map(SettingChange::from).collect();
+        let report = ReloadReport {
+            changed: views(&loaded.changed),
+            needs_restart: views(&loaded.needs_restart),
+        };
         let names: Vec<_> = report.changed.iter().map(|it| &*it.setting).collect();
         let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
         self.record(by, "reload", (None, None, detail), Vec::new()).await?;
@@ -154,7 +159,8 @@ impl Host {
         let mut parts = Path::new(file).components();
         let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
         if !is_plain || file.starts_with('.') {
-            let text = "a backup goes into the data directory: name a new file there, without a path";
+            let text =
+                "a backup goes into the data directory: name a new file there, without a path";
             return Err(ActError::Bad(text.into()));
         }
         let bytes = self.store.backup(self.facts.data_dir.join(file)).await?;

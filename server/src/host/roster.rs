@@ -129,7 +129,9 @@ impl Roster {
             [] => None,
             [person] => Some(Ok(person.clone())),
             _ => {
-                let all = found.iter().map(|it| format!("{} (p{}, room {})", it.name, it.player.0, it.room));
+                let all = found
+                    .iter()
+                    .map(|it| format!("{} (p{}, room {})", it.name, it.player.0, it.room));
                 let all: Vec<_> = all.take(5).collect();
                 let text = format!(
                     "several players are meant by {who:?}: {}; name the seat, and the room",

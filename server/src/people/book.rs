@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use phaselock::identity::PublicKey;
 
-use super::{Act, Role, Sentence, Subject};
+use super::{Act, Role, Sentence};
 use crate::store::{Change, Everything};
 
 /// Bans and mutes at most. Arbitrary: each hello looks through them, in a fraction of a
@@ -55,7 +55,10 @@ impl Book {
         Self(RwLock::new(Lists {
             sentences: sentences.into_iter().map(|sentence| (sentence.id, sentence)).collect(),
             roles: roles.into_iter().map(role).collect(),
-            tokens: tokens.into_iter().map(|(name, hash, role, made)| (name, (hash, role, made))).collect(),
+            tokens: tokens
+                .into_iter()
+                .map(|(name, hash, role, made)| (name, (hash, role, made)))
+                .collect(),
             last,
         }))
     }
@@ -117,18 +120,10 @@ impl Book {
         now: i64,
     ) -> Option<Sentence> {
         let lists = self.lists();
-        let holds = |it: &&Sentence| {
-            it.act == act && it.holds(now) && it.subject.is_about(key, address)
-        };
+        let holds =
+            |it: &&Sentence| it.act == act && it.holds(now) && it.subject.is_about(key, address);
         let found = lists.sentences.values().filter(holds);
         found.max_by_key(|it| it.until.unwrap_or(i64::MAX)).cloned()
-    }
-
-    /// The number of a ban or mute against a subject.
-    pub fn find(&self, act: Act, subject: &Subject) -> Option<i64> {
-        let lists = self.lists();
-        let found = lists.sentences.values().find(|it| it.act == act && it.subject == *subject);
-        found.map(|it| it.id)
     }
 
     /// A player's role.

@@ -71,7 +71,19 @@ mod tests {
         assert_eq!(parse_span("10m"), Ok(Some(600)));
         assert_eq!(parse_span("2w"), Ok(Some(1_209_600)));
         assert_eq!(parse_span("forever"), Ok(None));
-        for bad in ["", "m", "10", "-1m", "+1m", "0s", "1y", "99999999999999999999s", "101000w", "1.5h", "é"] {
+        for bad in [
+            "",
+            "m",
+            "10",
+            "-1m",
+            "+1m",
+            "0s",
+            "1y",
+            "99999999999999999999s",
+            "101000w",
+            "1.5h",
+            "é",
+        ] {
             assert_eq!(parse_span(bad), Err(BadSpan), "{bad}");
         }
     }

@@ -144,21 +144,23 @@ impl Change {
     fn write(&self, to: &Transaction<'_>) -> rusqlite::Result<()> {
         let key_text = |key: &PublicKey| key.to_string();
         match self {
-            Self::Sentence(it) => to.prepare_cached(
-                "INSERT OR REPLACE INTO sentences
+            Self::Sentence(it) => to
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO sentences
                  (id, act, kind, subject, name, reason, author, made, until)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?.execute(params![
-                it.id,
-                it.act.as_str(),
-                it.subject.kind(),
-                it.subject.to_string(),
-                it.name,
-                it.reason,
-                it.author,
-                it.made,
-                it.until
-            ])?,
+                )?
+                .execute(params![
+                    it.id,
+                    it.act.as_str(),
+                    it.subject.kind(),
+                    it.subject.to_string(),
+                    it.name,
+                    it.reason,
+                    it.author,
+                    it.made,
+                    it.until
+                ])?,
             Self::Lift(id) => {
                 to.prepare_cached("DELETE FROM sentences WHERE id = ?1")?.execute(params![id])?
             }

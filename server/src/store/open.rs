@@ -115,7 +115,11 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
     for (from, step) in MIGRATIONS.iter().enumerate().skip(version) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(step)?;
-        transaction.pragma_update(None, "user_version", from + 1)?;
+        transaction.pragma_update(
+            None,
+            "user_version",
+            i64::try_from(from + 1).unwrap_or(i64::MAX),
+        )?;
         transaction.commit()?;
         tracing::debug!(version = from + 1, "the database's schema is brought up to date");
     }

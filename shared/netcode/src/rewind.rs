@@ -137,6 +137,15 @@ impl<E: Entity> Past<E> {
         Self { policy: Rewind { most, ..policy }, ticks_max, ..Self::default() }
     }
 
+    /// Goes by another policy from now on, with what is kept already.
+    pub fn configure(&mut self, rates: Rates, policy: Rewind) {
+        let Self { policy, ticks_max, .. } = Self::new(rates, policy);
+        (self.policy, self.ticks_max) = (policy, ticks_max);
+        while self.ticks.len() > ticks_max {
+            self.ticks.pop_front();
+        }
+    }
+
     /// The policy in force.
     pub fn policy(&self) -> Rewind {
         self.policy

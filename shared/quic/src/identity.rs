@@ -3,6 +3,7 @@
 //! Clients pin the certificate's fingerprint, so a lost key turns every player away. So nothing
 //! here overwrites a file, and anything doubtful is an error that says what to do.
 
+mod presented;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
+use self::presented::Presented;
+
 const CERTIFICATE_FILE: &str = "cert.pem";
 const KEY_FILE: &str = "key.pem";
 
@@ -35,8 +38,8 @@ pub struct Identity {
     pub key: PrivateKeyDer<'static>,
     /// The digest of [`certificate`](Self::certificate).
     pub fingerprint: Fingerprint,
-    /// Chain behind the certificate, from an authority.
-    intermediates: Vec<CertificateDer<'static>>,
+    /// Certificate and key as handshakes have them; servers of this identity share it.
+    presented: Arc<Presented>,
 }
 
 /// A server has no identity.
@@ -62,6 +65,8 @@ pub enum IdentityError {
     Mismatch { certificate: PathBuf, key: PathBuf },
     #[error("cannot make a certificate: {0}")]
     Generate(#[from] rcgen::Error),
+    #[error("cannot use the key that was made: {0}")]
+    Key(#[from] rustls::Error),
 }
 
 impl Identity {
@@ -70,8 +75,7 @@ impl Identity {
     /// Its files are `cert.pem` and `key.pem`. A host may put those of an authority there, with the
     /// chain in `cert.pem`, the server's own certificate first.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, IdentityError> {
-        let certificate_path = data_dir.join(CERTIFICATE_FILE);
-        let key_path = data_dir.join(KEY_FILE);
+        let (certificate_path, key_path) = Self::paths_in(data_dir);
         let certificate_pem = read_if_present(&certificate_path)?;
         let key_pem = read_if_present(&key_path)?;
         match (certificate_pem, key_pem) {
@@ -102,6 +106,29 @@ impl Identity {
         }
     }
 
+    /// The identity in these files: the certificate with its chain, the server's own first, and
+    /// the private key.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
+        let [certificate_pem, key_pem] = [certificate, key].map(|path| {
+            let missing = || io_error("open", path)(io::ErrorKind::NotFound.into());
+            read_if_present(path)?.ok_or_else(missing)
+        });
+        let (certificate_pem, key_pem) = (certificate_pem?, key_pem?);
+        keep_private(key);
+        Self::from_pem(certificate, &certificate_pem, key, &key_pem)
+    }
+
+    /// The paths of certificate and key in a data directory.
+    pub fn paths_in(data_dir: &Path) -> (PathBuf, PathBuf) {
+        (data_dir.join(CERTIFICATE_FILE), data_dir.join(KEY_FILE))
+    }
+
+    /// Has servers of this identity present another one's certificate from now on. Who is connected
+    /// notices nothing.
+    pub fn present(&self, other: &Self) {
+        self.presented.replace(&other.presented);
+    }
+
     /// A new identity that is stored nowhere.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
@@ -109,12 +136,11 @@ impl Identity {
 
     /// The server's TLS 1.3 configuration, without client certificates, offering `alpn`.
     pub fn server_crypto(&self, alpn: &[u8]) -> Result<rustls::ServerConfig, rustls::Error> {
-        let mut chain = vec![self.certificate.clone()];
-        chain.extend(self.intermediates.iter().cloned());
+        let presented = Arc::clone(&self.presented);
         let mut crypto = rustls::ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_no_client_auth()
-            .with_single_cert(chain, self.key.clone_key())?;
+            .with_cert_resolver(presented);
         crypto.alpn_protocols = vec![alpn.to_vec()];
         // Our clients never resume a session, so tickets would be for nothing.
         crypto.send_tls13_tickets = 0;
@@ -139,12 +165,11 @@ impl Identity {
         let certificate = params.self_signed(&key)?;
         let (certificate_pem, key_pem) = (certificate.pem(), key.serialize_pem());
         let der = certificate.der().clone();
-        let identity = Self {
-            fingerprint: fingerprint_of(&der),
-            certificate: der,
-            key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
-            intermediates: Vec::new(),
-        };
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let signing = provider().key_provider.load_private_key(key.clone_key())?;
+        let presented = Presented::new(CertifiedKey::new(vec![der.clone()], signing));
+        let fingerprint = fingerprint_of(&der);
+        let identity = Self { fingerprint, certificate: der, key, presented };
         Ok((identity, certificate_pem, key_pem))
     }
 
@@ -165,17 +190,16 @@ impl Identity {
             }
             error => unusable(key_path, format!("is not valid PEM ({error})")),
         })?;
-        let mut rest = chain.iter().cloned();
-        let Some(certificate) = rest.next() else {
+        let Some(certificate) = chain.first().cloned() else {
             return Err(unusable(certificate_path, "holds no certificate in PEM".to_owned()));
         };
-        let intermediates = rest.collect();
 
         let provider = provider();
         let signing = provider.key_provider.load_private_key(key.clone_key()).map_err(|error| {
             unusable(key_path, format!("holds a private key that does not load ({error})"))
         })?;
-        match CertifiedKey::new(chain, signing).keys_match() {
+        let certified = CertifiedKey::new(chain, signing);
+        match certified.keys_match() {
             Ok(()) => {}
             Err(rustls::Error::InconsistentKeys(_)) => {
                 return Err(IdentityError::Mismatch {
@@ -190,7 +214,8 @@ impl Identity {
                 ));
             }
         }
-        Ok(Self { fingerprint: fingerprint_of(&certificate), certificate, key, intermediates })
+        let presented = Presented::new(certified);
+        Ok(Self { fingerprint: fingerprint_of(&certificate), certificate, key, presented })
     }
 }
 

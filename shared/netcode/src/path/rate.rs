@@ -35,6 +35,7 @@
 //! if nobody sends more than what is available; and each snapshot that is sent may take
 //! [`SNAPSHOT_BYTES_MIN`].
 
+mod bounds;
 #[cfg(test)]
 mod tests;
 

@@ -74,3 +74,52 @@ impl Default for RoomConfig {
         }
     }
 }
+
+/// Settings that a room takes over while it runs; each is as in [`RoomConfig`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoomChanges {
+    /// The server's name. Those who are there keep the one that they were welcomed with.
+    pub name: String,
+    /// Number of bots. More of them come as far as the game has seats.
+    pub bots: u16,
+    /// Seats for people. With fewer of them nobody is put out, but seats that are freed stay free.
+    pub players_max: u16,
+    /// Most bytes of snapshots a second for one client.
+    pub client_bytes_per_second: u32,
+    /// Kinds of entities that are sent by another rule than the game declares.
+    pub send: Vec<(String, SendRule)>,
+    /// Greatest rewind for a shot; none for the game's own.
+    pub rewind: Option<Micros>,
+    /// Side that a rewind favours; none for the game's own.
+    pub favour: Option<Favour>,
+    /// Time for which seats are kept from now on.
+    pub resume: Micros,
+    /// Rounds of a game; none for no end.
+    pub rounds: Option<u32>,
+}
+
+impl RoomChanges {
+    /// The settings of a configuration.
+    pub fn of(config: &RoomConfig) -> Self {
+        Self {
+            name: config.name.clone(),
+            bots: config.bots,
+            players_max: config.players_max,
+            client_bytes_per_second: config.client_bytes_per_second,
+            send: config.send.clone(),
+            rewind: config.rewind,
+            favour: config.favour,
+            resume: config.resume,
+            rounds: config.rounds,
+        }
+    }
+
+    /// Puts them into a configuration.
+    pub fn apply(self, config: &mut RoomConfig) {
+        let Self { name, bots, players_max, client_bytes_per_second, send, .. } = self;
+        (config.name, config.bots, config.players_max) = (name, bots, players_max);
+        (config.client_bytes_per_second, config.send) = (client_bytes_per_second, send);
+        (config.rewind, config.favour) = (self.rewind, self.favour);
+        (config.resume, config.rounds) = (self.resume, self.rounds);
+    }
+}

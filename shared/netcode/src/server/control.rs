@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use super::config::RoomChanges;
 use super::people::Mute;
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
@@ -46,6 +47,9 @@ pub enum Command {
         /// The rule.
         rule: SendRule,
     },
+    /// Takes over other settings, also for later games. What a client of the room is told only
+    /// when it joins stays for those who are there.
+    Configure(Box<RoomChanges>),
     /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
     /// or when the time is up.
     Drain {
@@ -141,6 +145,8 @@ pub enum Event {
         /// The rule in force.
         rule: SendRule,
     },
+    /// The room has taken over other settings.
+    Configured,
     /// A round of the game is over.
     Round {
         /// Rounds of the game so far.

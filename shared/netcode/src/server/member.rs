@@ -95,6 +95,11 @@ const JITTER_GAIN: i64 = 16;
 const TRANSIT_CHANGE_MAX: Micros = Micros::from_ms(2000);
 
 impl Member {
+    /// Sets the most bytes of snapshots a second.
+    pub(super) fn set_bytes_per_second(&mut self, most: u32) {
+        self.rate.set_most(most);
+    }
+
     /// A newcomer who said hello.
     pub(super) fn new(
         (player, name): (PlayerId, String),

@@ -3,6 +3,7 @@
 pub mod any;
 mod broadcast;
 mod bucket;
+mod changes;
 mod checkpoint;
 mod config;
 mod control;
@@ -22,7 +23,7 @@ mod workers;
 
 pub use any::AnyRoom;
 pub use checkpoint::{RestoreError, game_of};
-pub use config::RoomConfig;
+pub use config::{RoomChanges, RoomConfig};
 pub use control::{Command, CommandError, Event};
 pub use interest::{Interest, Sight};
 pub use output::{ClientId, Output};

@@ -156,6 +156,7 @@ impl<G: Game> Room<G> {
                 self.host.config.send.push((kind, rule));
                 self.send_by(found, rule);
             }
+            Command::Configure(changes) => self.configure(*changes),
             Command::Drain { goodbye, within } => {
                 let text = goodbye.text.clone();
                 tracing::info!(%text, within_secs = within.as_secs(), "draining");

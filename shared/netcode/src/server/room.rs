@@ -40,8 +40,8 @@ use super::rotation::{Host, Rotation};
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
     pub(super) name: String,
-    bot: Box<dyn Bot<G>>,
-    random: Random,
+    pub(super) bot: Box<dyn Bot<G>>,
+    pub(super) random: Random,
 }
 
 /// One world and its members.

@@ -115,7 +115,7 @@ fn a_chain_keeps_its_order() {
     let leaf = fs::read_to_string(&path).expect("readable");
     fs::write(&path, leaf + &intermediate).expect("writable");
     let found = Identity::load_or_create(dir.path()).expect("a chain");
-    assert_eq!((found.fingerprint, found.intermediates.len()), (identity.fingerprint, 1));
+    assert_eq!((found.fingerprint, found.presented.get().cert.len()), (identity.fingerprint, 2));
 }
 
 #[test]

@@ -203,10 +203,17 @@ impl Directory {
         }
     }
 
-    /// True if no thread of rooms stands still.
+    /// Takes in that rooms have so many seats from now on.
+    pub(super) fn set_seats(&self, players_max: u16) {
+        self.list().players_max = players_max;
+    }
+
+    /// True if no thread of rooms stands still. Drained ones end without their rooms.
     pub(super) fn are_running(&self, now: LocalTime) -> bool {
         let list = self.list();
-        (0..list.heartbeats.len()).all(|shard| !list.is_silent(shard, now))
+        let has_ended =
+            |at| list.draining.is_some() && list.rooms.values().all(|it| it.shard != at);
+        (0..list.heartbeats.len()).all(|at| !list.is_silent(at, now) || has_ended(at))
     }
 
     /// The heartbeat of a thread of rooms; any other's is nobody's.

@@ -1,9 +1,9 @@
 //! The host's end of a running server.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use phaselock::server::{Command, CommandError, Event};
+use phaselock::server::{Command, CommandError, Event, RoomChanges};
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -11,7 +11,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, RoomFigures};
+use super::newcomers::SharedPlaces;
+use super::plan::SharedChanges;
 use crate::clock::Clock;
+use crate::settings::SPARE_CONNECTIONS;
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
 pub(super) const ORDERS_MAX: usize = 64;
@@ -75,8 +78,19 @@ pub struct ServerHandle {
     events: broadcast::Sender<RoomEvent>,
     directory: Arc<Directory>,
     counters: Arc<Counters>,
+    changes: SharedChanges,
     /// Set once the server runs.
-    clock: Arc<OnceLock<Clock>>,
+    running: Arc<OnceLock<Running>>,
+}
+
+/// Parts of a server that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) clock: Clock,
+    pub(super) places: SharedPlaces,
+    pub(super) rooms_max: usize,
+    /// There are several games.
+    pub(super) has_rotation: bool,
 }
 
 /// The server's end.
@@ -86,7 +100,8 @@ pub(super) struct Host {
     pub(super) events: broadcast::Sender<RoomEvent>,
     pub(super) directory: Arc<Directory>,
     pub(super) counters: Arc<Counters>,
-    pub(super) clock: Arc<OnceLock<Clock>>,
+    pub(super) changes: SharedChanges,
+    pub(super) running: Arc<OnceLock<Running>>,
 }
 
 pub(super) fn channel() -> (ServerHandle, Host) {
@@ -94,15 +109,18 @@ pub(super) fn channel() -> (ServerHandle, Host) {
     let (events, _) = broadcast::channel(EVENTS_MAX);
     let directory = Arc::new(Directory::new());
     let counters = Arc::new(Counters::default());
-    let clock = Arc::default();
-    let handle = ServerHandle {
-        orders: order_sender,
-        events: events.clone(),
-        directory: Arc::clone(&directory),
-        counters: Arc::clone(&counters),
-        clock: Arc::clone(&clock),
+    let (changes, running) = (Arc::default(), Arc::default());
+    let handle =
+        ServerHandle { orders: order_sender, events, directory, counters, changes, running };
+    let host = Host {
+        orders,
+        events: handle.events.clone(),
+        directory: Arc::clone(&handle.directory),
+        counters: Arc::clone(&handle.counters),
+        changes: Arc::clone(&handle.changes),
+        running: Arc::clone(&handle.running),
     };
-    (handle, Host { orders, events, directory, counters, clock })
+    (handle, host)
 }
 
 impl ServerHandle {
@@ -115,6 +133,9 @@ impl ServerHandle {
             self.directory.drain(Some((goodbye.clone(), Instant::now() + within)));
         } else if command == Command::Undrain {
             self.directory.drain(None);
+        }
+        if let Command::Configure(changes) = &command {
+            self.change(changes);
         }
         let rooms = self.directory.destinations();
         let is_personal =
@@ -137,6 +158,16 @@ impl ServerHandle {
             carried_out = carried_out.and(answer);
         }
         if self.orders.is_closed() { Err(OrderError::Stopped) } else { carried_out }
+    }
+
+    /// Has rooms that are opened from now on take over other settings.
+    fn change(&self, changes: &RoomChanges) {
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(changes.clone());
+        self.directory.set_seats(changes.players_max);
+        if let Some(running) = self.running.get() {
+            let places = usize::from(changes.players_max) * running.rooms_max;
+            running.places.widen(places + SPARE_CONNECTIONS);
+        }
     }
 
     /// Has an order carried out in one room, and waits for the result. A room that is drained is
@@ -171,7 +202,12 @@ impl ServerHandle {
         answer(done, Instant::now() + ANSWER_TIMEOUT).await
     }
 
-    async fn give(&self, to: Destination, task: Task) -> Result<Answer, OrderError> {
+    async fn give(&self, to: Destination, mut task: Task) -> Result<Answer, OrderError> {
+        let has_rotation = self.running.get().is_some_and(|running| running.has_rotation);
+        if let Task::Command(Command::Configure(changes)) = &mut task {
+            // A game alone has no end.
+            changes.rounds = changes.rounds.filter(|_| has_rotation);
+        }
         let (done, result) = oneshot::channel();
         let order = Order { to, task, done };
         self.orders.send(order).await.map_err(|_| OrderError::Stopped)?;
@@ -197,8 +233,8 @@ impl ServerHandle {
     /// True if the server runs and each of its threads of rooms had a turn within the last second:
     /// ticks run, and newcomers are taken in.
     pub fn is_ticking(&self) -> bool {
-        let runs = |clock: &Clock| self.directory.are_running(clock.now());
-        !self.orders.is_closed() && self.clock.get().is_some_and(runs)
+        let runs = |running: &Running| self.directory.are_running(running.clock.now());
+        !self.orders.is_closed() && self.running.get().is_some_and(runs)
     }
 
     /// Figures of all rooms, those too that no status tells of.

@@ -70,7 +70,7 @@ use directory::Directory;
 pub use directory::RoomFigures;
 use drive::{Driver, Shard, Shutdown};
 use entrance::Entrance;
-use handle::{ORDERS_MAX, Order};
+use handle::{ORDERS_MAX, Order, Running};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
@@ -186,8 +186,7 @@ impl Server {
         config: RoomConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) {
-        let hosting = self.hosting.clone();
-        let plan = Plan::new(games, config, RoomsConfig::default(), false, hosting);
+        let plan = self.plan(games, config, RoomsConfig::default(), false);
         // Only more threads can fail to start.
         let _ = self.play(plan, RoomsConfig::default(), Box::pin(shutdown)).await;
     }
@@ -203,8 +202,13 @@ impl Server {
         rooms: RoomsConfig,
         shutdown: impl Future<Output = Disconnect> + Send + 'static,
     ) -> Result<(), ThreadError> {
-        let plan = Plan::new(games, config, rooms, true, self.hosting.clone());
+        let plan = self.plan(games, config, rooms, true);
         self.play(plan, rooms, Box::pin(shutdown)).await
+    }
+
+    fn plan(&self, games: &Games, config: RoomConfig, rooms: RoomsConfig, catches: bool) -> Plan {
+        let hosting = self.hosting.clone();
+        Plan::new(games, config, rooms, catches, hosting, Arc::clone(&self.host.changes))
     }
 
     async fn play(
@@ -227,15 +231,18 @@ impl Server {
 
         let Self { socket, endpoint, host, .. } = self;
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
+        let places = SharedPlaces::new(places);
         if let Some(keeper) = &plan.hosting.keeper {
             host.directory.list_kept(keeper.kept());
         }
         // Nothing has set it before: a server runs once.
-        let _ = host.clock.set(clock);
+        let has_rotation = plan.games.len() > 1;
+        let running = Running { clock, places: places.clone(), rooms_max, has_rotation };
+        let _ = host.running.set(running);
         let common = Common {
             socket,
             clock,
-            places: SharedPlaces::new(places),
+            places,
             plan: Arc::new(plan),
             directory: host.directory,
             events: host.events,

@@ -25,6 +25,12 @@ impl SharedPlaces {
         Self(Arc::new(Mutex::new(Places::new(max))))
     }
 
+    /// Has so many places at least, from now on.
+    pub(super) fn widen(&self, max: usize) {
+        let mut places = self.lock();
+        places.max = places.max.max(max);
+    }
+
     /// The places, for a moment.
     pub(super) fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,9 +1,11 @@
 //! Settings of a server's rooms.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use phaselock::games::{GameEntry, Games};
 #[cfg(doc)]
 use phaselock::limits::ROOMS_MAX;
-use phaselock::server::RoomConfig;
+use phaselock::server::{RoomChanges, RoomConfig};
 use phaselock::time::Micros;
 
 use super::hosting::Hosting;
@@ -41,8 +43,13 @@ pub(super) struct Plan {
     pub(super) is_many: bool,
     /// A room that panics is opened again; otherwise the server panics.
     pub(super) catches: bool,
+    /// Settings that the host has changed since, also for rooms that are opened later.
+    pub(super) changes: SharedChanges,
     pub(super) hosting: Hosting,
 }
+
+/// Changes of the rooms' settings, from the host to rooms that are opened later.
+pub(super) type SharedChanges = Arc<Mutex<Option<RoomChanges>>>;
 
 impl Plan {
     pub(super) fn new(
@@ -51,12 +58,22 @@ impl Plan {
         rooms: RoomsConfig,
         catches: bool,
         hosting: Hosting,
+        changes: SharedChanges,
     ) -> Self {
         let games: Vec<_> = games.iter().cloned().collect();
-        // A game alone has no end.
-        let rounds = config.rounds.filter(|_| games.len() > 1);
         let is_many = rooms.rooms.max(rooms.rooms_max) > 1;
-        let config = RoomConfig { rounds, ..config };
-        Self { games, config, empty: rooms.empty, is_many, catches, hosting }
+        Self { games, config, empty: rooms.empty, is_many, catches, changes, hosting }
+    }
+
+    /// Settings of a room that is opened now.
+    pub(super) fn config(&self) -> RoomConfig {
+        let mut config = self.config.clone();
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(changes) = changes {
+            changes.apply(&mut config);
+        }
+        // A game alone has no end.
+        config.rounds = config.rounds.filter(|_| self.games.len() > 1);
+        config
     }
 }

@@ -121,7 +121,7 @@ impl Rooms {
     /// Opens a listed room with nobody in it.
     fn start(&mut self, id: RoomId, panics: Panics) {
         let Some(code) = self.directory.code(id) else { return };
-        let config = &self.plan.config;
+        let config = self.plan.config();
         let now = self.clock.now();
         // All rooms tick at the same moments, so that a thread wakes up once for all of them.
         let since = ServerTime((now - config.start).0);
@@ -132,7 +132,7 @@ impl Rooms {
             number: id.number(),
             start: config.start + since,
             unix_micros: config.unix_micros.saturating_add(since.0),
-            ..config.clone()
+            ..config
         };
         let span = match self.plan.is_many {
             true => tracing::error_span!("room", code = code.as_str()),

@@ -1,0 +1,175 @@
+//! Notifications to systemd, which starts the server as a service of `Type=notify`: that it is up,
+//! loads its settings, stops, and is alive. The protocol is that of sd_notify(3): lines in a
+//! datagram to a Unix socket.
+
+use std::time::Duration;
+
+use phaselock_quic::server::ServerHandle;
+use tokio::time::sleep;
+
+/// Time between looks at a server that is about to run.
+const START_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The way to systemd, if it started this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notifier(Option<socket::Socket>);
+
+impl Notifier {
+    /// The way that the environment names.
+    pub(crate) fn from_env() -> Self {
+        Self(std::env::var_os("NOTIFY_SOCKET").and_then(|name| socket::Socket::to(&name)))
+    }
+
+    /// Tells the state, as lines of `NAME=value`. Without systemd this does nothing.
+    pub(crate) fn tell(&self, state: &str) {
+        if let Some(socket) = &self.0 {
+            socket.send(state.as_bytes());
+        }
+    }
+
+    /// Tells that the server is up once it is, and then that it is alive while all its rooms tick,
+    /// for ever.
+    pub(crate) async fn feed(self, server: ServerHandle) {
+        while !server.is_ticking() {
+            sleep(START_INTERVAL).await;
+        }
+        self.tell("READY=1");
+        let Some(interval) = watchdog_interval(|name| std::env::var(name).ok()) else {
+            return std::future::pending().await;
+        };
+        let mut was_ticking = true;
+        loop {
+            let is_ticking = server.is_ticking();
+            if is_ticking {
+                self.tell("WATCHDOG=1");
+            } else if was_ticking {
+                tracing::error!("rooms stand still; the watchdog is not told that all is well");
+            }
+            was_ticking = is_ticking;
+            sleep(interval).await;
+        }
+    }
+}
+
+/// Time between two signs of life, half of what systemd waits for one; none if it waits for none
+/// of this process.
+fn watchdog_interval(variable: impl Fn(&str) -> Option<String>) -> Option<Duration> {
+    let micros = variable("WATCHDOG_USEC")?.parse::<u64>().ok().filter(|micros| *micros > 0)?;
+    let is_ours = variable("WATCHDOG_PID").is_none_or(|id| id == std::process::id().to_string());
+    is_ours.then(|| Duration::from_micros(micros / 2))
+}
+
+#[cfg(unix)]
+mod socket {
+    //! A Unix socket without a path of its own.
+
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+    use std::sync::Arc;
+
+    /// A socket, and whom it sends to.
+    #[derive(Clone, Debug)]
+    pub(super) struct Socket(Arc<(UnixDatagram, SocketAddr)>);
+
+    impl Socket {
+        /// A socket to a path, or to an abstract name that begins with `@`.
+        pub(super) fn to(name: &OsStr) -> Option<Self> {
+            let address = match name.as_bytes() {
+                [b'@', name @ ..] => abstract_address(name)?,
+                _ => SocketAddr::from_pathname(name).ok()?,
+            };
+            let socket = UnixDatagram::unbound().ok()?;
+            // A full socket costs a notification, and not a tick.
+            socket.set_nonblocking(true).ok()?;
+            Some(Self(Arc::new((socket, address))))
+        }
+
+        pub(super) fn send(&self, bytes: &[u8]) {
+            let (socket, address) = &*self.0;
+            if let Err(error) = socket.send_to_addr(bytes, address) {
+                tracing::debug!(%error, "systemd could not be told");
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn abstract_address(name: &[u8]) -> Option<SocketAddr> {
+        use std::os::linux::net::SocketAddrExt;
+        SocketAddr::from_abstract_name(name).ok()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn abstract_address(_name: &[u8]) -> Option<SocketAddr> {
+        None
+    }
+}
+
+#[cfg(not(unix))]
+mod socket {
+    //! No system without Unix sockets has systemd.
+
+    use std::ffi::OsStr;
+
+    #[derive(Clone, Debug)]
+    pub(super) struct Socket;
+
+    impl Socket {
+        pub(super) fn to(_name: &OsStr) -> Option<Self> {
+            None
+        }
+
+        pub(super) fn send(&self, _bytes: &[u8]) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn notifications_come_by_path_and_by_abstract_name() {
+        use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("notify");
+        let by_path = UnixDatagram::bind(&path).expect("a socket");
+        let mut listeners = vec![(by_path, path.into_os_string())];
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::linux::net::SocketAddrExt;
+            let name = format!("phaselock-test-{}", std::process::id());
+            let address = SocketAddr::from_abstract_name(&name).expect("a name");
+            let by_name = UnixDatagram::bind_addr(&address).expect("a socket");
+            listeners.push((by_name, format!("@{name}").into()));
+        }
+        for (listener, name) in listeners {
+            let notifier = Notifier(socket::Socket::to(&name));
+            notifier.tell("READY=1");
+            let mut bytes = [0; 64];
+            let len = listener.recv(&mut bytes).expect("it comes");
+            assert_eq!(&bytes[..len], b"READY=1", "{name:?}");
+        }
+        // Nobody there is nothing to fail for.
+        Notifier(socket::Socket::to("/nowhere/at/all".as_ref())).tell("READY=1");
+    }
+
+    #[test]
+    fn the_watchdog_is_fed_twice_as_often_as_it_wants() {
+        let interval = |micros: &str, id: Option<&str>| {
+            watchdog_interval(|name| match name {
+                "WATCHDOG_USEC" => Some(micros.to_owned()),
+                _ => id.map(str::to_owned),
+            })
+        };
+        let own = std::process::id().to_string();
+        assert_eq!(interval("10000000", None), Some(Duration::from_secs(5)));
+        assert_eq!(interval("10000000", Some(&own)), Some(Duration::from_secs(5)));
+        assert_eq!(interval("10000000", Some("1")), None, "it is another process's");
+        for none in ["", "0", "-1", "soon"] {
+            assert_eq!(interval(none, None), None, "{none}");
+        }
+        assert_eq!(watchdog_interval(|_| None), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Settings that change while the server runs: all of them that are good, or none.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fs, mem};
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::games::Games;
+use phaselock::server::{Command, RoomChanges};
+use phaselock::time::Micros;
+use phaselock_quic::server::ServerHandle;
+use tokio::sync::{Mutex, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use crate::certificate::{self, Presented};
+use crate::config::{Change, Config, Mistake, SettingValue, Settings};
+use crate::logging::LogHandle;
+use crate::run::check_games;
+
+/// Time between two looks at the files that settings come from.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// Most bytes of such a file that are looked at; none that is valid is longer.
+const WATCH_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Loads the settings again while the server runs. Copies are of the same one.
+#[derive(Clone, Debug)]
+pub struct Reloader(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    parts: Parts,
+    /// The settings in force.
+    settings: Mutex<Settings>,
+    config: watch::Sender<Arc<Config>>,
+}
+
+/// Parts of the server that settings are for.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// All games that there are.
+    pub(crate) games: Games,
+    pub(crate) log: LogHandle,
+    pub(crate) server: ServerHandle,
+    pub(crate) presented: Presented,
+}
+
+/// Outcome of loading the settings again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReloadReport {
+    /// Settings that have taken effect.
+    pub changed: Vec<Change>,
+    /// Settings that take effect when the server starts again; each says why.
+    pub needs_restart: Vec<Change>,
+}
+
+impl Reloader {
+    /// A reloader for a server with these settings in force.
+    pub(crate) fn new(settings: Settings, parts: Parts) -> Self {
+        let (config, _) = watch::channel(Arc::new(settings.config.clone()));
+        Self(Arc::new(Inner { parts, settings: Mutex::new(settings), config }))
+    }
+
+    /// Fingerprint of the certificate in force.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.0.parts.presented.fingerprint()
+    }
+
+    /// The configuration in force, now and after each change.
+    pub fn config(&self) -> watch::Receiver<Arc<Config>> {
+        self.0.config.subscribe()
+    }
+
+    /// All settings in force with their values and origins.
+    pub async fn list(&self) -> Vec<SettingValue> {
+        self.0.settings.lock().await.list()
+    }
+
+    /// Loads the settings from where they came from, and has those take effect that can; the log
+    /// says which. The log file is opened anew.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes that there are; then nothing has changed.
+    pub async fn reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
+        let done = self.try_reload().await;
+        match &done {
+            Ok(report) => tell(report),
+            Err(mistakes) => {
+                for mistake in mistakes {
+                    tracing::error!(%mistake, "a mistake in the settings");
+                }
+                let mistakes = mistakes.len();
+                tracing::error!(mistakes, "the settings were not loaded; those before stay");
+            }
+        }
+        done
+    }
+
+    async fn try_reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
+        let Inner { parts: Parts { games, log, server, presented }, settings, config } = &*self.0;
+        let mut in_force = settings.lock().await;
+        let before = in_force.clone();
+        // Files may take their time; ticks do not wait for them.
+        let loaded = spawn_blocking(move || before.load_again()).await;
+        let newer = loaded.map_err(|error| vec![Mistake::Reload(error.to_string())])??;
+        let mistakes = check_games(games, &newer);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let changes = in_force.changes(&newer);
+        let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.restart.is_some());
+        let next = in_force.in_force(&newer)?;
+        let identity = presented.newer(&next.config);
+        let identity = identity.map_err(|error| vec![Mistake::Identity(error)])?;
+        log.reopen().map_err(|error| vec![Mistake::Log(error)])?;
+        // From here on nothing is refused any more.
+        let before = mem::replace(&mut *in_force, next);
+        let (before, after) = (&before.config, &in_force.config);
+        if before.log_filter != after.log_filter {
+            log.set_filter(&after.log_filter).map_err(|error| vec![Mistake::Log(error)])?;
+        }
+        if let Some(identity) = identity {
+            let from = presented.replace(&identity).to_string();
+            let to = identity.fingerprint.to_string();
+            changed.push(Change { setting: "certificate".to_owned(), from, to, restart: None });
+        }
+        let rooms = room_changes(after);
+        if room_changes(before) != rooms {
+            // One that stands still takes it over when it goes on.
+            if let Err(error) = server.command(Command::Configure(Box::new(rooms))).await {
+                tracing::warn!(%error, "a room has not taken over the settings yet");
+            }
+        }
+        config.send_replace(Arc::new(after.clone()));
+        Ok(ReloadReport { changed, needs_restart })
+    }
+
+    /// Loads the settings whenever a file that they come from has other content, for ever.
+    pub async fn watch(self) {
+        let mut known = self.digest().await;
+        loop {
+            sleep(WATCH_INTERVAL).await;
+            let digest = self.digest().await;
+            if mem::replace(&mut known, digest) != digest {
+                tracing::info!("a file of the settings has changed");
+                // The log has the outcome.
+                let _ = self.reload().await;
+            }
+        }
+    }
+
+    /// A digest of all files that settings come from.
+    async fn digest(&self) -> u64 {
+        let settings = self.0.settings.lock().await;
+        let Config { password_file, allow_list, .. } = &settings.config;
+        let (certificate, key) = certificate::paths(&settings.config);
+        let allow_list = allow_list.as_ref().map(|list| list.path.clone());
+        let config = settings.file().map(PathBuf::from);
+        let optional = [password_file.clone(), allow_list, config];
+        drop(settings);
+        let paths: Vec<_> = optional.into_iter().flatten().chain([certificate, key]).collect();
+        spawn_blocking(move || digest(&paths)).await.unwrap_or_default()
+    }
+}
+
+fn digest(paths: &[PathBuf]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for path in paths {
+        // A pipe could be read once only, and for ever.
+        let metadata = fs::metadata(path);
+        let is_small = metadata.is_ok_and(|it| it.is_file() && it.len() <= WATCH_BYTES_MAX);
+        is_small.then(|| fs::read(path).ok()).flatten().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn tell(report: &ReloadReport) {
+    for Change { setting, from, to, .. } in &report.changed {
+        tracing::info!(setting, from, to, "a setting has changed");
+    }
+    for Change { setting, from, to, restart } in &report.needs_restart {
+        tracing::warn!(setting, from, to, why = restart, "a setting needs a restart");
+    }
+    let (changed, needs_restart) = (report.changed.len(), report.needs_restart.len());
+    tracing::info!(changed, needs_restart, "the settings were loaded");
+}
+
+/// Settings of rooms that take effect while they run.
+fn room_changes(config: &Config) -> RoomChanges {
+    RoomChanges {
+        name: config.name.clone(),
+        bots: config.bots,
+        players_max: config.max_players,
+        client_bytes_per_second: config.client_bytes,
+        send: config.send.clone(),
+        rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
+        favour: config.favour,
+        resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
+        rounds: Some(config.rounds),
+    }
+}

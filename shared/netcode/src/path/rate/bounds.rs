@@ -1,0 +1,15 @@
+//! Bounds of a send rate that change while it runs.
+
+#[cfg(doc)]
+use crate::limits::SNAPSHOT_BYTES_MIN;
+
+use super::SendRate;
+
+impl SendRate {
+    /// Sets the most bytes of snapshots a second, from now on; at least [`SNAPSHOT_BYTES_MIN`] a
+    /// snapshot.
+    pub fn set_most(&mut self, most: u32) {
+        self.most = u64::from(most).max(self.least);
+        self.rate = self.rate.min(self.most);
+    }
+}

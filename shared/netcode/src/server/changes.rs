@@ -1,0 +1,83 @@
+//! Settings of a room that change while it runs.
+
+use super::config::RoomChanges;
+use super::control::Event;
+use super::naming::free_name;
+use super::room::{BotSeat, Room};
+use super::rotation::bot_name;
+use super::seating::free_seat;
+use crate::fields::{Entity, find_kind};
+use crate::game::{Game, Profile, new_bot};
+use crate::ids::PlayerId;
+use crate::limits::BOTS_MAX;
+use crate::motion::send_rule::SendRule;
+use crate::random::Random;
+use crate::rewind::Rewind;
+use crate::wire::control::{Seat, ServerMessage};
+
+impl<G: Game> Room<G> {
+    /// Takes over other settings.
+    pub(super) fn configure(&mut self, changes: RoomChanges) {
+        let sent_before = self.host.config.send.clone();
+        changes.apply(&mut self.host.config);
+        self.send_by_all(&sent_before);
+        let config = &self.host.config;
+        let most = config.rewind.unwrap_or(G::REWIND.most);
+        let favour = config.favour.unwrap_or(G::REWIND.favour);
+        self.world.past.configure(config.rates, Rewind { most, favour });
+        for seated in self.members.values_mut() {
+            seated.member.set_bytes_per_second(config.client_bytes_per_second);
+        }
+        self.set_bots(config.bots.min(BOTS_MAX));
+        self.host.tell(Event::Configured);
+    }
+
+    /// Sends each kind by its rule in the configuration, or else by the game's.
+    fn send_by_all(&mut self, before: &[(String, SendRule)]) {
+        let rules = self.host.config.send.clone();
+        let find = |name: &str| find_kind(G::Entity::KINDS, name).ok();
+        // Of several rules for a kind the last one counts.
+        let named = |rules: &[(String, SendRule)], kind| {
+            let found = rules.iter().rev().find(|(name, _)| find(name) == Some(kind));
+            found.map(|(_, rule)| *rule)
+        };
+        for kind in 0..G::Entity::KINDS.len() as u8 {
+            let [was, is] = [before, &rules].map(|rules| named(rules, kind));
+            let declared = || (G::KIT.sending)(kind);
+            if was != is {
+                self.send_by(kind, is.unwrap_or_else(declared));
+            }
+        }
+    }
+
+    /// Has so many bots play, as far as there are seats.
+    fn set_bots(&mut self, count: u16) {
+        while self.bots.len() > usize::from(count) {
+            let Some((player, _)) = self.bots.pop_last() else { break };
+            self.game.leave(&mut self.world, player);
+            self.world.set_profile(player, None);
+            self.broadcast(&ServerMessage::Left { player });
+        }
+        // Of the tick too, so that each lot of bots plays in its own way.
+        let mut random = Random::new(self.host.config.seed ^ 0xb07 ^ self.world.tick.0 << 32);
+        let seats = usize::from(G::SEATS_MAX);
+        while self.bots.len() < usize::from(count) && self.bots.len() + self.members.len() < seats {
+            self.add_bot(random.fork());
+        }
+        self.world.snap();
+    }
+
+    fn add_bot(&mut self, random: Random) {
+        let people = self.members.values().map(|it| (it.member.player, &*it.member.name));
+        let taken = people.chain(self.bots.iter().map(|(player, seat)| (*player, &*seat.name)));
+        let player: PlayerId =
+            free_seat(taken.clone().map(|(player, _)| player), &mut self.host.next_player);
+        let number = self.bots.len() as u16 + 1;
+        let name = free_name(taken.map(|(_, name)| name), bot_name(number));
+        self.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
+        let seat = BotSeat { name: name.clone(), bot: new_bot::<G>(), random };
+        self.bots.insert(player, seat);
+        self.game.join(&mut self.world, player);
+        self.broadcast(&ServerMessage::Joined(vec![(player, Seat { name, bot: true })]));
+    }
+}

@@ -1,0 +1,171 @@
+//! Settings of rooms that change while they run.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::game::Game;
+use phaselock::games::Games;
+use phaselock::link::LinkConfig;
+use phaselock::motion::SendRule;
+use phaselock::rewind::{Favour, Rewind};
+use phaselock::server::{AnyRoom, Command, Event, RoomChanges, RoomConfig};
+use phaselock::time::Micros;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::rooms::RoomCode;
+use phaselock_games::asteroids::Asteroids;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::identity::Identity;
+use phaselock_quic::server::{RoomsConfig, Server};
+use phaselock_testing::{Sim, room_config};
+use phaselock_tests::toy::Bells;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+
+const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
+
+fn config() -> RoomConfig {
+    let send = vec![("Rock".to_owned(), SendRule::Every)];
+    RoomConfig { players_max: 4, send, ..room_config(3, 2) }
+}
+
+fn configure<G: Game>(sim: &mut Sim<G>, changes: RoomChanges) {
+    let order = Command::Configure(Box::new(changes));
+    sim.room.handle_command(sim.now, order).expect("it is carried out");
+}
+
+fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
+    std::iter::from_fn(|| sim.room.poll_event()).collect()
+}
+
+/// A client, which [`frame`] drives.
+fn player(address: SocketAddr, pins: Pins, room: Option<RoomCode>) -> Driver {
+    let options = Options::new(address.to_string().parse().expect("an address"), pins);
+    let session = SessionConfig { room, ..SessionConfig::new(Games::new().with::<Bells>(), "Ada") };
+    Driver::spawn_here(options, session, Clock::start())
+}
+
+async fn frame(player: &mut Driver) {
+    player.receive();
+    let now = player.clock().now();
+    player.session.handle_frame(now);
+    player.transmit();
+    sleep(Duration::from_millis(8)).await;
+}
+
+#[test]
+fn a_room_takes_over_settings_and_goes_on() {
+    let mut sim = Sim::<Asteroids>::with(config());
+    let ada = sim.join_bot(CABLE);
+    sim.run(1.0);
+    events(&mut sim);
+    let changes = RoomChanges {
+        name: "another".into(),
+        bots: 5,
+        rewind: Some(Micros::from_ms(120)),
+        favour: Some(Favour::Defender),
+        rounds: Some(3),
+        send: Vec::new(),
+        ..RoomChanges::of(&config())
+    };
+    configure(&mut sim, changes.clone());
+    let declared = Event::Sending { kind: "Rock", rule: SendRule::Predictable };
+    assert_eq!(events(&mut sim), [declared, Event::Configured]);
+    let status = sim.room.status();
+    assert_eq!((status.server.as_str(), status.bots), ("another", 5));
+    let policy = Rewind { most: Micros::from_ms(120), favour: Favour::Defender };
+    assert_eq!(sim.room.world().past.policy(), policy);
+    sim.run(2.0);
+    let roster = sim.clients[ada].core().roster().len();
+    assert_eq!(roster, 6, "the player has heard of the bots");
+    assert_eq!(*sim.clients[ada].session.state(), State::Connected);
+
+    // The same once more changes nothing, and fewer bots leave.
+    configure(&mut sim, changes.clone());
+    assert_eq!(events(&mut sim), [Event::Configured]);
+    configure(&mut sim, RoomChanges { bots: 1, ..changes });
+    sim.run(2.0);
+    assert_eq!(sim.clients[ada].core().roster().len(), 2);
+    assert_eq!(sim.room.status().bots, 1);
+}
+
+#[test]
+fn nobody_is_put_out_of_a_room_that_shrinks_and_nobody_gets_a_seat_there() {
+    let mut sim = Sim::<Asteroids>::with(config());
+    let old = [sim.join_bot(CABLE), sim.join_bot(CABLE)];
+    sim.run(1.0);
+    configure(&mut sim, RoomChanges { players_max: 1, ..RoomChanges::of(&config()) });
+    let late = sim.join_bot(CABLE);
+    sim.run(2.0);
+    for client in old {
+        assert_eq!(*sim.clients[client].session.state(), State::Connected);
+    }
+    let session = &mut sim.clients[late].session;
+    let told = std::iter::from_fn(|| session.poll_notice()).any(|notice| match notice {
+        Notice::State(State::Waiting { reason, .. }) => reason.code == Code::Full,
+        _ => false,
+    });
+    assert!(told, "{:?}", session.state());
+    assert_eq!(sim.room.status().players, 2);
+}
+
+#[tokio::test]
+async fn rooms_that_are_made_later_have_the_settings_too() {
+    let identity = Identity::ephemeral().expect("an identity");
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = Server::bind(any_port, &identity).expect("a server");
+    let (handle, address) = (server.handle(), server.address());
+    let rooms = RoomsConfig { rooms: 1, rooms_max: 3, threads: 2, ..RoomsConfig::default() };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(async move {
+        let shutdown = async {
+            let _ = stopped.await;
+            Disconnect::new(Code::Shutdown, "the test is over")
+        };
+        let config = RoomConfig { players_max: 2, ..room_config(1, 0) };
+        let games = Games::new().with::<Bells>();
+        server.run_rooms(&games, config, rooms, shutdown).await.expect("threads");
+    });
+    let changes = RoomChanges { players_max: 7, ..RoomChanges::of(&room_config(1, 3)) };
+    let order = Command::Configure(Box::new(changes));
+    timeout(Duration::from_secs(60), handle.command(order)).await.expect("in time").expect("done");
+    let room = Some("made-later".parse().expect("a code"));
+    let mut player = player(address, Pins::Memory, room);
+    let made = async {
+        while handle.rooms().len() < 2 || handle.rooms()[1].status.players == 0 {
+            frame(&mut player).await;
+        }
+    };
+    timeout(Duration::from_secs(60), made).await.expect("the room is made");
+    for room in handle.rooms() {
+        assert_eq!((room.status.players_max, room.status.bots), (7, 3), "{room:?}");
+    }
+    stop.send(()).expect("it runs");
+    timeout(Duration::from_secs(60), running).await.expect("it ends").expect("it does not panic");
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_presented_to_newcomers() {
+    let [old, new] = [(); 2].map(|()| Identity::ephemeral().expect("an identity"));
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = Server::bind(any_port, &old).expect("a server");
+    let address = server.address();
+    let running = tokio::spawn(async move {
+        let games = Games::new().with::<Bells>();
+        server.run(&games, room_config(1, 0), std::future::pending()).await;
+    });
+    old.present(&new);
+    let mut knows_new = player(address, Pins::Fixed(new.fingerprint), None);
+    let mut knows_old = player(address, Pins::Fixed(old.fingerprint), None);
+    let settled = async {
+        while *knows_new.session.state() != State::Connected
+            || !matches!(knows_old.session.state(), State::Ended { .. })
+        {
+            frame(&mut knows_new).await;
+            frame(&mut knows_old).await;
+        }
+    };
+    timeout(Duration::from_secs(60), settled).await.expect("one joins, the other refuses");
+    running.abort();
+}
