@@ -71,7 +71,7 @@ impl Value {
             Self::Level(level) => to.encode_gauge(&level),
             Self::Times(times) => {
                 let ends = TIME_CLASSES.iter().map(|micros| *micros as f64 / 1e6);
-                let classes: Vec<_> = ends.chain([f64::MAX]).zip(times.counts).collect();
+                let classes: Vec<_> = ends.chain([f64::INFINITY]).zip(times.counts).collect();
                 let sum = times.micros as f64 / 1e6;
                 to.encode_histogram::<NoLabelSet>(sum, times.count(), &classes, None)
             }
@@ -80,7 +80,7 @@ impl Value {
 }
 
 /// Upper ends of round trips and errors in seconds.
-const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::MAX];
+const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, f64::INFINITY];
 
 impl Look {
     /// A metric with a value for each set of labels.
