@@ -1,1 +1,228 @@
+//! The database: what it keeps, what it survives.
 
+use std::fs;
+use std::time::Duration;
+
+use phaselock::game::Best;
+use phaselock::identity::PublicKey;
+
+use super::*;
+use crate::people::{Act, Role, Sentence, Subject};
+
+fn ban(id: i64, until: Option<i64>) -> Sentence {
+    Sentence {
+        id,
+        act: Act::Ban,
+        subject: Subject::Key(PublicKey([id as u8; 32])),
+        name: Some("Ada".into()),
+        reason: "why".into(),
+        author: "first".into(),
+        made: 1000,
+        until,
+    }
+}
+
+fn line(act: &'static str) -> Change {
+    Change::Audit(AuditLine {
+        time: 5,
+        author: "first".into(),
+        role: Role::Admin,
+        act,
+        whom: Some("Ada".into()),
+        why: None,
+        detail: None,
+    })
+}
+
+fn record(value: f64, best: Best) -> Change {
+    Change::Record(Record {
+        time: 1,
+        game: "race".into(),
+        measure: "lap".into(),
+        key: PublicKey([1; 32]),
+        name: "Ada".into(),
+        value,
+        best,
+    })
+}
+
+#[tokio::test]
+async fn everything_is_there_after_the_next_start() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, everything, thread) = Store::open(dir.path()).expect("it opens");
+    assert!(everything.sentences.is_empty());
+    let key = PublicKey([9; 32]);
+    let role = Change::Role {
+        key,
+        name: Some("Bob".into()),
+        role: Some(Role::Moderator),
+        author: "first".into(),
+        made: 7,
+    };
+    let token = |name: &str, role| Change::Token { name: name.into(), grant: role, made: 8 };
+    let changes = vec![
+        Change::Sentence(ban(1, None)),
+        Change::Sentence(ban(2, Some(2000))),
+        Change::Sentence(ban(3, None)),
+        Change::Lift(3),
+        role,
+        token("first", Some(("ab".into(), Role::Admin))),
+        token("gone", Some(("cd".into(), Role::Viewer))),
+        token("gone", None),
+        line("ban"),
+    ];
+    assert_eq!(store.write(changes).await.expect("it takes them"), Written::Durably);
+    assert!(thread.end());
+    let (store, everything, thread) = Store::open(dir.path()).expect("it opens again");
+    assert_eq!(everything.sentences, [ban(1, None), ban(2, Some(2000))]);
+    assert_eq!(everything.roles, [(key, Some("Bob".into()), Role::Moderator, "first".into(), 7)]);
+    assert_eq!(everything.tokens, [("first".into(), "ab".into(), Role::Admin, 8)]);
+    let audit = store.read(|db| audit_of(db, None, 10)).await.expect("it can be read");
+    assert_eq!((audit.len(), &*audit[0].act, &*audit[0].by), (1, "ban", "first"));
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn records_are_the_best_of_each_player() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let best = |changes| {
+        let store = store.clone();
+        async move {
+            store.write(changes).await.expect("it takes them");
+            let all = store.read(|db| records_of(db, Some("race"))).await.expect("it can be read");
+            assert_eq!(all.len(), 1);
+            all[0].value
+        }
+    };
+    assert!(
+        (best(vec![record(40.0, Best::Least), record(38.5, Best::Least)]).await - 38.5).abs()
+            < 1e-9
+    );
+    assert!((best(vec![record(39.0, Best::Least)]).await - 38.5).abs() < 1e-9);
+    assert!((best(vec![record(50.0, Best::Most)]).await - 50.0).abs() < 1e-9);
+    assert_eq!(store.read(|db| records_of(db, Some("puck"))).await.expect("it reads").len(), 0);
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let limit = |pages: u32| {
+        let set = move |db: &Connection| {
+            db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| {
+                row.get::<_, i64>(0)
+            })
+        };
+        store.read(set)
+    };
+    // As many pages as there are.
+    limit(1).await.expect("it can be limited");
+    let mut written = Written::Durably;
+    let mut bans = 0;
+    while written == Written::Durably && bans < 10_000 {
+        bans += 100;
+        let many = (bans - 100..bans).map(|id| Change::Sentence(ban(id, None))).collect();
+        written = store.write(many).await.expect("it answers");
+    }
+    assert_eq!(written, Written::Later, "the disk is full after {bans} bans");
+    let health = store.health();
+    assert!(health.problem.expect("it is said").contains("full"));
+    assert_eq!((health.pending, health.errors, health.lost), (100, 1, 0));
+    // While it is full nothing is tried at once, and it is answered all the same.
+    assert_eq!(store.write(vec![line("late")]).await.expect("it answers"), Written::Later);
+    assert_eq!(store.health().errors, 1);
+    limit(1_000_000).await.expect("there is space again");
+    tokio::time::sleep(RETRY + Duration::from_millis(500)).await;
+    let health = store.health();
+    assert_eq!((health.pending, health.problem), (0, None));
+    assert!(thread.end());
+    let (_, everything, thread) = Store::open(dir.path()).expect("it opens again");
+    assert_eq!(everything.sentences.len() as i64, bans);
+    assert!(thread.end());
+}
+
+#[test]
+fn what_the_host_decided_outlives_results_in_memory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
+    let mut keeping = Keeping {
+        connection,
+        pending: VecDeque::new(),
+        health: Arc::default(),
+        retry_at: Some(Instant::now() + Duration::from_secs(60)),
+    };
+    keeping.write(vec![Change::Sentence(ban(1, None))]);
+    keeping.write(vec![record(1.0, Best::Least); PENDING_MAX + 50]);
+    keeping.write(vec![Change::Sentence(ban(2, None))]);
+    assert_eq!(keeping.pending.len(), PENDING_MAX);
+    let bans = keeping.pending.iter().filter(|it| it.is_essential()).count();
+    assert_eq!((bans, keeping.health().lost), (2, 52));
+}
+
+#[tokio::test]
+async fn damaged_files_are_set_aside_and_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let many = (0..500).map(|id| Change::Sentence(ban(id, None))).collect();
+    store.write(many).await.expect("it takes them");
+    assert!(thread.end());
+    drop(store);
+    let file = dir.path().join(FILE);
+    let whole = fs::read(&file).expect("it is there");
+    let mut torn = whole.clone();
+    let middle = torn.len() / 2;
+    torn[middle..middle + 4096].fill(0xa5);
+    for (number, damaged) in
+        [torn, b"no database at all, but long enough".repeat(100)].iter().enumerate()
+    {
+        fs::write(&file, damaged).expect("it can be written");
+        let (store, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
+        assert!(everything.sentences.is_empty());
+        let problem = store.health().problem.expect("it is said");
+        assert!(problem.contains("damaged-"), "{problem}");
+        assert_eq!(store.write(vec![line("new")]).await.expect("it goes on"), Written::Durably);
+        assert!(thread.end());
+        let names = fs::read_dir(dir.path()).expect("it can be read");
+        let aside = names.filter_map(|it| it.ok()?.file_name().into_string().ok());
+        let aside: Vec<_> = aside.filter(|name| name.contains("damaged-")).collect();
+        let kept = aside
+            .iter()
+            .find(|name| fs::read(dir.path().join(name)).ok().as_ref() == Some(damaged));
+        assert!(kept.is_some(), "case {number}: {aside:?}");
+        // Another second, another name.
+        for name in aside {
+            fs::remove_file(dir.path().join(name)).expect("it can be removed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    store.read(|db| db.pragma_update(None, "user_version", 99)).await.expect("it can be set");
+    assert!(thread.end());
+    let error = Store::open(dir.path()).expect_err("it is newer").to_string();
+    assert!(error.contains("version 99") && error.contains("backup"), "{error}");
+    assert!(dir.path().join(FILE).exists());
+}
+
+#[tokio::test]
+async fn a_backup_is_whole_and_replaces_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let other = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    store.write(vec![Change::Sentence(ban(1, None))]).await.expect("it takes it");
+    let copy = other.path().join(FILE);
+    assert!(store.backup(copy.clone()).await.expect("it is copied") > 4096);
+    store.write(vec![Change::Sentence(ban(2, None))]).await.expect("it takes it");
+    let again = store.backup(copy.clone()).await.expect_err("it is there").to_string();
+    assert!(again.contains("exists"), "{again}");
+    let nowhere = store.backup(other.path().join("no").join("where")).await;
+    assert!(nowhere.is_err());
+    let (_, everything, copied) = Store::open(other.path()).expect("it opens");
+    assert_eq!(everything.sentences, [ban(1, None)]);
+    assert!(copied.end() && thread.end());
+}
