@@ -69,7 +69,9 @@ async fn run(
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
     let presented = Presented::new(identity(config)?);
-    let [address] = *config.listen else { bail!("several addresses to listen on") };
+    let [address] = *config.listen else {
+        bail!("listen has several addresses, and the server binds one")
+    };
     let server = Server::bind(address, presented.identity())?;
     let handle = server.handle();
     let names = config.game_names(games);
