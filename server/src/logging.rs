@@ -4,6 +4,7 @@
 //! answers of commands. Whoever logs never waits: a line for which there is no space is dropped
 //! and counted, and the log says so as soon as there is space again.
 
+mod events;
 mod queue;
 mod recent;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{Layer as _, Registry, reload};
 
+use self::events::Named;
 use self::queue::Queue;
 use self::recent::Recent;
 pub use self::recent::{LINES_MAX, LogLine};
@@ -116,7 +118,7 @@ fn subscriber(
     let layer = match format {
         LogFormat::Text => layer.boxed(),
         // Fields beside the message, as collectors index by default.
-        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).map_event_format(Named).boxed(),
     };
     let subscriber = tracing_subscriber::registry().with(filter).with(layer).with(recent.clone());
     Ok((subscriber, LogHandle { queue, recent, filter: filter_handle, format, file }))
@@ -196,7 +198,7 @@ impl LogHandle {
             self.queue.push(format!("{sentence}\n").as_bytes());
         }
         self.flush();
-        if self.file.is_some() {
+        if self.file.is_some() || self.queue.has_ended() {
             complain(sentence);
         }
     }
@@ -238,8 +240,8 @@ fn drop_note(format: LogFormat, lines: u64) -> String {
     match format {
         LogFormat::Text => format!("{time}  WARN {target}: {lines} {message}\n"),
         LogFormat::Json => format!(
-            "{{\"timestamp\":\"{time}\",\"level\":\"WARN\",\"message\":\"{message}\",\
-             \"lines\":{lines},\"target\":\"{target}\"}}\n"
+            "{{\"event\":\"log_dropped\",\"timestamp\":\"{time}\",\"level\":\"WARN\",\
+             \"message\":\"{message}\",\"lines\":{lines},\"target\":\"{target}\"}}\n"
         ),
     }
 }

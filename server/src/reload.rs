@@ -114,9 +114,14 @@ impl Reloader {
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());
         let next = in_force.in_force(&newer)?;
-        let identity = presented.newer(&next.config);
-        let identity = identity.map_err(|error| vec![Mistake::Identity(error)])?;
-        log.reopen().map_err(|error| vec![Mistake::Log(error)])?;
+        let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
+        let opened = spawn_blocking(move || {
+            let identity = certificate.newer(&named).map_err(Mistake::Identity)?;
+            new_log.reopen().map_err(Mistake::Log)?;
+            Ok(identity)
+        });
+        let opened = opened.await.map_err(|error| vec![Mistake::Reload(error.to_string())])?;
+        let identity = opened.map_err(|mistake| vec![mistake])?;
         // From here on nothing is refused any more.
         let before = mem::replace(&mut *in_force, next);
         let (before, after) = (&before.config, &in_force.config);

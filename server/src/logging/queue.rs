@@ -41,6 +41,8 @@ struct State {
     untold: u64,
     /// Output from now on.
     replacement: Option<Output>,
+    /// The thread is no more, and nothing is written.
+    has_ended: bool,
 }
 
 impl std::fmt::Debug for State {
@@ -94,8 +96,15 @@ impl Queue {
 
     /// Waits until nothing is left to write, or for so long.
     pub(super) fn flush(&self, at_most: Duration) {
-        let is_busy = |state: &mut State| state.leaving > 0 || !state.waiting.is_empty();
+        let is_busy = |state: &mut State| {
+            !state.has_ended && (state.leaving > 0 || !state.waiting.is_empty())
+        };
         let _ = self.emptied.wait_timeout_while(self.state(), at_most, is_busy);
+    }
+
+    /// True if the thread that writes is no more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.state().has_ended
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -156,14 +165,26 @@ pub(super) fn start(
     output: Output,
     note: impl Fn(u64) -> String + Send + 'static,
 ) -> io::Result<oneshot::Receiver<()>> {
-    let queue = Arc::clone(queue);
     let (sender, ended) = oneshot::channel::<()>();
+    let end = End { queue: Arc::clone(queue), _sender: sender };
     thread::Builder::new().name("log".to_owned()).spawn(move || {
-        // Dropped with the thread, however that ends.
-        let _sender = sender;
-        queue.write(output, note);
+        let end = end;
+        end.queue.write(output, note);
     })?;
     Ok(ended)
+}
+
+/// Tells of the thread's end, however it comes.
+struct End {
+    queue: Arc<Queue>,
+    _sender: oneshot::Sender<()>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.queue.state().has_ended = true;
+        self.queue.emptied.notify_all();
+    }
 }
 
 /// Writes everything; fails with the number of bytes that were written.

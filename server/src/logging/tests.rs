@@ -94,7 +94,8 @@ fn text_is_one_plain_line() {
 fn json_is_one_flat_object() {
     let log = logged(LogFormat::Json);
     assert_eq!(log.lines().count(), 1, "{log}");
-    assert!(log.starts_with('{') && log.trim_end().ends_with('}'), "{log}");
+    // Not one of the product's messages, so without a name.
+    assert!(log.starts_with("{\"timestamp\"") && log.trim_end().ends_with('}'), "{log}");
     assert!(
         log.contains(r#""level":"INFO""#) && log.contains(r#""message":"heard","players":3"#),
         "{log}"
@@ -129,6 +130,26 @@ fn a_stalled_output_costs_lines_and_the_log_says_how_many() {
     queue.push(b"again\n");
     queue.flush(Duration::from_secs(10));
     assert!(shared.text().ends_with("6 lost\nagain\n"), "{}", shared.text());
+}
+
+#[test]
+fn a_thread_that_writes_no_more_is_told_and_holds_up_nothing() {
+    struct Broken;
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            panic!("the output is broken");
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let queue = Arc::new(Queue::new(100));
+    let ended = queue::start(&queue, Box::new(Broken), |_| String::new()).expect("a thread");
+    queue.push(b"the last\n");
+    ended.blocking_recv().expect_err("it ends without a word");
+    queue.push(b"nobody writes this\n");
+    queue.flush(Duration::from_secs(3600));
+    assert!(queue.has_ended());
 }
 
 #[test]
@@ -193,7 +214,7 @@ fn the_note_about_dropped_lines_is_a_line_like_others() {
     assert!(text.ends_with("phaselock_server::logging: 12 lines of the log were dropped\n"));
     let json: serde_json::Value =
         serde_json::from_str(&drop_note(LogFormat::Json, 12)).expect("an object");
-    assert_eq!(json["lines"], 12);
+    assert_eq!((&json["lines"], &json["event"]), (&12.into(), &"log_dropped".into()));
     assert_eq!(json["level"], "WARN");
     assert!(json["timestamp"].as_str().is_some_and(|time| time.ends_with('Z')), "{json}");
 }

@@ -1,0 +1,190 @@
+//! Names of the log's events, which collectors may rely on when messages are worded anew.
+
+use std::fmt::{self, Write as _};
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+
+/// The beginning of each message from `info` up, and its event.
+const EVENTS: [(&str, &str); 44] = [
+    ("listening", "server_listening"),
+    ("stopping", "server_stopping"),
+    ("stopped", "server_stopped"),
+    ("phaselock-server", "server_failed"),
+    ("draining", "room_draining"),
+    ("panicked", "panicked"),
+    ("joined", "player_joined"),
+    ("left", "player_left"),
+    ("away", "player_away"),
+    ("resumed", "player_resumed"),
+    ("chat", "player_chat"),
+    ("report", "game_report"),
+    ("the game begins", "game_opened"),
+    ("a game begins", "game_began"),
+    ("a round is over", "round_over"),
+    ("sending", "send_rule"),
+    ("the room was empty for long", "room_closed_empty"),
+    ("the room panicked again and again", "room_closed_panicked"),
+    ("the room panicked", "room_panicked"),
+    ("the room's players are lost", "room_players_lost"),
+    ("the server stalled", "server_stalled"),
+    ("the configuration is not of this game", "game_setup_invalid"),
+    ("the coding tables were trained on other records", "game_tables_stale"),
+    ("a thread of rooms could not keep up", "thread_packets_lost"),
+    ("a thread of rooms does not end", "thread_not_ending"),
+    ("a thread of rooms takes no orders", "thread_orders_full"),
+    ("an order could not be carried out in the next game", "order_failed"),
+    ("a control message is too long to send", "message_too_long"),
+    ("cannot receive packets", "socket_failed"),
+    ("the kernel grants a small socket buffer", "socket_buffer_small"),
+    ("no IPv6 on this machine", "ipv6_missing"),
+    ("made a new server identity", "identity_made"),
+    ("the data directory has been used", "identity_lost"),
+    ("the private key was open to other users", "key_was_open"),
+    ("the private key is open to other users", "key_open"),
+    ("a file of the settings has changed", "settings_file_changed"),
+    ("a mistake in the settings", "setting_invalid"),
+    ("a setting has changed", "setting_changed"),
+    ("a setting needs a restart", "setting_needs_restart"),
+    ("the settings were loaded", "settings_loaded"),
+    ("the settings were not loaded", "settings_refused"),
+    ("a room has not taken over the settings", "room_settings_late"),
+    ("rooms stand still", "rooms_stalled"),
+    ("lines of the log were dropped", "log_dropped"),
+];
+
+/// The event of a message.
+fn name_of(message: &str) -> Option<&'static str> {
+    let is_of = |beginning: &str| {
+        let rest = message.strip_prefix(beginning);
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    EVENTS.iter().find(|(beginning, _)| is_of(beginning)).map(|(_, name)| *name)
+}
+
+/// Puts the event's name first into a JSON object.
+#[derive(Debug)]
+pub(super) struct Named<F>(pub(super) F);
+
+impl<S, N, F> FormatEvent<S, N> for Named<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        let Some(name) = name_of(&message.0) else {
+            return self.0.format_event(context, writer, event);
+        };
+        let mut object = String::new();
+        self.0.format_event(context, Writer::new(&mut object), event)?;
+        let members = object.strip_prefix('{').unwrap_or(&object);
+        write!(writer, "{{\"event\":\"{name}\",{members}")
+    }
+}
+
+/// An event's message.
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            // A text takes everything.
+            let _ = write!(self.0, "{value:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true => sources(&path, found),
+                false => {
+                    found.extend(path.extension().is_some_and(|it| it == "rs").then_some(path))
+                }
+            }
+        }
+    }
+
+    /// The last literal of each line of the log from `info` up, in a source without its tests.
+    fn messages(text: &str) -> Vec<String> {
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+        let levels = ["info", "warn", "error"].map(|level| format!("tracing::{level}!("));
+        let calls = levels.iter().flat_map(|start| code.split(start.as_str()).skip(1));
+        calls.filter_map(last_literal).collect()
+    }
+
+    /// The last literal of a macro's arguments, which the text begins with.
+    fn last_literal(text: &str) -> Option<String> {
+        let (mut depth, mut literal, mut last) = (1, None, None);
+        for c in text.chars() {
+            match (c, &mut literal) {
+                ('"', Some(_)) => last = literal.take(),
+                ('"', None) => literal = Some(String::new()),
+                (c, Some(literal)) => literal.push(if c == '\\' { ' ' } else { c }),
+                ('(', None) => depth += 1,
+                (')', None) => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        last.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn every_message_has_a_name_and_every_name_is_in_the_manual() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut files = Vec::new();
+        for folder in ["src", "../shared/netcode/src", "../shared/quic/src"] {
+            sources(&root.join(folder), &mut files);
+        }
+        let mut used = BTreeSet::from(["server_failed", "log_dropped"]);
+        for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
+            let text = fs::read_to_string(file).expect("a source");
+            for message in messages(&text) {
+                // A sentence for people names the program.
+                if message == "{sentence}" {
+                    continue;
+                }
+                let name = name_of(&message);
+                assert!(name.is_some(), "{}: '{message}' has no event", file.display());
+                used.extend(name);
+            }
+        }
+        let manual = fs::read_to_string(root.join("HOSTING.md")).expect("the manual");
+        let mut names = BTreeSet::new();
+        for (message, name) in EVENTS {
+            assert!(names.insert(name), "{name} stands twice");
+            assert!(used.contains(name), "nothing says '{message}' any more");
+            assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
+        }
+    }
+
+    #[test]
+    fn messages_are_known_by_their_beginning() {
+        assert_eq!(name_of("the room panicked; its players go on"), Some("room_panicked"));
+        assert_eq!(name_of("the room panicked again and again"), Some("room_closed_panicked"));
+        assert_eq!(name_of("leftover"), None);
+    }
+}
