@@ -98,6 +98,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
             rounds: Some(config.rounds),
             number: 0,
             workers: Arc::new(workers(config.workers, threads)?),
+            ..RoomConfig::default()
         };
         let rooms = RoomsConfig {
             rooms: config.rooms,
@@ -189,13 +190,13 @@ fn check_health(address: SocketAddr) -> Result<()> {
     // The exit status is the answer; the output may be closed.
     let _ = writeln!(
         io::stdout(),
-        "{} plays {}: {} of {} players, {} bots, {}",
+        "{} plays {}: {} of {} players, {} bots, round {}",
         status.server,
-        status.game,
+        status.games.join(","),
         status.players,
         status.players_max,
         status.bots,
-        status.tick
+        status.round
     );
     for room in status.rooms.iter().filter(|_| status.rooms.len() > 1) {
         let _ = writeln!(

@@ -1,10 +1,12 @@
 //! The server's decisions: one world and its members.
 
+mod activity;
 pub mod any;
 mod broadcast;
 mod bucket;
 mod config;
 mod control;
+mod idle;
 mod interest;
 mod member;
 mod output;

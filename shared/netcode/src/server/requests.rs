@@ -66,6 +66,7 @@ impl<G: Game> Room<G> {
         if !member.chat.take(now, CHAT) || !self.host.chat.take(now, CHAT_OF_ALL) {
             return Err(Refusal::TooMany);
         }
+        member.activity.note(now);
         let player = member.player;
         tracing::info!(%player, name = member.name, text, "chat");
         self.broadcast(&ServerMessage::Chat { from: Some(player), text: text.clone() });

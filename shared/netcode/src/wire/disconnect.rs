@@ -87,6 +87,8 @@ codes! {
     Failed = 15, Some(5);
     /// There is no room of that code, and the server makes none.
     NoRoom = 16, None;
+    /// The player did nothing for so long as the host allows.
+    Idle = 20, None;
 }
 
 /// The end of a session, as told to whoever was in it.

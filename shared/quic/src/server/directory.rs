@@ -78,6 +78,8 @@ pub struct RoomFigures {
     pub busy: Duration,
     /// Times that its rules panicked.
     pub panics: u32,
+    /// Rounds of its present game that have been played.
+    pub round: u32,
 }
 
 /// A seat that somebody has.
@@ -239,6 +241,10 @@ impl Directory {
             }
             Event::Left { player, .. } => {
                 entry.seats.remove(player);
+                return;
+            }
+            Event::Round { .. } | Event::Game { .. } => {
+                entry.figures.round = if let Event::Round { played } = event { *played } else { 0 };
                 return;
             }
             Event::Away { player } => (player, true),
@@ -454,8 +460,14 @@ impl List {
         let on = |shard| self.rooms.values().filter(|entry| entry.shard == shard).count();
         let order = |shard: &usize| (self.is_silent(*shard, now), on(*shard));
         let shard = (0..self.heartbeats.len()).min_by_key(order).unwrap_or(0);
-        let figures =
-            RoomFigures { status, is_open, seats_taken: 0, busy: Duration::ZERO, panics: 0 };
+        let figures = RoomFigures {
+            status,
+            is_open,
+            seats_taken: 0,
+            busy: Duration::ZERO,
+            panics: 0,
+            round: 0,
+        };
         // One that is closed for its mistakes leaves its place to the next.
         let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
         let is_kept = is_open && kept < self.rooms_kept;
