@@ -169,7 +169,7 @@ enum Act {
         #[arg(long, id = "ctl-goodbye", value_name = "TEXT")]
         text: Option<String>,
         /// Another server for the players, as HOST:PORT
-        #[arg(long, id = "ctl-redirect", value_name = "HOST:PORT")]
+        #[arg(long = "to", id = "ctl-redirect", value_name = "HOST:PORT")]
         redirect: Option<String>,
     },
     /// Take a drain back

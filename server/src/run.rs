@@ -113,13 +113,13 @@ fn check_health(address: SocketAddr) -> Result<ExitCode> {
     // The exit status is the answer; the output may be closed.
     let _ = writeln!(
         io::stdout(),
-        "{} plays {}: {} of {} players, {} bots, {}",
+        "{} plays {}: {} of {} players, {} bots, round {}",
         status.server,
-        status.game,
+        status.games.join(","),
         status.players,
         status.players_max,
         status.bots,
-        status.tick
+        status.round
     );
     for room in status.rooms.iter().filter(|_| status.rooms.len() > 1) {
         let _ = writeln!(

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use phaselock::game::Best;
 use phaselock::games::{GameEntry, Games};
 use phaselock::server::{Command, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::doorkeeping::Doorkeeping;
 use phaselock_quic::identity::map_seed;
 use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
 use phaselock_quic::workers::Pool;
@@ -76,17 +77,20 @@ async fn run(
     let presented = Presented::new(identity(config)?);
     let listener = beside::bind(config.admin_listen)?;
     let kept = beside::open(config)?;
-    let [address] = *config.listen else { bail!("several addresses to listen on") };
-    let server = Server::bind(address, presented.identity())?
+    let doorkeeping =
+        Doorkeeping { seats_per_address: config.seats_per_address, ..Doorkeeping::default() };
+    let server = Server::bind_all(&config.listen, presented.identity())?
+        .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
         .kept_by(Arc::new(kept.worlds.clone()));
     let handle = server.handle();
+    let addresses: Vec<_> = server.addresses().iter().map(ToString::to_string).collect();
     let names = config.game_names(games);
     let selected = games.select(&names)?;
     let threads = room_threads(config.rooms_max, config.room_threads);
     let room = room_config(config, threads)?;
     tracing::info!(
-        address = %server.address(),
+        address = addresses.join(","),
         fingerprint = %presented.fingerprint(),
         games = names.join(","),
         tick_hz = room.rates.tick_hz,
@@ -119,7 +123,7 @@ async fn run(
     }
     let facts = Facts {
         games: names.clone(),
-        addresses: vec![server.address().to_string()],
+        addresses,
         started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
@@ -248,6 +252,8 @@ fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
         rounds: Some(config.rounds),
         number: 0,
         takes_commands: true,
+        idle: (config.idle_seconds > 0)
+            .then(|| Micros::from_ms(1000 * i64::from(config.idle_seconds))),
         workers: Arc::new(workers(config.workers, threads)?),
     })
 }

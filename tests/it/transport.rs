@@ -19,7 +19,7 @@ const SETTLING: Duration = Duration::from_secs(10);
 static LOOK: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs_f64(depth::secs(15.0)));
 
 /// Where the first client's socket is.
-const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 4433);
+const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1)), 4433);
 
 /// Packets and snapshots that a client got meanwhile.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +157,7 @@ async fn a_narrow_way_up_holds_up_nothing() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_session_survives_a_new_address() {
-    let (port, network) = (SocketAddr::from(([10, 0, 0, 2], 5000)), ([10, 9, 9, 9], 4433).into());
+    let (port, network) = (SocketAddr::from(([10, 0, 2, 1], 5000)), ([10, 9, 9, 9], 4433).into());
     for seen in [port, network] {
         let (world, mut player) = look("delay=40ms", 16, None).await;
         world.ether.move_to(CLIENT, seen);

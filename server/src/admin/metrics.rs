@@ -38,7 +38,7 @@ struct Look {
 }
 
 /// The text of all metrics.
-pub fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
+pub(super) fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
     let look = Look {
         started: host.facts.started,
         rooms: host.handle.rooms(),
@@ -178,6 +178,7 @@ impl Collector for Look {
             ("packets_sent", "UDP packets that were sent", traffic.packets_out),
             ("received_bytes", "Bytes in packets that came", traffic.bytes_in),
             ("sent_bytes", "Bytes in packets that were sent", traffic.bytes_out),
+            ("queries", "Questions for the status that were answered", traffic.queries),
             ("joins", "Players who took a seat", self.joins),
             ("leaves", "Players who left one", self.leaves),
             ("log_lines", "Lines of the log that were written", self.log.0),
@@ -193,6 +194,11 @@ impl Collector for Look {
             .iter()
             .map(|(code, count)| (vec![("code", u16::from(*code).to_string())], Count(*count)));
         Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
+        let dropped = traffic
+            .dropped
+            .iter()
+            .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Count(*count)));
+        Self::tell(to, "dropped", "What strangers sent in vain, by reason", dropped)?;
         let times = [(none(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
         let pending = [(none(), Level(self.health.pending as f64))];

@@ -49,11 +49,6 @@ impl Gatekeeper {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
-    /// True if a password is needed.
-    pub fn needs_password(&self) -> bool {
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
-    }
-
     fn check(&self, hello: &Hello, address: IpAddr, now: i64) -> Result<(), Disconnect> {
         let key = hello.credentials.key;
         // Whoever keeps order is not shut out together with a neighbour.
@@ -102,6 +97,10 @@ impl Gate for Gatekeeper {
         let turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
         let at = turned_away.get(&address.to_canonical());
         at.is_none_or(|at| at.elapsed() >= TURNED_AWAY)
+    }
+
+    fn needs_password(&self) -> bool {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).password.is_some()
     }
 
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {

@@ -34,6 +34,9 @@ pub const ROOM_CODE_BYTES_MAX: usize = 32;
 pub const ROOMS_MAX: u16 = 256;
 /// Rooms that a status tells of.
 pub const ROOMS_LISTED_MAX: usize = 16;
+/// Bytes of a question for a server's status, and of its answer at most: what passes any network
+/// whole.
+pub const QUESTION_BYTES: usize = 1200;
 /// Control messages that wait for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 

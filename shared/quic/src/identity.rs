@@ -155,6 +155,12 @@ impl Identity {
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, b"phaselock stateless reset").as_ref())
     }
 
+    /// Secret by which a server knows its own connection ids again.
+    pub(crate) fn id_secret(&self) -> u64 {
+        let tag = hmac::sign(&self.reset_key(), b"phaselock connection ids");
+        tag.as_ref().first_chunk().copied().map_or(0, u64::from_le_bytes)
+    }
+
     fn generate() -> Result<(Self, String, String), IdentityError> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = CertificateParams::new(["phaselock".to_owned(), "localhost".to_owned()])?;

@@ -20,6 +20,7 @@ pub mod clock;
 pub mod conditioned;
 mod congestion;
 mod door;
+pub mod doorkeeping;
 mod framing;
 mod goodbye;
 pub mod identity;

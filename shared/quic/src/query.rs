@@ -1,17 +1,21 @@
-//! Asks a running server for its status, in its own protocol.
+//! Asks a running server for its status, with one datagram and without a login.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use phaselock::wire::control::{ClientMessage, ServerMessage, Status, frame};
-use quinn::Endpoint;
+use aws_lc_rs::rand;
+use phaselock::limits::QUESTION_BYTES;
+use phaselock::wire::query::{Info, Nonce, question};
+use tokio::net::UdpSocket;
+use tokio::time::timeout;
 
-use crate::framing::read_frame;
 use crate::socket::unspecified;
-use crate::verify::client_config;
 
-/// Longest time for an answer; a healthy server takes a few milliseconds.
+/// Longest time for an answer; a healthy server takes a millisecond and the way to it.
 const TIMEOUT: Duration = Duration::from_secs(3);
+/// Time after which it is asked again: a packet may be lost.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// A server does not tell its status.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -22,34 +26,38 @@ pub enum HealthError {
     )]
     Timeout(SocketAddr),
     #[error("cannot reach {address}: {error}")]
-    Connection { address: SocketAddr, error: String },
+    Connection { address: SocketAddr, error: io::Error },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
 }
 
-/// Asks a server for its status, whatever its certificate: nothing secret is told.
-pub async fn query(address: SocketAddr) -> Result<Status, HealthError> {
-    let failed = |error: &dyn std::fmt::Display| HealthError::Connection {
-        address,
-        error: error.to_string(),
-    };
-    let answer = async {
-        let mut endpoint =
-            Endpoint::client(unspecified(address)).map_err(|error| failed(&error))?;
-        let (config, _) = client_config(None).map_err(|error| failed(&error))?;
-        endpoint.set_default_client_config(config);
-        let connecting = endpoint.connect(address, "phaselock").map_err(|error| failed(&error))?;
-        let connection = connecting.await.map_err(|error| failed(&error))?;
-        let (mut send, mut receive) = connection.open_bi().await.map_err(|error| failed(&error))?;
-        let query = frame(&ClientMessage::Query).map_err(|error| failed(&error))?;
-        send.write_all(&query).await.map_err(|error| failed(&error))?;
-        let body = read_frame(&mut receive).await.map_err(|error| failed(&error))?;
-        connection.close(0_u32.into(), b"the status is known");
-        endpoint.wait_idle().await;
-        match ServerMessage::parse(&body) {
-            Ok(ServerMessage::Status(status)) => Ok(status),
-            _ => Err(HealthError::Answer(address)),
+/// Asks a server for its status. Nothing secret is told, and nobody is authenticated: whoever sees
+/// the question can answer it. Must be called within a tokio runtime.
+pub async fn query(address: SocketAddr) -> Result<Info, HealthError> {
+    let failed = |error| HealthError::Connection { address, error };
+    let mut nonce = Nonce::default();
+    rand::fill(&mut nonce).map_err(|error| failed(io::Error::other(error.to_string())))?;
+    let socket = UdpSocket::bind(unspecified(address)).await.map_err(failed)?;
+    socket.connect(address).await.map_err(failed)?;
+    let asked = async {
+        loop {
+            socket.send(&question(nonce)).await.map_err(failed)?;
+            if let Ok(answer) = timeout(AGAIN, answer(&socket, nonce, address)).await {
+                return answer;
+            }
         }
     };
-    tokio::time::timeout(TIMEOUT, answer).await.map_err(|_| HealthError::Timeout(address))?
+    timeout(TIMEOUT, asked).await.map_err(|_| HealthError::Timeout(address))?
+}
+
+/// The answer to a question.
+async fn answer(
+    socket: &UdpSocket,
+    nonce: Nonce,
+    address: SocketAddr,
+) -> Result<Info, HealthError> {
+    let mut bytes = [0; QUESTION_BYTES + 1];
+    let received = socket.recv(&mut bytes).await;
+    let len = received.map_err(|error| HealthError::Connection { address, error })?;
+    Info::parse(&bytes[..len], nonce).map_err(|_| HealthError::Answer(address))
 }

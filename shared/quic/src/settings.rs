@@ -15,10 +15,11 @@ use quinn::{
     AckFrequencyConfig, ClientConfig, Connection, EndpointConfig, ServerConfig, TransportConfig,
     VarInt,
 };
-use quinn_proto::{Incoming, RandomConnectionIdGenerator};
+use quinn_proto::RandomConnectionIdGenerator;
 
 use crate::congestion::{self, InputWindows, RoomWindows};
 use crate::identity::Identity;
+use crate::server::{Mint, OwnIds, VERSION};
 
 /// Bytes of datagrams that wait for a client: two snapshots at their greatest, with quinn's
 /// addition to each. When it is full the oldest are displaced; quinn's default of 1 MiB is many
@@ -47,9 +48,6 @@ const PACKETS_UNACKNOWLEDGED: u32 = 16;
 /// Longest time for which a client holds back acknowledgements: QUIC's default, one and a half
 /// ticks at 60 Hz.
 const CLIENT_ACK_DELAY: Duration = Duration::from_millis(25);
-/// Bytes of this side's connection ids, which each packet from a client carries; by default 8. With
-/// four, a thousand connections collide once in four million, and quinn draws again.
-const CONNECTION_ID_BYTES: usize = 4;
 /// Bytes of datagrams that wait to be sent (by default 1 MiB): a few input packets. The oldest are
 /// displaced; each repeats what it takes of those before it.
 const CLIENT_DATAGRAM_SEND_BYTES: usize = 4 * 1024;
@@ -73,16 +71,10 @@ const INCOMING_MAX: usize = 1024;
 /// client has no early data.
 const INCOMING_BYTES: u64 = 8 * 1024;
 const INCOMING_BYTES_TOTAL: u64 = 1024 * 1024;
-/// Connections beyond the seats: for newcomers, queries, and telling that the server is full.
+/// Connections beyond the seats: for newcomers, and for telling that the server is full.
 pub(crate) const SPARE_CONNECTIONS: usize = 256;
-/// Connections without a seat from one address (for IPv6, one /64 network), so that one host cannot
-/// keep everybody else out.
-pub(crate) const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
-/// Connections from which on a newcomer must prove its address (QUIC's Retry, a round trip). That
-/// comes before the refusal of an address, so nobody is refused for a forged one.
-const VALIDATE_FROM: usize = 32;
-
-const _: () = assert!(VALIDATE_FROM < NEWCOMERS_PER_ADDRESS_MAX);
+/// Longer than any wall clock shows: 35,000 years.
+const FOR_EVER: Duration = Duration::from_secs(1 << 40);
 
 /// Settings that both sides have in common: when the peer must acknowledge, one control stream
 /// that the client opens, no probing for longer packets.
@@ -113,6 +105,7 @@ fn transport(
 pub(crate) fn server_config(
     crypto: QuicServerConfig,
     controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
+    mint: Mint,
 ) -> ServerConfig {
     let ours = || Arc::new(RoomWindows) as _;
     let mut transport = transport(CLIENT_ACK_DELAY, controller.unwrap_or_else(ours));
@@ -126,6 +119,9 @@ pub(crate) fn server_config(
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config
         .transport_config(Arc::new(transport))
+        .token_key(Arc::new(mint))
+        // The mint has checked it, by a clock that nobody sets.
+        .retry_token_lifetime(FOR_EVER)
         .max_incoming(INCOMING_MAX)
         .incoming_buffer_size(INCOMING_BYTES)
         .incoming_buffer_size_total(INCOMING_BYTES_TOTAL);
@@ -146,30 +142,40 @@ pub(crate) fn client_config(crypto: QuicClientConfig) -> ClientConfig {
     config
 }
 
-/// An endpoint's part: connection ids of so many bytes, and the seed of quinn's random numbers, if
-/// not the system's.
-fn endpoint_config(connection_id_bytes: usize, seed: Option<u64>) -> EndpointConfig {
+/// An endpoint's part, with the seed of quinn's random numbers, if not the system's.
+fn endpoint_config(seed: Option<u64>) -> EndpointConfig {
     let mut config = EndpointConfig::default();
     config.rng_seed(seed.map(|seed| {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes
     }));
-    config.cid_generator(move || Box::new(RandomConnectionIdGenerator::new(connection_id_bytes)));
     config
 }
 
 /// The server's endpoint.
-pub(crate) fn server_endpoint(identity: &Identity, seed: Option<u64>) -> EndpointConfig {
-    let mut config = endpoint_config(CONNECTION_ID_BYTES, seed);
-    config.reset_key(Arc::new(identity.reset_key()));
+pub(crate) fn server_endpoint(
+    identity: &Identity,
+    ids: OwnIds,
+    seed: Option<u64>,
+) -> EndpointConfig {
+    let mut config = endpoint_config(seed);
+    config
+        .reset_key(Arc::new(identity.reset_key()))
+        .cid_generator(move || Box::new(ids))
+        // Answers to first packets are made for this version alone.
+        .supported_versions(vec![VERSION])
+        // By default clients may clear the bit that tells a query from their packets.
+        .grease_quic_bit(false);
     config
 }
 
 /// A client's endpoint. Each connection has a socket of its own, so its id, which every packet from
 /// the server carries, has no bytes (by default 8).
 pub(crate) fn client_endpoint(seed: Option<u64>) -> EndpointConfig {
-    endpoint_config(0, seed)
+    let mut config = endpoint_config(seed);
+    config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(0)));
+    config
 }
 
 /// True if datagrams wait in a buffer of so many bytes, of which so many are free.
@@ -188,11 +194,4 @@ pub(crate) fn is_waiting_for_client(free: usize) -> bool {
 pub(crate) fn server_is_behind(connection: &Connection, now: Instant) -> bool {
     is_waiting(connection.datagram_send_buffer_space(), CLIENT_DATAGRAM_SEND_BYTES)
         || !congestion::may_send(connection.congestion_state(), now)
-}
-
-/// With many connections, a forged address must not get a place.
-pub(crate) fn must_validate(incoming: &Incoming, taken: usize, connections_max: usize) -> bool {
-    taken >= VALIDATE_FROM.min(connections_max / 2)
-        && !incoming.remote_address_validated()
-        && incoming.may_retry()
 }

@@ -73,14 +73,18 @@ impl Ether {
         ether
     }
 
-    /// A socket at the next free address.
+    /// A socket at the next free address, which is in a network of its own (/24).
     pub fn socket(&self) -> Arc<EtherSocket> {
         let mut switch = self.switch();
         switch.bound += 1;
-        let ip = Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + switch.bound);
-        let address = SocketAddr::from((ip, 4433));
+        let address = address(switch.bound);
         switch.ports.insert(address, Port::default());
         Arc::new(EtherSocket { ether: self.clone(), address })
+    }
+
+    /// Address of the next socket.
+    pub fn next_address(&self) -> SocketAddr {
+        address(self.switch().bound + 1)
     }
 
     /// Number of sockets.
@@ -106,6 +110,12 @@ impl Ether {
     fn switch(&self) -> MutexGuard<'_, Switch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Address of the socket with that number.
+fn address(number: u32) -> SocketAddr {
+    let ip = Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + (number << 8));
+    SocketAddr::from((ip, 4433))
 }
 
 impl Sockets for Ether {

@@ -36,6 +36,9 @@ pub struct RoomConfig {
     /// Time for which a seat is kept when its player's connection is lost: 0 to
     /// [`RESUME_MAX`](crate::limits::RESUME_MAX).
     pub resume: Micros,
+    /// Time after which a player whose inputs do not change is put out, and warned 30 s before: 2 s
+    /// or more; none for never.
+    pub idle: Option<Micros>,
     /// Time of tick 0.
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.
@@ -65,6 +68,7 @@ impl Default for RoomConfig {
             rewind: None,
             favour: None,
             resume: RESUME_DEFAULT,
+            idle: None,
             start: LocalTime(0),
             unix_micros: 0,
             rounds: None,

@@ -19,6 +19,7 @@ use crate::wire::input::read_input;
 use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
+use super::activity::Activity;
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
@@ -71,6 +72,7 @@ pub(super) struct Member {
     pub(super) datagram_bytes: usize,
     /// Arrival of the last valid input packet.
     pub(super) heard_at: LocalTime,
+    pub(super) activity: Activity,
     pub(super) stats: MemberStats,
     offset: OffsetEstimator,
     /// Offset in the welcome; snapshots carry changes to it.
@@ -129,6 +131,7 @@ impl Member {
             games: hello.games,
             datagram_bytes: DATAGRAM_BYTES_MAX,
             heard_at: now,
+            activity: Activity::new(now),
             stats: MemberStats::default(),
             offset: OffsetEstimator::default(),
             welcome_offset: offset,
@@ -199,6 +202,8 @@ pub(super) struct Seated<I> {
     inputs: InputBuffer<I>,
     sender: Sender,
     pub(super) sight: Sight,
+    /// Newest input that came.
+    pressed: I,
     /// Newest input packet: sequence number, send time (low bits, by the client's clock), arrival.
     newest: Option<(u64, u32, LocalTime)>,
     /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest.
@@ -225,6 +230,7 @@ impl<I: Record> Seated<I> {
             sender: Sender::new(member.player, member.rate.clone())
                 .reading_silence(member.reads_silence),
             sight: Sight::new(rates),
+            pressed: I::default(),
             newest: None,
             came: u64::MAX,
             trusted_from: 0,
@@ -328,6 +334,11 @@ impl<I: Record> Seated<I> {
         self.member.stats.accepted += 1;
         if packet.epoch != self.member.epoch {
             return Ok(()); // Its ticks belong to another epoch.
+        }
+        if let Some(last) = packet.inputs.first().filter(|last| newer && last.input != self.pressed)
+        {
+            self.pressed = last.input;
+            self.member.activity.note(now);
         }
         let newest = Tick::widen(packet.tick, tick);
         let mut lag = 0;

@@ -1,5 +1,6 @@
 //! The server's decisions: one world and its members.
 
+mod activity;
 pub mod any;
 mod broadcast;
 mod bucket;
@@ -8,6 +9,7 @@ mod checkpoint;
 mod config;
 mod control;
 mod driven;
+mod idle;
 mod interest;
 mod member;
 mod naming;

@@ -67,6 +67,7 @@ impl<G: Game> Room<G> {
         if !member.chat.take(now, CHAT) || !self.host.chat.take(now, CHAT_OF_ALL) {
             return Err(Refusal::TooMany);
         }
+        member.activity.note(now);
         let player = member.player;
         if text.starts_with('/') && self.host.config.takes_commands {
             self.host.tell(Event::Asked { player, text });

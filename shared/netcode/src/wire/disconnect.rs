@@ -93,6 +93,8 @@ codes! {
     Password = 18, None;
     /// The server is for players on a list, and the player is not on it.
     NotListed = 19, None;
+    /// The player did nothing for so long as the host allows.
+    Idle = 20, None;
     /// The player's name deceives others; a player with another name is welcome.
     BadName = 21, None;
 }

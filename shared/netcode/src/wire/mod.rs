@@ -17,6 +17,7 @@ pub mod input;
 pub mod layout;
 pub mod model;
 pub mod protocol;
+pub mod query;
 pub mod range;
 mod records;
 pub mod rooms;

@@ -1,8 +1,11 @@
 //! Counts of a server since its start, which all its threads add to.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use phaselock::wire::disconnect::Code;
+
+use super::tally::Tally;
 
 /// Codes of goodbyes that are counted each for itself; those above are counted as the last.
 const CODES: usize = 64;
@@ -15,6 +18,8 @@ pub(super) struct Counters {
     packets_out: AtomicU64,
     bytes_out: AtomicU64,
     refusals: [AtomicU64; CODES],
+    queries: AtomicU64,
+    dropped: Mutex<Tally>,
 }
 
 /// The same at a moment.
@@ -30,6 +35,11 @@ pub struct Traffic {
     pub bytes_out: u64,
     /// Goodbyes by their codes, those left out of which there was none.
     pub goodbyes: Vec<(Code, u64)>,
+    /// Queries that were answered.
+    pub queries: u64,
+    /// Packets and connections of strangers that were dropped, by the reason's name; told every
+    /// ten seconds.
+    pub dropped: Vec<(&'static str, u64)>,
 }
 
 impl Default for Counters {
@@ -41,6 +51,8 @@ impl Default for Counters {
             packets_out: zero(),
             bytes_out: zero(),
             refusals: std::array::from_fn(|_| zero()),
+            queries: zero(),
+            dropped: Mutex::default(),
         }
     }
 }
@@ -64,6 +76,16 @@ impl Counters {
         self.refusals[number].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts answers to queries.
+    pub(super) fn answered(&self, queries: usize) {
+        self.queries.fetch_add(queries as u64, Ordering::Relaxed);
+    }
+
+    /// Counts what strangers sent in vain.
+    pub(super) fn dropped(&self, tally: Tally) {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+    }
+
     /// The counts now.
     pub(super) fn traffic(&self) -> Traffic {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -74,6 +96,8 @@ impl Counters {
             packets_out: of(&self.packets_out),
             bytes_out: of(&self.bytes_out),
             goodbyes: counted.filter(|(_, count)| *count > 0).collect(),
+            queries: of(&self.queries),
+            dropped: self.dropped.lock().unwrap_or_else(PoisonError::into_inner).named().collect(),
         }
     }
 }

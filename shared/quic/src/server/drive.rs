@@ -97,6 +97,7 @@ impl Driver {
                 Woken::Shutdown(goodbye) => return self.stop(&goodbye).await,
             }
             self.rooms.beat();
+            self.network.begin_turn(Instant::now().into_std());
             // What waits already was in time, however late this task was woken.
             self.take_in().await;
             let now = self.clock.now();

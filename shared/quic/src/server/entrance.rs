@@ -1,58 +1,127 @@
-//! The socket's side: whose packet it is, who may come in, and where the others' connections are.
+//! The sockets' side: whose packet it is, who may come in, and where the others' connections are.
 
 use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use bytes::BytesMut;
+use phaselock::limits::ROOMS_LISTED_MAX;
 use phaselock::server::ClientId;
+use phaselock::wire::query::{Info, Nonce};
 use quinn::AsyncUdpSocket;
-use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming};
+use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit};
 
+use super::directory::RoomFigures;
+use super::doorkeeper::{Doorkeeper, Verdict};
 use super::hosting::Gate;
-use super::newcomers::SharedPlaces;
-use super::packets::{Intake, Outlet, Packet};
+use super::newcomers::{Entry, SharedPlaces};
+use super::packets::{Intake, Outlet, Packet, Way};
 use super::peer::Peer;
-use super::shards::{Item, Lines};
+use super::rooms::Rooms;
+use super::shards::{Inbox, Item, Lines};
+use super::tally::{self, Refusal};
 
 /// Handshakes that are begun at a time; each signs and takes a fifth of a millisecond. The others
 /// wait.
 const HANDSHAKES_PER_TURN: usize = 4;
-/// Newcomers that are looked at in a turn: to be told to prove their address takes a hundredth.
-const NEWCOMERS_PER_TURN: usize = 64;
+/// Newcomers that wait for their handshake; of more the oldest is dropped, and tries again. A
+/// second's at the default limit.
+const INCOMING_MAX: usize = 128;
+
+/// Source of what comes for the connections of a thread.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// The sockets.
+    Socket(Box<Entrance>),
+    /// The thread that has the sockets.
+    Inbox(Box<Inbox>),
+}
 
 /// A packet for a connection.
-type ForConnection = (ConnectionHandle, Instant, ConnectionEvent);
+#[derive(Debug)]
+pub(super) struct ForConnection {
+    pub(super) handle: ConnectionHandle,
+    pub(super) arrival: Instant,
+    pub(super) way: Way,
+    pub(super) event: ConnectionEvent,
+}
 
-/// The socket, its endpoint, and the ways to the other threads.
+/// Result of a look at the next packet.
+#[allow(clippy::large_enum_variant, reason = "it is used as soon as it is made")]
+#[derive(Debug)]
+pub(super) enum Received {
+    /// For a connection.
+    Packet(ForConnection),
+    /// It took quinn's time, or made an answer.
+    Other,
+    /// Dropped at a look.
+    Dropped,
+}
+
+/// A question for the status.
+#[derive(Debug)]
+struct Question {
+    way: Way,
+    remote: SocketAddr,
+    local: Option<IpAddr>,
+    nonce: Nonce,
+    /// Length, which its answer may have too.
+    bytes: usize,
+}
+
+/// Those who were let in, and those who have to go for them.
+#[derive(Debug, Default)]
+pub(super) struct Admitted {
+    pub(super) peers: Vec<(ConnectionHandle, Box<Peer>)>,
+    pub(super) evicted: Vec<ClientId>,
+}
+
+/// The sockets, their endpoint, and the ways to the other threads.
 #[derive(Debug)]
 pub(super) struct Entrance {
-    socket: Arc<dyn AsyncUdpSocket>,
+    sockets: Vec<Arc<dyn AsyncUdpSocket>>,
     pub(super) endpoint: Endpoint,
-    intake: Intake,
+    doorkeeper: Doorkeeper,
+    /// Status of the server without its rooms.
+    info: Info,
+    /// Of each socket.
+    intakes: Vec<Intake>,
+    /// The socket whose packets are taken in.
+    way: Way,
     /// Newcomers that nobody has looked at yet.
-    incoming: VecDeque<Incoming>,
+    incoming: VecDeque<(Way, Incoming)>,
     next: ClientId,
-    /// An answer of the endpoint.
+    /// Questions that wait for the end of the turn.
+    questions: Vec<Question>,
+    /// An answer to a packet.
     response: Vec<u8>,
     lines: Option<Lines>,
     is_shut: bool,
 }
 
 impl Entrance {
-    /// All that comes to this socket. Without lines, all rooms are on this thread.
+    /// All that comes to these sockets. Without lines, all rooms are on this thread.
     pub(super) fn new(
-        socket: Arc<dyn AsyncUdpSocket>,
+        sockets: Vec<Arc<dyn AsyncUdpSocket>>,
         endpoint: Endpoint,
+        doorkeeper: Doorkeeper,
+        info: Info,
         lines: Option<Lines>,
     ) -> Self {
-        let packet_bytes_max = endpoint.config().get_max_udp_payload_size().min(64 * 1024);
+        let packet_bytes_max = endpoint.config().get_max_udp_payload_size().min(64 * 1024) as usize;
+        let intake = |socket: &Arc<dyn AsyncUdpSocket>| Intake::new(&**socket, packet_bytes_max);
         Self {
-            intake: Intake::new(&*socket, packet_bytes_max as usize),
-            socket,
+            intakes: sockets.iter().map(intake).collect(),
+            sockets,
             endpoint,
+            doorkeeper,
+            info,
+            way: 0,
             incoming: VecDeque::new(),
             next: ClientId(0),
+            questions: Vec::new(),
             response: Vec::new(),
             lines,
             is_shut: false,
@@ -69,80 +138,141 @@ impl Entrance {
         }
     }
 
-    /// Ready if packets wait.
+    /// Ready if packets wait. One socket's batch is used up before another's is looked at.
     pub(super) fn poll_packets(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.intake.poll_fill(cx, &*self.socket)
+        let count = self.sockets.len().max(1);
+        if self.intakes.get(self.way).is_some_and(|intake| !intake.is_used_up()) {
+            return Poll::Ready(());
+        }
+        // Each is polled until one has something: whoever has nothing wakes this task later.
+        let found = (1..=count).map(|step| (self.way + step) % count).find(|way| {
+            let (Some(intake), Some(socket)) = (self.intakes.get_mut(*way), self.sockets.get(*way))
+            else {
+                return false;
+            };
+            intake.poll_fill(cx, &**socket).is_ready()
+        });
+        found.map_or(Poll::Pending, |way| {
+            self.way = way;
+            Poll::Ready(())
+        })
     }
 
-    /// The next packet, if it is for a connection.
-    pub(super) fn receive(&mut self, outlet: &Outlet) -> Option<ForConnection> {
-        let Packet { remote, local, arrival, bytes } = self.intake.pop()?;
-        outlet.count_received(bytes.len());
-        let response = &mut self.response;
-        response.clear();
-        match self.endpoint.handle(arrival, remote, local, None, bytes, response)? {
-            DatagramEvent::ConnectionEvent(handle, event) => Some((handle, arrival, event)),
-            DatagramEvent::NewConnection(incoming) => {
-                match self.is_shut {
-                    false => self.incoming.push_back(incoming),
-                    true => self.endpoint.ignore(incoming),
-                }
-                None
-            }
-            DatagramEvent::Response(transmit) => {
-                outlet.respond(&transmit, response);
-                None
-            }
+    /// Begins a turn of the driver.
+    pub(super) fn begin_turn(&mut self, now: Instant, places: &SharedPlaces, outlet: &Outlet) {
+        let mut places = places.lock();
+        self.doorkeeper.begin_turn();
+        self.doorkeeper.set_crowded(places.is_crowded());
+        if let Some(refused) = self.doorkeeper.poll_report(now, || places.take_tally()) {
+            drop(places);
+            outlet.counters().dropped(refused);
+            tally::say(&refused);
         }
     }
 
-    /// Lets some of the newcomers in, whom it returns, or sends them away.
+    /// Looks at the next packet.
+    pub(super) fn receive(&mut self, outlet: &Outlet) -> Received {
+        let Self { endpoint, doorkeeper, intakes, way, response, .. } = self;
+        let way = *way;
+        let Some(Packet { remote, local, arrival, bytes }) =
+            intakes.get_mut(way).and_then(Intake::pop)
+        else {
+            return Received::Dropped;
+        };
+        outlet.count_received(bytes.len());
+        response.clear();
+        match doorkeeper.look(arrival, remote, bytes, response) {
+            Verdict::Pass => {}
+            Verdict::Drop => return Received::Dropped,
+            Verdict::Question(nonce) => {
+                self.questions.push(Question { way, remote, local, nonce, bytes: bytes.len() });
+                return Received::Other;
+            }
+            Verdict::Answer => {
+                answer(outlet, way, (remote, local), response);
+                return Received::Other;
+            }
+        }
+        match endpoint.handle(arrival, remote, local, None, BytesMut::from(bytes), response) {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                return Received::Packet(ForConnection { handle, arrival, way, event });
+            }
+            Some(DatagramEvent::NewConnection(incoming)) if self.is_shut => {
+                endpoint.ignore(incoming);
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                self.incoming.push_back((way, incoming));
+                if self.incoming.len() > INCOMING_MAX
+                    && let Some((_, oldest)) = self.incoming.pop_front()
+                {
+                    self.doorkeeper.count(Refusal::Handshakes);
+                    self.endpoint.ignore(oldest);
+                }
+            }
+            Some(DatagramEvent::Response(transmit)) => outlet.respond(way, &transmit, response),
+            None => {}
+        }
+        Received::Other
+    }
+
+    /// Answers the questions that came in this turn, of which there are few.
+    pub(super) fn answer(&mut self, rooms: &Rooms, outlet: &Outlet) {
+        if self.questions.is_empty() {
+            return;
+        }
+        let mut info = of_all(&self.info, &rooms.directory().figures());
+        (info.server, info.needs_password) = (rooms.name(), rooms.gate().needs_password());
+        outlet.counters().answered(self.questions.len());
+        for Question { way, remote, local, nonce, bytes } in self.questions.drain(..) {
+            answer(outlet, way, (remote, local), &info.answer(nonce, bytes));
+        }
+    }
+
+    /// Lets some of the newcomers in, or sends them away.
     pub(super) fn admit(
         &mut self,
         now: Instant,
         places: &SharedPlaces,
         gate: &dyn Gate,
         outlet: &Outlet,
-    ) -> Vec<(ConnectionHandle, Box<Peer>)> {
-        let mut admitted = Vec::new();
-        let mut begun = 0;
-        for _ in 0..NEWCOMERS_PER_TURN {
-            if begun == HANDSHAKES_PER_TURN {
-                break;
-            }
-            let Some(incoming) = self.incoming.pop_front() else { break };
+    ) -> Admitted {
+        let mut admitted = Admitted::default();
+        for _ in 0..HANDSHAKES_PER_TURN {
+            let Some((way, incoming)) = self.incoming.pop_front() else { break };
             self.response.clear();
-            if places.lock().must_validate(&incoming) {
-                match self.endpoint.retry(incoming, &mut self.response) {
-                    Ok(transmit) => outlet.respond(&transmit, &self.response),
-                    // Its address is validated already.
-                    Err(error) => self.endpoint.ignore(error.into_incoming()),
-                }
-                continue;
-            }
             let remote = incoming.remote_address().ip();
             if !gate.lets_knock(remote) {
+                self.doorkeeper.count(Refusal::TurnedAway);
                 self.endpoint.ignore(incoming);
                 continue;
             }
-            let Some(place) = places.lock().enter(remote) else {
-                tracing::debug!(%remote, "refused: too many connections");
-                let transmit = self.endpoint.refuse(incoming, &mut self.response);
-                outlet.respond(&transmit, &self.response);
-                continue;
+            let client = self.next;
+            let (place, until) = match places.enter(client, remote, now) {
+                Entry::Place { place, until, evicted } => {
+                    admitted.evicted.extend(evicted);
+                    (place, until)
+                }
+                Entry::Later => {
+                    self.incoming.push_front((way, incoming));
+                    break;
+                }
+                Entry::Full => {
+                    self.doorkeeper.count(Refusal::Places);
+                    let transmit = self.endpoint.refuse(incoming, &mut self.response);
+                    outlet.respond(way, &transmit, &self.response);
+                    continue;
+                }
             };
-            begun += 1;
             match self.endpoint.accept(incoming, now, &mut self.response, None) {
                 Ok((handle, connection)) => {
-                    let client = self.next;
                     self.next = ClientId(client.0 + 1);
-                    admitted.push((handle, Box::new(Peer::new(connection, client, place, now))));
+                    let peer = Peer::new(connection, client, way, place, now, until);
+                    admitted.peers.push((handle, Box::new(peer)));
                 }
                 Err(error) => {
                     tracing::debug!(%remote, error = %error.cause, "no handshake");
-                    places.lock().leave(place);
                     if let Some(transmit) = error.response {
-                        outlet.respond(&transmit, &self.response);
+                        outlet.respond(way, &transmit, &self.response);
                     }
                 }
             }
@@ -153,23 +283,42 @@ impl Entrance {
     /// Lets nobody in any more.
     pub(super) fn shut(&mut self) {
         self.is_shut = true;
-        for incoming in self.incoming.drain(..) {
+        for (_, incoming) in self.incoming.drain(..) {
             self.endpoint.ignore(incoming);
         }
     }
 }
 
+/// Status of a server with these rooms.
+fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
+    let mut info = info.clone();
+    for RoomFigures { status, is_open, rounds, .. } in rooms {
+        info.players += u32::from(status.players);
+        info.players_max += u32::from(status.players_max);
+        info.bots += u32::from(status.bots);
+        info.round = info.round.max(*rounds);
+        info.rooms_count += 1;
+        // A room made for a code is for those who know it.
+        if *is_open && info.rooms.len() < ROOMS_LISTED_MAX {
+            info.rooms.push(status.clone());
+        }
+    }
+    info
+}
+
+/// Sends an answer of the door's own, from the address that was asked.
+fn answer(outlet: &Outlet, way: Way, path: (SocketAddr, Option<IpAddr>), bytes: &[u8]) {
+    let (destination, src_ip) = path;
+    let (ecn, segment_size, size) = (None, None, bytes.len());
+    outlet.respond(way, &Transmit { destination, ecn, size, segment_size, src_ip }, bytes);
+}
+
 /// The ways to the other threads.
 impl Entrance {
     /// Hands a packet to the thread of its connection.
-    pub(super) fn pass_on(
-        &mut self,
-        handle: ConnectionHandle,
-        arrival: Instant,
-        event: ConnectionEvent,
-    ) {
+    pub(super) fn pass_on(&mut self, packet: ForConnection) {
         if let Some(lines) = &mut self.lines {
-            lines.push(handle, Item::Packet { handle, arrival, event });
+            lines.push(packet.handle, Item::Packet(packet));
         }
     }
 

@@ -20,6 +20,11 @@ pub trait Gate: Debug + Send + Sync {
         true
     }
 
+    /// Tells whether newcomers need a password, for whoever asks before joining.
+    fn needs_password(&self) -> bool {
+        false
+    }
+
     /// Judges a hello whose proof has been checked, once for each connection; or returns the
     /// goodbye.
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect>;

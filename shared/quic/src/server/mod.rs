@@ -8,8 +8,11 @@
 //!     keeping, figures, orders                                         hosting: the host's say
 //!     pause      a room between a panic and its next game
 //!   network      all connections: who may send, what is due
-//!     entrance   the socket: whose packet, who may come in             newcomers: how many
+//!     entrance   the sockets: whose packet, who may come in            newcomers: how many
 //!       packets  packets by batches                                    shards: other threads
+//!       doorkeeper  a stranger's packet: worth an answer or not        tally: how many were not
+//!         peek, ids  its kind, and own connection ids
+//!         buckets, recent, retry  its sender's tokens, haste and proof
 //!     peer       one connection, from the first packet to the goodbye  deadlines: when
 //!       control  its stream of messages
 //! ```
@@ -21,22 +24,29 @@
 //! No client can hold up a room: what a client does not take is dropped or ends it, and all that
 //! waits is bounded.
 
+mod buckets;
 mod control;
 mod counters;
 mod deadlines;
 mod directory;
+mod doorkeeper;
 mod drive;
 mod entrance;
 mod handle;
 mod hosting;
+mod ids;
 mod network;
 mod newcomers;
 mod packets;
 mod pause;
+mod peek;
 mod peer;
 mod plan;
+mod recent;
+mod retry;
 mod rooms;
 mod shards;
+mod tally;
 
 use std::future::Future;
 use std::mem;
@@ -46,12 +56,14 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use aws_lc_rs::rand;
 use phaselock::games::Games;
 use phaselock::limits::ROOMS_MAX;
 use phaselock::server::RoomConfig;
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
+use phaselock::wire::query::Info;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
@@ -61,6 +73,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
+use crate::doorkeeping::Doorkeeping;
 use crate::identity::Identity;
 use crate::settings::{self, SPARE_CONNECTIONS};
 use crate::socket;
@@ -68,16 +81,20 @@ use counters::Counters;
 pub use counters::Traffic;
 use directory::Directory;
 pub use directory::RoomFigures;
+use doorkeeper::{Doorkeeper, Keys};
 use drive::{Driver, Shard, Shutdown};
-use entrance::Entrance;
+use entrance::{Entrance, Source};
 use handle::{ORDERS_MAX, Order, Running};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
-use network::{Network, Source};
+pub(crate) use ids::OwnIds;
+use network::Network;
 use newcomers::SharedPlaces;
+pub(crate) use peek::VERSION;
 use plan::Plan;
 pub use plan::RoomsConfig;
+pub(crate) use retry::Mint;
 use rooms::Rooms;
 pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
@@ -106,21 +123,33 @@ pub enum ThreadError {
 /// A bound server that does not run yet.
 #[derive(Debug)]
 pub struct Server {
-    socket: Arc<dyn AsyncUdpSocket>,
+    sockets: Vec<Arc<dyn AsyncUdpSocket>>,
     endpoint: Endpoint,
-    address: SocketAddr,
+    addresses: Vec<SocketAddr>,
     handle: ServerHandle,
     host: handle::Host,
     hosting: Hosting,
+    doorkeeping: Doorkeeping,
+    keys: Keys,
 }
 
 impl Server {
     /// Binds an address; port 0 lets the system choose one. Must be called within a tokio runtime.
     pub fn bind(address: SocketAddr, identity: &Identity) -> Result<Self, BindError> {
-        let socket = socket::bind(address)
-            .and_then(|socket| TokioRuntime.wrap_udp_socket(socket))
-            .map_err(|error| BindError::Socket { address, error })?;
-        Self::with_controller(socket, identity, None, None)
+        Self::bind_all(&[address], identity)
+    }
+
+    /// Binds several addresses, all of which lead to the same rooms; a client is answered from the
+    /// one that it came to. Must be called within a tokio runtime. Fails with the first address
+    /// that cannot be bound.
+    pub fn bind_all(addresses: &[SocketAddr], identity: &Identity) -> Result<Self, BindError> {
+        let bind = |address: &SocketAddr| {
+            socket::bind(*address)
+                .and_then(|socket| TokioRuntime.wrap_udp_socket(socket))
+                .map_err(|error| BindError::Socket { address: *address, error })
+        };
+        let sockets = addresses.iter().map(bind).collect::<Result<_, _>>()?;
+        Self::on_sockets(sockets, identity, None, None)
     }
 
     /// A server on any socket, optionally with another congestion controller, to compare, and with
@@ -131,21 +160,44 @@ impl Server {
         controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
         seed: Option<u64>,
     ) -> Result<Self, BindError> {
+        Self::on_sockets(vec![socket], identity, controller, seed)
+    }
+
+    fn on_sockets(
+        sockets: Vec<Arc<dyn AsyncUdpSocket>>,
+        identity: &Identity,
+        controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
+        seed: Option<u64>,
+    ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
         let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
         let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
         let unbound = SocketAddr::from(([0; 4], 0));
-        let address =
-            socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })?;
+        let address = |socket: &Arc<dyn AsyncUdpSocket>| {
+            socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })
+        };
+        let addresses = sockets.iter().map(address).collect::<Result<_, _>>()?;
+        let (mut secret, mut row_secret) = ([0; 32], seed.unwrap_or_default().to_le_bytes());
+        let random = rand::fill(&mut secret).and_then(|()| match seed {
+            None => rand::fill(&mut row_secret),
+            Some(_) => Ok(()),
+        });
+        random.map_err(|error| crypto(error.to_string()))?;
+        let ids = OwnIds::new(identity.id_secret());
+        let mint = Mint::new(&secret);
+        let config = settings::server_config(quic, controller, mint.clone());
+        let crypto = Arc::clone(&config.crypto);
+        let keys = Keys { secret: u64::from_le_bytes(row_secret), ids, mint, crypto };
         let endpoint = Endpoint::new(
-            Arc::new(settings::server_endpoint(identity, seed)),
-            Some(Arc::new(settings::server_config(quic, controller))),
-            !socket.may_fragment(),
+            Arc::new(settings::server_endpoint(identity, ids, seed)),
+            Some(Arc::new(config)),
+            !sockets.iter().any(|socket| socket.may_fragment()),
             None,
         );
         let (handle, host) = handle::channel();
         let hosting = Hosting { counters: Arc::clone(&host.counters), ..Hosting::default() };
-        Ok(Self { socket, endpoint, address, handle, host, hosting })
+        let doorkeeping = Doorkeeping::default();
+        Ok(Self { sockets, endpoint, addresses, handle, host, hosting, doorkeeping, keys })
     }
 
     /// The same with a gate, which newcomers must pass.
@@ -163,14 +215,25 @@ impl Server {
         self
     }
 
+    /// The same with other bounds on what strangers may do.
+    #[must_use]
+    pub fn with_doorkeeping(self, doorkeeping: Doorkeeping) -> Self {
+        Self { doorkeeping, ..self }
+    }
+
     /// The host's hold on it, also while it [runs](Self::run).
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
     }
 
-    /// The address that it listens on.
+    /// The address that it listens on; of several the first.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.addresses.first().copied().unwrap_or_else(|| SocketAddr::from(([0; 4], 0)))
+    }
+
+    /// All addresses that it listens on, in the order in which they were given.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 
     /// Plays these games in turn in one room, each for the configured rounds, until `shutdown`
@@ -229,9 +292,11 @@ impl Server {
         let players_max = plan.config.players_max;
         let places = usize::from(players_max) * rooms_max + SPARE_CONNECTIONS;
 
-        let Self { socket, endpoint, host, .. } = self;
+        let Self { sockets, endpoint, host, doorkeeping, keys, .. } = self;
+        let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
-        let places = SharedPlaces::new(places);
+        let start = clock.instant(LocalTime(0)).into_std();
+        let places = SharedPlaces::new(places, doorkeeping, keys.secret, start);
         if let Some(keeper) = &plan.hosting.keeper {
             host.directory.list_kept(keeper.kept());
         }
@@ -240,7 +305,7 @@ impl Server {
         let running = Running { clock, places: places.clone(), rooms_max, has_rotation };
         let _ = host.running.set(running);
         let common = Common {
-            socket,
+            sockets,
             clock,
             places,
             plan: Arc::new(plan),
@@ -256,7 +321,14 @@ impl Server {
         let (shards, threads): (Vec<_>, Vec<_>) = started.into_iter().unzip();
 
         let lines = (!shards.is_empty()).then_some(lines);
-        let entrance = Entrance::new(Arc::clone(&common.socket), endpoint, lines);
+        let info = Info {
+            server: common.plan.config.name.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            games: common.plan.games.iter().map(|entry| entry.name.into()).collect(),
+            ..Info::default()
+        };
+        let doorkeeper = Doorkeeper::new(doorkeeping, keys, start);
+        let entrance = Entrance::new(common.sockets.clone(), endpoint, doorkeeper, info, lines);
         let source = Source::Socket(Box::new(entrance));
         let (broken, is_broken) = oneshot::channel();
         let shutdown = async move {
@@ -284,7 +356,7 @@ impl Server {
 /// All that the threads of a server have in common.
 #[derive(Clone, Debug)]
 struct Common {
-    socket: Arc<dyn AsyncUdpSocket>,
+    sockets: Vec<Arc<dyn AsyncUdpSocket>>,
     clock: Clock,
     places: SharedPlaces,
     plan: Arc<Plan>,
@@ -303,8 +375,8 @@ impl Common {
         shutdown: Shutdown,
         shards: Vec<Shard>,
     ) -> Driver {
-        let Self { socket, clock, places, plan, directory, events, counters } = self;
-        let network = Network::new(socket, source, clock, places, counters);
+        let Self { sockets, clock, places, plan, directory, events, counters } = self;
+        let network = Network::new(&sockets, source, clock, places, counters);
         let rooms = Rooms::open(plan, directory, clock, shard, events);
         Driver::new(network, rooms, clock, orders, shutdown, shards)
     }

@@ -12,35 +12,28 @@ use phaselock::time::LocalTime;
 use phaselock::wire::control::ServerMessage;
 use phaselock::wire::disconnect::Disconnect;
 use quinn::AsyncUdpSocket;
-use quinn_proto::{ConnectionEvent, ConnectionHandle};
+use quinn_proto::ConnectionHandle;
 use tokio::time::Instant as TokioInstant;
 
 use super::control::NotReading;
 use super::counters::Counters;
 use super::deadlines::Deadlines;
 use super::directory::RoomId;
-use super::entrance::Entrance;
+use super::entrance::{ForConnection, Received, Source};
 use super::newcomers::SharedPlaces;
 use super::packets::Outlet;
 use super::peer::{Peer, too_slow};
 use super::rooms::Rooms;
-use super::shards::{Inbox, Item, Lines};
+use super::shards::{Item, Lines};
 use crate::clock::Clock;
 
 /// Packets that are taken in at a time, before ticks and timers are looked at: 2 ms at most.
 pub(super) const PACKETS_PER_TURN: usize = 512;
+/// Packets that are dropped at a look in the time that one takes that is not.
+const DROPS_PER_PACKET: usize = 8;
 /// Time from one look at the newcomers on their way to other threads to the next: as long as a
 /// player may wait without noticing.
 const MOVES_APART: Duration = Duration::from_millis(100);
-
-/// Source of what comes for the connections.
-#[derive(Debug)]
-pub(super) enum Source {
-    /// The socket.
-    Socket(Box<Entrance>),
-    /// The thread that has the socket.
-    Inbox(Box<Inbox>),
-}
 
 /// The connections of a thread.
 #[derive(Debug)]
@@ -65,9 +58,9 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// No connections yet at this socket.
+    /// No connections yet at these sockets.
     pub(super) fn new(
-        socket: Arc<dyn AsyncUdpSocket>,
+        sockets: &[Arc<dyn AsyncUdpSocket>],
         source: Source,
         clock: Clock,
         places: SharedPlaces,
@@ -76,7 +69,7 @@ impl Network {
         Self {
             clock,
             source,
-            outlet: Outlet::new(socket, counters),
+            outlet: Outlet::new(sockets, counters),
             peers: Vec::new(),
             handles: HashMap::new(),
             deadlines: Deadlines::default(),
@@ -100,16 +93,18 @@ impl Network {
 
     /// Takes in what waits at the socket, up to so many packets, or what waits in the inbox.
     pub(super) fn take_in(&mut self, cx: &mut Context<'_>, rooms: &mut Rooms, max: usize) {
-        let mut left = max;
+        let mut left = max * DROPS_PER_PACKET;
         while left > 0 {
             match &mut self.source {
                 Source::Socket(entrance) => {
-                    left -= 1;
                     if entrance.poll_packets(cx).is_pending() {
                         break;
                     }
-                    if let Some((handle, arrival, event)) = entrance.receive(&self.outlet) {
-                        self.handle_packet(handle, arrival, event, rooms);
+                    let received = entrance.receive(&self.outlet);
+                    let is_dropped = matches!(received, Received::Dropped);
+                    left = left.saturating_sub(if is_dropped { 1 } else { DROPS_PER_PACKET });
+                    if let Received::Packet(packet) = received {
+                        self.handle_packet(packet, rooms);
                     }
                 }
                 Source::Inbox(inbox) => {
@@ -117,7 +112,7 @@ impl Network {
                         break;
                     }
                     let batch = inbox.take();
-                    left = left.saturating_sub(batch.len());
+                    left = left.saturating_sub(batch.len() * DROPS_PER_PACKET);
                     batch.into_iter().for_each(|item| self.handle_item(item, rooms));
                 }
             }
@@ -131,28 +126,25 @@ impl Network {
         [self.deadlines.earliest(), moves].into_iter().flatten().min()
     }
 
-    fn handle_packet(
-        &mut self,
-        handle: ConnectionHandle,
-        arrival: Instant,
-        event: ConnectionEvent,
-        rooms: &mut Rooms,
-    ) {
+    fn handle_packet(&mut self, packet: ForConnection, rooms: &mut Rooms) {
+        let ForConnection { handle, arrival, way, .. } = packet;
         if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
-            peer.connection.handle_event(event);
+            if !peer.may_send(arrival) {
+                return;
+            }
+            peer.way = way;
+            peer.connection.handle_event(packet.event);
             if self.advance(handle, arrival, rooms) {
                 self.await_snapshot(handle, arrival);
             }
         } else if let Source::Socket(entrance) = &mut self.source {
-            entrance.pass_on(handle, arrival, event);
+            entrance.pass_on(packet);
         }
     }
 
     fn handle_item(&mut self, item: Item, rooms: &mut Rooms) {
         match item {
-            Item::Packet { handle, arrival, event } => {
-                self.handle_packet(handle, arrival, event, rooms);
-            }
+            Item::Packet(packet) => self.handle_packet(packet, rooms),
             Item::Event { handle, event } => {
                 if let Some(Some(peer)) = self.peers.get_mut(handle.0) {
                     peer.connection.handle_event(event);
@@ -186,10 +178,25 @@ impl Network {
         }
     }
 
+    /// Begins a turn.
+    pub(super) fn begin_turn(&mut self, now: Instant) {
+        if let Source::Socket(entrance) = &mut self.source {
+            entrance.begin_turn(now, &self.places, &self.outlet);
+        }
+    }
+
     /// Lets some of the newcomers in, or sends them away.
     pub(super) fn admit(&mut self, now: Instant, rooms: &mut Rooms) {
         let Source::Socket(entrance) = &mut self.source else { return };
-        for (handle, peer) in entrance.admit(now, &self.places, rooms.gate(), &self.outlet) {
+        entrance.answer(rooms, &self.outlet);
+        let admitted = entrance.admit(now, &self.places, rooms.gate(), &self.outlet);
+        for client in admitted.evicted {
+            if let Some((handle, peer)) = self.peer(client) {
+                peer.drop(now);
+                self.list(handle);
+            }
+        }
+        for (handle, peer) in admitted.peers {
             self.insert(handle, peer);
             if self.advance(handle, now, rooms) {
                 self.list(handle);
@@ -269,7 +276,7 @@ impl Network {
                 Source::Inbox(inbox) => inbox.push(handle, event),
             }
             if is_drained {
-                peer.settle(&self.places);
+                peer.settle();
                 self.handles.remove(&peer.client);
                 self.peers[handle.0] = None;
                 self.deadlines.set(handle, None);
@@ -320,7 +327,7 @@ impl Network {
     /// Notes that a connection may have something to send.
     fn list(&mut self, handle: ConnectionHandle) {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return };
-        peer.settle(&self.places);
+        peer.settle();
         if !peer.is_open() {
             self.handles.remove(&peer.client);
         }
@@ -343,7 +350,7 @@ impl Network {
 
     fn transmit_one(&mut self, handle: ConnectionHandle, now: Instant) {
         let Some(Some(peer)) = self.peers.get_mut(handle.0) else { return };
-        if self.outlet.transmit(&mut peer.connection, now) {
+        if self.outlet.transmit(peer.way, &mut peer.connection, now) {
             peer.is_listed = false;
             peer.handle_sent(now);
             self.deadlines.set(handle, peer.next_timeout());

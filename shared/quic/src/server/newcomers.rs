@@ -1,19 +1,60 @@
-//! Places for connections: so many in all, and so many without a seat from one address.
+//! Places for connections: so many in all, few of them for those without a hello, and so many seats
+//! for one address.
+//!
+//! Nobody is kept out by others who came first: for one more newcomer than there may be, one has to
+//! go, the oldest of the network that has the most.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use quinn_proto::Incoming;
+use phaselock::server::ClientId;
+use phaselock::wire::disconnect::{Code, Disconnect};
 
-use crate::settings::{self, NEWCOMERS_PER_ADDRESS_MAX};
+use super::buckets::{Bucket, Buckets, Kind, own};
+use super::doorkeeper::moment;
+use super::tally::{Refusal, Tally};
+use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, is_host};
 
-/// Places that are taken, and the number of newcomers from each address or network.
+/// Places for this machine alone, beside those for everybody.
+const HOST_PLACES: usize = 64;
+/// Connections that have said hello and are not in a game yet, or are being sent away: half of the
+/// spare places.
+const GREETED_MAX: usize = 128;
+/// Age before which a newcomer does not have to go, unless its network has more than its share: two
+/// round trips to the other side of the world.
+const YOUNG: Duration = Duration::from_millis(400);
+/// Part of the newcomers' places that is one network's share.
+const SHARES: usize = 8;
+
+/// A connection without a hello.
+#[derive(Debug)]
+struct Newcomer {
+    client: ClientId,
+    /// Its address or network.
+    own: IpAddr,
+    is_host: bool,
+    since: Instant,
+}
+
+/// Places that are taken.
 #[derive(Debug)]
 pub(super) struct Places {
+    doorkeeping: Doorkeeping,
     max: usize,
     taken: usize,
-    newcomers: HashMap<IpAddr, usize>,
+    /// The oldest first.
+    newcomers: Vec<Newcomer>,
+    greeted: usize,
+    /// Connections that play or watch, by address or network.
+    seated: HashMap<IpAddr, u16>,
+    /// Moment 0.
+    start: Instant,
+    hellos: Buckets,
+    total: Bucket,
+    host: Bucket,
+    tally: Tally,
 }
 
 /// The places of a server, whose connections may be on several threads.
@@ -21,8 +62,22 @@ pub(super) struct Places {
 pub(super) struct SharedPlaces(Arc<Mutex<Places>>);
 
 impl SharedPlaces {
-    pub(super) fn new(max: usize) -> Self {
-        Self(Arc::new(Mutex::new(Places::new(max))))
+    /// So many places; `secret` keeps strangers from choosing addresses that share a bucket.
+    pub(super) fn new(max: usize, doorkeeping: Doorkeeping, secret: u64, start: Instant) -> Self {
+        let newcomers = Vec::with_capacity(2 * usize::from(doorkeeping.newcomers_max));
+        Self(Arc::new(Mutex::new(Places {
+            doorkeeping,
+            max,
+            taken: 0,
+            newcomers,
+            greeted: 0,
+            seated: HashMap::new(),
+            start,
+            hellos: Buckets::new(secret),
+            total: Bucket::default(),
+            host: Bucket::default(),
+            tally: Tally::default(),
+        })))
     }
 
     /// Has so many places at least, from now on.
@@ -35,63 +90,176 @@ impl SharedPlaces {
     pub(super) fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// A place for a newcomer.
+    pub(super) fn enter(&self, client: ClientId, address: IpAddr, now: Instant) -> Entry {
+        let mut places = self.lock();
+        let is_host = is_host(address);
+        let max = places.max + if is_host { HOST_PLACES } else { 0 };
+        let is_full = places.taken >= max;
+        let mut evicted = None;
+        if is_full || places.newcomers(is_host) >= usize::from(places.doorkeeping.newcomers_max) {
+            evicted = places.evict(is_host, now);
+            if evicted.is_none() {
+                return if is_full { Entry::Full } else { Entry::Later };
+            }
+        }
+        let until = now + places.patience(is_host);
+        let own = own(address);
+        places.taken += 1;
+        places.newcomers.push(Newcomer { client, own, is_host, since: now });
+        drop(places);
+        let (places, stage) = (self.clone(), Stage::Knocking);
+        let place = Place { places, client, own, is_host, stage, has_seat: false };
+        Entry::Place { place, until, evicted }
+    }
 }
 
-/// A connection's place. It has to be given back.
+/// Answer to a newcomer.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// Its place, the moment by which it has to say hello, and who had to go for it.
+    Place { place: Place, until: Instant, evicted: Option<ClientId> },
+    /// None yet: all newcomers have just come.
+    Later,
+    /// None: all places are taken, and not by newcomers.
+    Full,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No hello has come, or it was refused.
+    Knocking,
+    /// The hello has come, and the welcome has not gone.
+    Greeted,
+    /// In a game.
+    Welcomed,
+}
+
+/// A connection's place, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Address of a connection that has no seat.
-    newcomer: Option<IpAddr>,
+    places: SharedPlaces,
+    client: ClientId,
+    own: IpAddr,
+    is_host: bool,
+    stage: Stage,
+    /// Counts as one of its address that plays.
+    has_seat: bool,
 }
 
 impl Place {
-    /// True if its connection has no seat yet.
-    pub(super) fn is_newcomer(&self) -> bool {
-        self.newcomer.is_some()
+    /// True while its client waits for a welcome.
+    pub(super) fn is_greeted(&self) -> bool {
+        self.stage == Stage::Greeted
+    }
+
+    /// Takes in a first message, which asks for a seat or not. Fails with the goodbye where there
+    /// are too many; who is sent away so is the next to go where another one needs the place.
+    pub(super) fn greet(&mut self, now: Instant, asks_for_seat: bool) -> Result<(), Disconnect> {
+        let mut places = self.places.lock();
+        let moment = moment(places.start, now);
+        let has_seat = asks_for_seat && !self.is_host;
+        let busy = |text| Err(Disconnect::new(Code::Full, text));
+        if places.greeted >= GREETED_MAX || !places.may_greet(moment, self.own, self.is_host) {
+            places.tally.count(Refusal::Joins);
+            return busy("too many players are joining at once; try again later".to_owned());
+        }
+        let max = places.doorkeeping.seats_per_address;
+        let seated = places.seated.get(&self.own).copied().unwrap_or_default();
+        if has_seat && seated >= max {
+            places.tally.count(Refusal::Seats);
+            return busy(format!("{seated} of {max} players from your address are here already"));
+        }
+        if has_seat {
+            *places.seated.entry(self.own).or_default() += 1;
+        }
+        places.newcomers.retain(|newcomer| newcomer.client != self.client);
+        places.greeted += 1;
+        (self.stage, self.has_seat) = (Stage::Greeted, has_seat);
+        Ok(())
+    }
+
+    /// Takes in that no hello came in time.
+    pub(super) fn count_silence(&self) {
+        self.places.lock().tally.count(Refusal::Hellos);
+    }
+
+    /// Takes in that its client is in a game.
+    pub(super) fn welcome(&mut self) {
+        if self.is_greeted() {
+            self.places.lock().greeted -= 1;
+            self.stage = Stage::Welcomed;
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.welcome();
+        let mut places = self.places.lock();
+        places.newcomers.retain(|newcomer| newcomer.client != self.client);
+        places.taken -= 1;
+        if self.has_seat
+            && let Some(seated) = places.seated.get_mut(&self.own)
+        {
+            *seated -= 1;
+            if *seated == 0 {
+                places.seated.remove(&self.own);
+            }
+        }
     }
 }
 
 impl Places {
-    fn new(max: usize) -> Self {
-        Self { max, taken: 0, newcomers: HashMap::new() }
+    /// True if so many strangers wait to say hello that an address has to be proven.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.newcomers(false) >= usize::from(self.doorkeeping.newcomers_max / 4)
     }
 
-    /// True if whoever comes must prove its address first.
-    pub(super) fn must_validate(&self, incoming: &Incoming) -> bool {
-        settings::must_validate(incoming, self.taken, self.max)
+    /// Refusals since the last call.
+    pub(super) fn take_tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
     }
 
-    /// A place for a newcomer, unless there are too many.
-    pub(super) fn enter(&mut self, address: IpAddr) -> Option<Place> {
-        let address = match address.to_canonical() {
-            IpAddr::V4(address) => IpAddr::V4(address),
-            // A host commands all addresses of its network.
-            IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
-        };
-        let count = self.newcomers.get(&address).copied().unwrap_or_default();
-        if self.taken >= self.max || count >= NEWCOMERS_PER_ADDRESS_MAX {
+    fn newcomers(&self, is_host: bool) -> usize {
+        self.newcomers.iter().filter(|newcomer| newcomer.is_host == is_host).count()
+    }
+
+    /// Time for a hello.
+    fn patience(&self, is_host: bool) -> Duration {
+        let half = usize::from(self.doorkeeping.newcomers_max / 2);
+        match self.newcomers(is_host) < half {
+            true => self.doorkeeping.hello_timeout,
+            false => self.doorkeeping.hello_timeout_crowded,
+        }
+    }
+
+    fn may_greet(&mut self, now: u64, address: IpAddr, is_host: bool) -> bool {
+        if is_host {
+            return self.host.take(now, HOST_LIMIT, 0);
+        }
+        let limits = self.doorkeeping.hellos;
+        let used = self.hellos.take(now, Kind::Hello, address, &limits);
+        used.is_some_and(|used| self.total.take(now, limits.total, used))
+    }
+
+    /// The newcomer that has to go: the oldest one of the network that has the most. None if that
+    /// would be one who has just come, from a network with no more than its share.
+    fn evict(&mut self, is_host: bool, now: Instant) -> Option<ClientId> {
+        let alike = || self.newcomers.iter().filter(|newcomer| newcomer.is_host == is_host);
+        let crowd = |of: &Newcomer| alike().filter(|other| other.own == of.own).count();
+        // Of several that are alike, `max_by_key` takes the last: the oldest, in reverse.
+        let (count, newcomer) = alike().rev().map(|it| (crowd(it), it)).max_by_key(|it| it.0)?;
+        let share = usize::from(self.doorkeeping.newcomers_max).div_ceil(SHARES);
+        let is_young = now.saturating_duration_since(newcomer.since) < YOUNG;
+        if is_young && count <= share {
             return None;
         }
-        self.newcomers.insert(address, count + 1);
-        self.taken += 1;
-        Some(Place { newcomer: Some(address) })
-    }
-
-    /// Takes in that a connection has a seat now.
-    pub(super) fn seat(&mut self, place: &mut Place) {
-        let Some(address) = place.newcomer.take() else { return };
-        if let Some(count) = self.newcomers.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                self.newcomers.remove(&address);
-            }
-        }
-    }
-
-    /// Takes a place back.
-    pub(super) fn leave(&mut self, mut place: Place) {
-        self.seat(&mut place);
-        self.taken -= 1;
+        let client = newcomer.client;
+        self.newcomers.retain(|newcomer| newcomer.client != client);
+        self.tally.count(Refusal::Places);
+        Some(client)
     }
 }
 
@@ -99,20 +267,122 @@ impl Places {
 mod tests {
     use super::*;
 
+    const STRANGER: [u8; 3] = [192, 0, 2];
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([STRANGER[0], STRANGER[1], STRANGER[2], last])
+    }
+
+    /// A server's places, and those that are held.
+    struct Held {
+        places: SharedPlaces,
+        start: Instant,
+        next: u64,
+        held: Vec<Place>,
+    }
+
+    impl Held {
+        fn new(max: usize) -> Self {
+            let doorkeeping =
+                Doorkeeping { newcomers_max: 8, seats_per_address: 2, ..Doorkeeping::default() };
+            let start = Instant::now();
+            let places = SharedPlaces::new(max, doorkeeping, 1, start);
+            Self { places, start, next: 0, held: Vec::new() }
+        }
+
+        fn at(&self, ms: u64) -> Instant {
+            self.start + Duration::from_millis(ms)
+        }
+
+        /// The one who had to go, or an error where there is no place.
+        fn enter(&mut self, address: IpAddr, ms: u64) -> Result<Option<u64>, &'static str> {
+            self.next += 1;
+            match self.places.enter(ClientId(self.next), address, self.at(ms)) {
+                Entry::Place { place, evicted, .. } => {
+                    self.held.retain(|held| Some(held.client) != evicted);
+                    self.held.push(place);
+                    Ok(evicted.map(|client| client.0))
+                }
+                Entry::Later => Err("later"),
+                Entry::Full => Err("full"),
+            }
+        }
+    }
+
     #[test]
-    fn newcomers_of_one_network_are_bounded_and_those_with_a_seat_are_none() {
-        let mut places = Places::new(NEWCOMERS_PER_ADDRESS_MAX + 2);
-        let address = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
-        let mut held: Vec<_> = (0..NEWCOMERS_PER_ADDRESS_MAX as u16)
-            .map(|last| places.enter(address(last)).expect("a place"))
-            .collect();
-        assert!(places.enter(address(999)).is_none(), "its network has its share");
-        places.seat(&mut held[0]);
-        held.push(places.enter(address(999)).expect("one has a seat"));
-        let other = places.enter([192, 0, 2, 1].into()).expect("another network");
-        assert!(places.enter([192, 0, 2, 2].into()).is_none(), "all places are taken");
-        places.leave(other);
-        held.into_iter().for_each(|place| places.leave(place));
-        assert_eq!((places.taken, places.newcomers.len()), (0, 0));
+    fn oldest_newcomer_of_the_fullest_network_makes_place() {
+        let mut held = Held::new(99);
+        for (ms, last) in (0..).zip([1, 2, 2, 3, 3, 3, 4, 4]) {
+            assert_eq!(held.enter(address(last), ms), Ok(None));
+        }
+        // 4 is the oldest of the three from one address, though 1 has been here for longer.
+        assert_eq!(held.enter(address(5), 10), Ok(Some(4)));
+        let held_clients: Vec<_> = held.held.iter().map(|place| place.client.0).collect();
+        assert_eq!(held_clients, [1, 2, 3, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn newcomers_who_have_just_come_are_not_put_out_by_others_of_their_time() {
+        let mut held = Held::new(99);
+        for last in 1..=8 {
+            assert_eq!(held.enter(address(last), 100), Ok(None));
+        }
+        assert_eq!(held.enter(address(9), 499), Err("later"));
+        assert_eq!(held.enter(address(9), 500), Ok(Some(1)), "the oldest");
+        assert_eq!(held.enter(address(2), 500), Ok(Some(2)), "next");
+    }
+
+    #[test]
+    fn places_are_kept_for_this_machine() {
+        let mut held = Held::new(8);
+        for last in 1..=8 {
+            held.enter(address(last), 0).expect("a place");
+            held.held.last_mut().expect("one").greet(held.start, false).expect("welcome");
+        }
+        assert_eq!(held.enter(address(9), 9000), Err("full"));
+        let host = IpAddr::from([127, 0, 0, 1]);
+        assert_eq!(held.enter(host, 9000), Ok(None));
+        held.held.clear();
+        let places = held.places.lock();
+        assert_eq!((places.taken, places.greeted, places.newcomers.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn addresses_have_so_many_seats_and_get_them_back() {
+        let mut held = Held::new(99);
+        let now = held.start;
+        let greet = |held: &mut Held, seat| {
+            held.enter(address(1), 0).expect("a place");
+            held.held.last_mut().expect("one").greet(now, seat).map_err(|it| it.code)
+        };
+        assert_eq!(greet(&mut held, true), Ok(()));
+        assert_eq!(greet(&mut held, true), Ok(()));
+        assert_eq!(greet(&mut held, true), Err(Code::Full), "two may play");
+        assert_eq!(greet(&mut held, false), Ok(()), "and others ask for no seat");
+        held.held.remove(0);
+        assert_eq!(greet(&mut held, true), Ok(()), "one has left");
+        held.held.clear();
+        assert_eq!(held.places.lock().seated.len(), 0);
+    }
+
+    #[test]
+    fn hellos_of_an_address_are_bounded_and_this_machines_are_its_own() {
+        let mut held = Held::new(9999);
+        let greet = |held: &mut Held, address| {
+            held.enter(address, 0).expect("a place");
+            let mut place = held.held.pop().expect("one");
+            place.greet(held.start, false).is_ok()
+        };
+        let of_one = (0..99).filter(|_| greet(&mut held, address(1))).count();
+        assert!((20..=32).contains(&of_one), "{of_one}: the burst, or what all have of it");
+        assert!(greet(&mut held, address(2)), "another one's hello");
+        for last in 3..=255 {
+            for _ in 0..99 {
+                greet(&mut held, address(last));
+            }
+        }
+        assert!(!greet(&mut held, address(1)));
+        assert!(greet(&mut held, [127, 0, 0, 1].into()));
+        assert_eq!(held.places.lock().take_tally().of(Refusal::Places), 0);
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use bytes::BytesMut;
 use quinn::udp::{RecvMeta, Transmit as UdpTransmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 use quinn_proto::{Connection, Transmit};
@@ -20,14 +19,14 @@ const BATCH: usize = 32;
 /// Packets of a client that one call of the system takes, as quinn's: a snapshot has eight at most.
 const SEGMENTS_MAX: usize = 10;
 
-/// A packet that came.
+/// A packet that came, in the buffer into which the system put it.
 #[derive(Debug)]
-pub(super) struct Packet {
+pub(super) struct Packet<'a> {
     pub(super) remote: SocketAddr,
     /// This side's address, where the system tells it.
     pub(super) local: Option<IpAddr>,
     pub(super) arrival: Instant,
-    pub(super) bytes: BytesMut,
+    pub(super) bytes: &'a [u8],
 }
 
 /// Packets that the system handed over and nobody has looked at yet.
@@ -58,13 +57,18 @@ impl Intake {
         }
     }
 
+    /// True if every packet of the last batch has been looked at.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.next.0 >= self.filled
+    }
+
     /// Fetches the next batch once the last one is used up. Ready if there are packets.
     pub(super) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
         socket: &dyn AsyncUdpSocket,
     ) -> Poll<()> {
-        if self.next.0 < self.filled {
+        if !self.is_used_up() {
             return Poll::Ready(());
         }
         (self.filled, self.next) = (0, (0, 0));
@@ -97,68 +101,92 @@ impl Intake {
     }
 
     /// The next packet of the batch.
-    pub(super) fn pop(&mut self) -> Option<Packet> {
+    pub(super) fn pop(&mut self) -> Option<Packet<'_>> {
         let (index, start) = self.next;
         let meta = self.metas[..self.filled].get(index)?;
         // The system may have put several packets of a sender into one buffer.
         let end = start.saturating_add(meta.stride.max(1)).min(meta.len);
         self.next = if end < meta.len { (index, end) } else { (index + 1, 0) };
         let buffer = &self.buffers[index * (self.buffers.len() / BATCH)..];
-        let bytes = BytesMut::from(&buffer[start..end]);
+        let bytes = &buffer[start..end];
         Some(Packet { remote: meta.addr, local: meta.dst_ip, arrival: self.arrival, bytes })
     }
 }
 
-/// The way out. A transmission that the system has no room for waits, and all others with it.
+/// One of the sockets that a server listens on, by its number.
+pub(super) type Way = usize;
+
+/// A socket, and what tells when it has room again.
 #[derive(Debug)]
-pub(super) struct Outlet {
+struct WayOut {
     socket: Arc<dyn AsyncUdpSocket>,
     poller: Pin<Box<dyn UdpPoller>>,
+}
+
+/// The ways out, one for each socket. A transmission that the system has no room for waits, and all
+/// others with it.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    sockets: Vec<WayOut>,
     buffer: Vec<u8>,
     /// Transmission in the buffer that the system had no room for.
-    waiting: Option<Transmit>,
+    waiting: Option<(Way, Transmit)>,
     counters: Arc<Counters>,
 }
 
 impl Outlet {
-    pub(super) fn new(socket: Arc<dyn AsyncUdpSocket>, counters: Arc<Counters>) -> Self {
-        let poller = Arc::clone(&socket).create_io_poller();
-        Self { socket, poller, buffer: Vec::new(), waiting: None, counters }
+    pub(super) fn new(sockets: &[Arc<dyn AsyncUdpSocket>], counters: Arc<Counters>) -> Self {
+        let way_out = |socket: &Arc<dyn AsyncUdpSocket>| WayOut {
+            socket: Arc::clone(socket),
+            poller: Arc::clone(socket).create_io_poller(),
+        };
+        let sockets = sockets.iter().map(way_out).collect();
+        Self { sockets, buffer: Vec::new(), waiting: None, counters }
+    }
+
+    fn try_send(&self, way: Way, transmit: &UdpTransmit<'_>) -> io::Result<()> {
+        self.sockets.get(way).map_or(Ok(()), |way| way.socket.try_send(transmit))
     }
 
     /// Sends a packet now or never: an endpoint's answer, which its peer asks for again.
-    pub(super) fn respond(&self, transmit: &Transmit, bytes: &[u8]) {
-        match self.socket.try_send(&udp(transmit, bytes)) {
+    pub(super) fn respond(&self, way: Way, transmit: &Transmit, bytes: &[u8]) {
+        match self.try_send(way, &udp(transmit, bytes)) {
             Ok(()) => self.counters.sent(1, transmit.size),
             Err(error) => tracing::debug!(%error, "answer not sent"),
         }
     }
 
     /// Sends all that a connection may send now. Returns false if the system has no room for it.
-    pub(super) fn transmit(&mut self, connection: &mut Connection, now: Instant) -> bool {
-        let segments = self.socket.max_transmit_segments().clamp(1, SEGMENTS_MAX);
+    pub(super) fn transmit(&mut self, way: Way, connection: &mut Connection, now: Instant) -> bool {
+        let Some(WayOut { socket, .. }) = self.sockets.get(way) else { return true };
+        let segments = socket.max_transmit_segments().clamp(1, SEGMENTS_MAX);
         while self.waiting.is_none() {
             self.buffer.clear();
             let Some(transmit) = connection.poll_transmit(now, segments, &mut self.buffer) else {
                 return true;
             };
-            self.send(transmit);
+            self.send(way, transmit);
         }
         false
     }
 
-    fn send(&mut self, transmit: Transmit) {
-        match self.socket.try_send(&udp(&transmit, &self.buffer)) {
+    fn send(&mut self, way: Way, transmit: Transmit) {
+        match self.try_send(way, &udp(&transmit, &self.buffer)) {
             Ok(()) => {
                 let packets = transmit.segment_size.map_or(1, |it| transmit.size.div_ceil(it));
                 self.counters.sent(packets, transmit.size);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.waiting = Some(transmit);
+                self.waiting = Some((way, transmit));
             }
             // QUIC treats it as lost.
             Err(error) => tracing::debug!(%error, "packet not sent"),
         }
+    }
+
+    /// The server's counts.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// Counts a packet that came.
@@ -173,13 +201,13 @@ impl Outlet {
 
     /// Sends the transmission that waits, if there is one, as soon as the system has room for it.
     pub(super) fn poll_unblocked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while let Some(transmit) = self.waiting.take() {
-            let writable = self.poller.as_mut().poll_writable(cx);
-            if writable.is_pending() {
-                self.waiting = Some(transmit);
+        while let Some((way, transmit)) = self.waiting.take() {
+            let poller = self.sockets.get_mut(way).map(|way| way.poller.as_mut());
+            if poller.is_some_and(|poller| poller.poll_writable(cx).is_pending()) {
+                self.waiting = Some((way, transmit));
                 return Poll::Pending;
             }
-            self.send(transmit);
+            self.send(way, transmit);
         }
         Poll::Ready(())
     }

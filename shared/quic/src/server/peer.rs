@@ -12,17 +12,19 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::wire_hash;
 use quinn_proto::{Connection, ConnectionError, Dir, Event, StreamEvent};
 
+use super::buckets::Bucket;
 use super::control::{ControlStream, NotReading};
 use super::directory::{Destination, RoomId};
-use super::newcomers::{Place, SharedPlaces};
+use super::doorkeeper::moment;
+use super::newcomers::Place;
+use super::packets::Way;
 use super::rooms::Rooms;
 use crate::congestion;
+use crate::doorkeeping::Limit;
 use crate::goodbye::{closing, said};
 use crate::player::is_proven;
 use crate::settings::{self, TIMER_SLACK};
 
-/// A newcomer has so long to say hello.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// A thread of rooms that stands still has so long to take a newcomer: less than a client waits for
 /// its welcome (4 s), so that it hears why.
 const MOVING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -36,6 +38,10 @@ const SNAPSHOTS_APART_MAX: Duration = Duration::from_millis(100);
 /// Datagrams a second that one client gets through to the room, three a tick at the fastest rate; a
 /// flood beyond is dropped here.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
+
+/// Packets that a connection may send: eight times what a player sends at the fastest rate. Anybody
+/// who knows its id can send it packets, each of which costs a look with its keys.
+const PACKETS: Limit = Limit::new(1024, 1024);
 
 /// The goodbye to a client that does not read.
 pub(super) fn too_slow() -> Disconnect {
@@ -66,7 +72,11 @@ pub(super) struct Peer {
     pub(super) client: ClientId,
     control: ControlStream,
     stage: Stage,
+    /// Number of the socket by which its packets come and go.
+    pub(super) way: Way,
     place: Option<Place>,
+    /// Moment of its beginning, and what it may still send.
+    packets: (Instant, Bucket),
     /// Beginning of a second, and datagrams that came in it.
     second: (Instant, u64),
     /// A datagram sent now would have to wait, for the path or for the system.
@@ -84,18 +94,23 @@ pub(super) struct Peer {
 }
 
 impl Peer {
+    /// A newcomer, which has to say hello before `until`.
     pub(super) fn new(
         connection: Connection,
         client: ClientId,
+        way: Way,
         place: Place,
         now: Instant,
+        until: Instant,
     ) -> Self {
         Self {
             connection,
             client,
             control: ControlStream::default(),
-            stage: Stage::Knocking { until: now + HELLO_TIMEOUT },
+            stage: Stage::Knocking { until },
+            way,
             place: Some(place),
+            packets: (now, Bucket::default()),
             second: (now, 0),
             is_behind: false,
             is_held_up: false,
@@ -104,6 +119,11 @@ impl Peer {
             window: PathWindow::Open,
             is_listed: false,
         }
+    }
+
+    /// True unless it sends too many packets.
+    pub(super) fn may_send(&mut self, now: Instant) -> bool {
+        self.packets.1.take(moment(self.packets.0, now), PACKETS, 0)
     }
 
     /// Hands on to the room what has come since the last call, and writes what fits by now. `time`
@@ -175,6 +195,9 @@ impl Peer {
             Ok(ClientMessage::Hello(hello)) if hello.wire == wire_hash() => Some(hello),
             _ => None,
         };
+        if let Some(place) = &mut self.place {
+            place.greet(now, hello.is_some())?;
+        }
         self.check_proof(hello.as_ref())?;
         let remote = self.connection.remote_address();
         let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
@@ -351,7 +374,7 @@ impl Peer {
     }
 
     /// Closes at once, and without a word to whoever never said one.
-    fn drop(&mut self, now: Instant) {
+    pub(super) fn drop(&mut self, now: Instant) {
         self.connection.close(now, 0_u32.into(), Vec::new().into());
         self.stage = Stage::Closed;
     }
@@ -369,6 +392,7 @@ impl Peer {
         match &self.stage {
             Stage::Knocking { until } if *until <= now => {
                 tracing::debug!(client = self.client.0, "no hello came in time");
+                self.place.iter().for_each(Place::count_silence);
                 self.drop(now);
             }
             Stage::Moving { until, .. } if *until <= now => {
@@ -444,14 +468,13 @@ impl Peer {
     }
 
     /// Gives back what it takes of the places for connections.
-    pub(super) fn settle(&mut self, places: &SharedPlaces) {
-        let Some(place) = &mut self.place else { return };
+    pub(super) fn settle(&mut self) {
         if let Stage::Closed = self.stage {
-            if let Some(place) = self.place.take() {
-                places.lock().leave(place);
-            }
-        } else if self.control.has_welcomed() && place.is_newcomer() {
-            places.lock().seat(place);
+            self.place = None;
+        } else if let Some(place) = self.place.as_mut().filter(|place| place.is_greeted())
+            && self.control.has_welcomed()
+        {
+            place.welcome();
         }
     }
 }

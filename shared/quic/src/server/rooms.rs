@@ -306,6 +306,11 @@ impl Rooms {
         self.plan.hosting.gate.judge(hello, address)
     }
 
+    /// The server's name, as it is now.
+    pub(super) fn name(&self) -> String {
+        self.plan.config().name
+    }
+
     /// Counts a goodbye.
     pub(super) fn count_goodbye(&self, code: Code) {
         self.plan.hosting.counters.goodbye(code);

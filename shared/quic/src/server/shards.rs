@@ -10,6 +10,7 @@ use quinn_proto::{ConnectionEvent, ConnectionHandle, EndpointEvent};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
+use super::entrance::ForConnection;
 use super::peer::Peer;
 
 /// Batches that wait for a thread of rooms; each has the packets of one look at the socket. Of more
@@ -22,7 +23,7 @@ const RETURNS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) enum Item {
     /// A packet that came, which may be lost.
-    Packet { handle: ConnectionHandle, arrival: Instant, event: ConnectionEvent },
+    Packet(ForConnection),
     /// The endpoint's answer.
     Event { handle: ConnectionHandle, event: ConnectionEvent },
     /// A client with its first message.
@@ -79,7 +80,7 @@ impl Line {
             }
             Err(TrySendError::Full(mut batch)) => {
                 let before = batch.len();
-                batch.retain(|item| !matches!(item, Item::Packet { .. }));
+                batch.retain(|item| !matches!(item, Item::Packet(_)));
                 self.lost += (before - batch.len()) as u64;
                 self.batch = batch;
             }

@@ -1,0 +1,43 @@
+//! Players who do nothing: warned, and put out after a while.
+
+use super::output::ClientId;
+use super::room::Room;
+use crate::game::Game;
+use crate::time::{LocalTime, Micros};
+use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::{Code, Disconnect};
+
+/// Time from the warning to the goodbye, or half of the whole if that is shorter.
+const WARNING: Micros = Micros::from_ms(30_000);
+
+impl<G: Game> Room<G> {
+    /// Warns those who do nothing, and puts them out in the end.
+    pub(super) fn drop_idle(&mut self, now: LocalTime) {
+        let Some(idle) = self.host.config.idle else { return };
+        let warning = WARNING.min(Micros(idle.0 / 2));
+        let (mut warned, mut late): (Vec<ClientId>, Vec<ClientId>) = Default::default();
+        for (client, seated) in &mut self.members {
+            let member = &mut seated.member;
+            let since = now - member.activity.at;
+            if member.away_until.is_some() {
+                continue;
+            }
+            if since >= idle {
+                late.push(*client);
+            } else if since >= idle - warning && !member.activity.is_warned {
+                member.activity.is_warned = true;
+                warned.push(*client);
+            }
+        }
+        for client in warned {
+            let secs = warning.0 / 1_000_000;
+            let text = format!("you will be put out in {secs} seconds unless you do something");
+            self.host.send(client, ServerMessage::Chat { from: None, text });
+        }
+        for client in late {
+            let text = format!("you did nothing for {} seconds", idle.0 / 1_000_000);
+            self.host.put_out(client, Disconnect::new(Code::Idle, &text));
+            self.free(client, &text);
+        }
+    }
+}

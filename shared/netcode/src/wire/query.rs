@@ -1,0 +1,316 @@
+//! The status of a server without a login: one datagram asks, one answers.
+//!
+//! ```text
+//! question   "?phaselock"  u8 version  8 bytes of the asker's choice  zeros
+//! answer     "!phaselock"  u8 version  the same 8 bytes               fields
+//! field      u8 kind       u16 length (little-endian)                 so many bytes
+//! ```
+//!
+//! An answer is never longer than its question, so that nobody can have a server flood others with
+//! it; fields that do not fit are left out, the last ones first. No QUIC packet begins so: the
+//! second bit of each is 1.
+//!
+//! *Invariant:* all of this never changes, so that anything can ask any server. Kinds are only
+//! added, and unknown ones are passed over.
+
+use super::error::WireError;
+use super::rooms::{RoomCode, RoomStatus};
+use super::text::{clip, printable};
+use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, ROOMS_LISTED_MAX, TEXT_BYTES_MAX};
+
+const QUESTION: &[u8; 10] = b"?phaselock";
+const ANSWER: &[u8; 10] = b"!phaselock";
+/// Version of questions and answers. Another one may add what the fields cannot.
+const VERSION: u8 = 1;
+/// Bytes before the fields.
+const HEAD_BYTES: usize = QUESTION.len() + 1 + size_of::<Nonce>();
+
+const _: () = assert!(QUESTION.len() == ANSWER.len() && HEAD_BYTES < QUESTION_BYTES);
+
+/// Kinds of fields.
+mod kind {
+    pub(super) const NAME: u8 = 1;
+    pub(super) const VERSION: u8 = 2;
+    pub(super) const GAME: u8 = 3;
+    pub(super) const PLAYERS: u8 = 4;
+    pub(super) const SEATS: u8 = 5;
+    pub(super) const BOTS: u8 = 6;
+    pub(super) const ROUND: u8 = 7;
+    pub(super) const ROOMS: u8 = 8;
+    pub(super) const FLAGS: u8 = 9;
+    pub(super) const ROOM: u8 = 10;
+}
+
+/// Flag of a server that asks for a password.
+const NEEDS_PASSWORD: u32 = 1;
+
+/// Bytes of the asker's choice, which come back in the answer.
+pub type Nonce = [u8; 8];
+
+/// Status of a server, as it tells anybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// The server's name.
+    pub server: String,
+    /// The server's version, for people.
+    pub version: String,
+    /// Games that are played in turn, [`GAMES_MAX`] at most, the first one first.
+    pub games: Vec<String>,
+    /// Number of people who play.
+    pub players: u32,
+    /// Seats for people.
+    pub players_max: u32,
+    /// Number of bots that play.
+    pub bots: u32,
+    /// Rounds of the present game that have been played in the room that has played most.
+    pub round: u32,
+    /// Number of rooms, those too that are not listed.
+    pub rooms_count: u32,
+    /// True if whoever joins needs a password.
+    pub needs_password: bool,
+    /// Rooms that anybody is led to, [`ROOMS_LISTED_MAX`] at most.
+    pub rooms: Vec<RoomStatus>,
+}
+
+/// A question of [`QUESTION_BYTES`].
+pub fn question(nonce: Nonce) -> Vec<u8> {
+    let mut bytes = [&QUESTION[..], &[VERSION], &nonce].concat();
+    bytes.resize(QUESTION_BYTES, 0);
+    bytes
+}
+
+/// The nonce of a question; none if it is no question.
+pub fn parse_question(bytes: &[u8]) -> Option<Nonce> {
+    let rest = bytes.strip_prefix(QUESTION)?;
+    let (version, rest) = rest.split_first()?;
+    // Later questions are answered as this one is.
+    (*version >= VERSION).then_some(rest.first_chunk()).flatten().copied()
+}
+
+impl Info {
+    /// The answer to a question of so many bytes, at most as long.
+    pub fn answer(&self, nonce: Nonce, bytes_max: usize) -> Vec<u8> {
+        let mut fields = Fields { bytes: Vec::with_capacity(bytes_max.min(2048)), bytes_max };
+        fields.bytes.extend(ANSWER);
+        fields.bytes.push(VERSION);
+        fields.bytes.extend(nonce);
+        fields.text(kind::NAME, &self.server, TEXT_BYTES_MAX);
+        for (kind, number) in [
+            (kind::PLAYERS, self.players),
+            (kind::SEATS, self.players_max),
+            (kind::BOTS, self.bots),
+            (kind::ROUND, self.round),
+            (kind::ROOMS, self.rooms_count),
+            (kind::FLAGS, u32::from(self.needs_password) * NEEDS_PASSWORD),
+        ] {
+            fields.put(kind, &number.to_le_bytes());
+        }
+        fields.text(kind::VERSION, &self.version, TEXT_BYTES_MAX);
+        for game in self.games.iter().take(GAMES_MAX) {
+            fields.text(kind::GAME, game, NAME_BYTES_MAX);
+        }
+        for room in self.rooms.iter().take(ROOMS_LISTED_MAX) {
+            fields.put(kind::ROOM, &room_field(room));
+        }
+        fields.bytes
+    }
+
+    /// Reads the answer to a question with this nonce. Fields that it does not have are empty.
+    pub fn parse(bytes: &[u8], nonce: Nonce) -> Result<Self, WireError> {
+        let head = [&ANSWER[..], &[VERSION], &nonce].concat();
+        let mut rest = bytes.strip_prefix(&head[..]).ok_or(WireError::Unreadable)?;
+        if bytes.len() > QUESTION_BYTES {
+            return Err(WireError::Long(QUESTION_BYTES));
+        }
+        let mut info = Self::default();
+        while let Some((kind, after)) = rest.split_first() {
+            let (len, after) = after.split_first_chunk().ok_or(WireError::Short)?;
+            let len = usize::from(u16::from_le_bytes(*len));
+            let (field, after) = after.split_at_checked(len).ok_or(WireError::Short)?;
+            info.read(*kind, field)?;
+            rest = after;
+        }
+        Ok(info)
+    }
+
+    fn read(&mut self, kind: u8, field: &[u8]) -> Result<(), WireError> {
+        let text = |bytes_max| text(field, bytes_max);
+        match kind {
+            kind::NAME => self.server = text(TEXT_BYTES_MAX)?,
+            kind::VERSION => self.version = text(TEXT_BYTES_MAX)?,
+            kind::GAME if self.games.len() < GAMES_MAX => self.games.push(text(NAME_BYTES_MAX)?),
+            kind::PLAYERS => self.players = number(field)?,
+            kind::SEATS => self.players_max = number(field)?,
+            kind::BOTS => self.bots = number(field)?,
+            kind::ROUND => self.round = number(field)?,
+            kind::ROOMS => self.rooms_count = number(field)?,
+            kind::FLAGS => self.needs_password = number(field)? & NEEDS_PASSWORD != 0,
+            kind::ROOM if self.rooms.len() < ROOMS_LISTED_MAX => self.rooms.push(room(field)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The fields of an answer, as many as fit.
+struct Fields {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Fields {
+    fn put(&mut self, kind: u8, field: &[u8]) {
+        let Ok(len) = u16::try_from(field.len()) else { return };
+        if self.bytes.len() + 3 + field.len() <= self.bytes_max {
+            self.bytes.push(kind);
+            self.bytes.extend(len.to_le_bytes());
+            self.bytes.extend(field);
+        } else {
+            // Nor is anything behind it told: what is left out are the last ones.
+            self.bytes_max = 0;
+        }
+    }
+
+    fn text(&mut self, kind: u8, text: &str, bytes_max: usize) {
+        self.put(kind, clip(text, bytes_max).as_bytes());
+    }
+}
+
+/// Players, seats and bots (u16 each), the length of the code (u8), the code, and the game.
+fn room_field(room: &RoomStatus) -> Vec<u8> {
+    let mut field = Vec::with_capacity(64);
+    for count in [room.players, room.players_max, room.bots] {
+        field.extend(count.to_le_bytes());
+    }
+    let code = room.code.as_str();
+    field.push(u8::try_from(code.len()).unwrap_or_default());
+    field.extend(code.as_bytes());
+    field.extend(clip(&room.game, NAME_BYTES_MAX).as_bytes());
+    field
+}
+
+fn room(field: &[u8]) -> Result<RoomStatus, WireError> {
+    let (counts, rest) = field.split_first_chunk::<6>().ok_or(WireError::Short)?;
+    let [players, players_max, bots] =
+        [0, 2, 4].map(|at| u16::from_le_bytes([counts[at], counts[at + 1]]));
+    let (len, rest) = rest.split_first().ok_or(WireError::Short)?;
+    let (code, game) = rest.split_at_checked((*len).into()).ok_or(WireError::Short)?;
+    let code = std::str::from_utf8(code).map_err(|_| WireError::Unreadable)?;
+    let code: RoomCode = code.parse().map_err(|_| WireError::Range("room"))?;
+    Ok(RoomStatus { code, game: text(game, NAME_BYTES_MAX)?, players, players_max, bots })
+}
+
+/// Text that is fit to print.
+fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
+    if field.len() > bytes_max {
+        return Err(WireError::Long(bytes_max));
+    }
+    let text = std::str::from_utf8(field).map_err(|_| WireError::Unreadable)?;
+    Ok(printable(text))
+}
+
+/// A little-endian number of 1 to 4 bytes.
+fn number(field: &[u8]) -> Result<u32, WireError> {
+    let mut bytes = [0; 4];
+    let fits = (1..=4).contains(&field.len());
+    bytes
+        .get_mut(..field.len())
+        .filter(|_| fits)
+        .ok_or(WireError::Range("number"))?
+        .copy_from_slice(field);
+    Ok(u32::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NONCE: Nonce = *b"12345678";
+
+    fn full() -> Info {
+        let room = |number| RoomStatus {
+            code: RoomCode::numbered(number),
+            game: "chess".into(),
+            players: 16,
+            players_max: 64,
+            bots: 2,
+        };
+        Info {
+            server: "Friday night".into(),
+            version: "0.1.0".into(),
+            games: vec!["chess".into(), "go".into()],
+            players: 48,
+            players_max: 192,
+            bots: 6,
+            round: 3,
+            rooms_count: 4,
+            needs_password: true,
+            rooms: (1..=3).map(room).collect(),
+        }
+    }
+
+    #[test]
+    fn answers_tell_what_was_put_in() {
+        let asked = question(NONCE);
+        assert_eq!((asked.len(), asked[0] & 0x40), (QUESTION_BYTES, 0));
+        assert_eq!(parse_question(&asked), Some(NONCE));
+        let answer = full().answer(NONCE, asked.len());
+        assert_eq!(Info::parse(&answer, NONCE), Ok(full()));
+        assert_eq!(Info::parse(&answer, [0; 8]), Err(WireError::Unreadable), "another question's");
+        assert_eq!(Info::parse(&asked, NONCE), Err(WireError::Unreadable));
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_passed_over() {
+        let mut answer = full().answer(NONCE, QUESTION_BYTES);
+        let more = [200, 2, 0, 1, 2, 99, 0, 0];
+        answer.splice(HEAD_BYTES..HEAD_BYTES, more);
+        assert_eq!(Info::parse(&answer, NONCE), Ok(full()));
+    }
+
+    #[test]
+    fn answer_to_a_short_question_is_short_and_begins_alike() {
+        let whole = full().answer(NONCE, QUESTION_BYTES);
+        for bytes_max in HEAD_BYTES..whole.len() + 9 {
+            let answer = full().answer(NONCE, bytes_max);
+            assert!(answer.len() <= bytes_max && whole.starts_with(&answer), "{bytes_max}");
+            assert!(Info::parse(&answer, NONCE).is_ok(), "{bytes_max}");
+        }
+    }
+
+    #[test]
+    fn fullest_answer_fits_a_question() {
+        let room = RoomStatus {
+            code: "x".repeat(crate::limits::ROOM_CODE_BYTES_MAX).parse().expect("a code"),
+            game: "g".repeat(NAME_BYTES_MAX),
+            players: 1,
+            players_max: 1,
+            bots: 1,
+        };
+        let info = Info { server: "s".repeat(TEXT_BYTES_MAX), rooms: vec![room; 3], ..full() };
+        let answer = info.answer(NONCE, QUESTION_BYTES);
+        assert_eq!(Info::parse(&answer, NONCE), Ok(info));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse_question(&bytes);
+            let mut answer = full().answer(NONCE, HEAD_BYTES);
+            answer.extend(bytes);
+            if let Ok(info) = Info::parse(&answer, NONCE) {
+                let again = info.answer(NONCE, QUESTION_BYTES);
+                prop_assert!(Info::parse(&again, NONCE).is_ok());
+            }
+        }
+
+        #[test]
+        fn changed_bytes_are_read_or_refused(at in 0_usize..200, byte in any::<u8>()) {
+            let mut answer = full().answer(NONCE, QUESTION_BYTES);
+            let at = at % answer.len();
+            answer[at] = byte;
+            let _ = Info::parse(&answer, NONCE);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Token buckets: one, and a table of them by address and network.
+//!
+//! A bucket is a moment: that at which it is full again. So time alone fills it, and the table can
+//! tell which bucket says the least: the fullest, in whose place a new one comes.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::net::IpAddr;
+
+use crate::doorkeeping::{Limit, Limits};
+
+/// Buckets of which each address has its own, as rows of a table: a power of two.
+const ROWS: usize = 4096;
+/// Buckets of a row: an address's may stand in any of these. With two or three for each address the
+/// table holds 10,000 addresses at 512 KiB.
+const ROW_SLOTS: usize = 8;
+
+const _: () = assert!(ROWS.is_power_of_two());
+
+/// A moment in microseconds from the server's start on.
+pub(super) type Moment = u64;
+
+/// Number of tokens that a bucket lacks, as a share of its size: 0 (full) to [`EMPTY`].
+pub(super) type Share = u64;
+
+/// The share that an empty bucket lacks.
+pub(super) const EMPTY: Share = 1 << 16;
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bucket {
+    full_at: Moment,
+}
+
+impl Bucket {
+    /// Time in which one token comes, and in which all do.
+    fn times(limit: Limit) -> (u64, u64) {
+        let each = 1_000_000 / u64::from(limit.per_second.max(1));
+        (each.max(1), each.max(1) * u64::from(limit.burst.max(1)))
+    }
+
+    /// Share that is lacking.
+    pub(super) fn used(&self, now: Moment, limit: Limit) -> Share {
+        let (_, all) = Self::times(limit);
+        (self.full_at.saturating_sub(now).min(all) * EMPTY) / all
+    }
+
+    /// True if there is a token, and at least that share of all.
+    fn has(&self, now: Moment, limit: Limit, share: Share) -> bool {
+        let (each, all) = Self::times(limit);
+        self.full_at.saturating_sub(now) + each <= all
+            && self.used(now, limit) + share.min(EMPTY) <= EMPTY
+    }
+
+    /// Takes a token out, also of an empty bucket, which is no emptier for it but full later.
+    fn charge(&mut self, now: Moment, limit: Limit) {
+        let (each, all) = Self::times(limit);
+        self.full_at = (self.full_at.max(now) + each).min(now + all);
+    }
+
+    /// Takes a token if there is one, and if at least that share of all is there.
+    pub(super) fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
+        let has = self.has(now, limit, share);
+        if has {
+            self.charge(now, limit);
+        }
+        has
+    }
+}
+
+/// The kinds of requests, each with buckets of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Knock,
+    Handshake,
+    Hello,
+    Query,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Hash of what the bucket is for; 0 for nothing.
+    tag: u64,
+    bucket: Bucket,
+}
+
+/// Buckets by address and network.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    rows: Box<[[Slot; ROW_SLOTS]]>,
+    /// Nobody who does not know it can choose addresses that share a row.
+    secret: u64,
+}
+
+impl Buckets {
+    pub(super) fn new(secret: u64) -> Self {
+        Self { rows: vec![[Slot::default(); ROW_SLOTS]; ROWS].into(), secret }
+    }
+
+    /// Takes a token for an address and for each network that it is in. Returns the greatest share
+    /// that one of them lacks, or none if one is empty.
+    ///
+    /// An attempt counts, not its success: whoever asks more often than a limit allows gets less
+    /// than that, and nothing at last.
+    pub(super) fn take(
+        &mut self,
+        now: Moment,
+        kind: Kind,
+        address: IpAddr,
+        limits: &Limits,
+    ) -> Option<Share> {
+        let mut used = Some(0);
+        for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
+            let Some(network) = network else { continue };
+            let bucket = self.bucket(now, kind, level, network);
+            let lacking = bucket.used(now, limit);
+            used = used.filter(|_| bucket.has(now, limit, 0)).map(|used| used.max(lacking));
+            bucket.charge(now, limit);
+            // What an address may not do costs its network nothing.
+            used?;
+        }
+        used
+    }
+
+    /// The greatest share that one of an address's buckets lacks.
+    pub(super) fn used(
+        &mut self,
+        now: Moment,
+        kind: Kind,
+        address: IpAddr,
+        limits: &Limits,
+    ) -> Share {
+        let mut used = 0;
+        for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
+            if let Some(network) = network {
+                used = used.max(self.bucket(now, kind, level, network).used(now, limit));
+            }
+        }
+        used
+    }
+
+    fn bucket(&mut self, now: Moment, kind: Kind, level: usize, network: u128) -> &mut Bucket {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.secret);
+        hasher.write_u8(kind as u8);
+        hasher.write_u8(u8::try_from(level).unwrap_or(u8::MAX));
+        hasher.write_u128(network);
+        let tag = hasher.finish() | 1;
+        let row = &mut self.rows[(tag >> 32) as usize % ROWS];
+        let found = row.iter().position(|slot| slot.tag == tag);
+        let index = found.unwrap_or_else(|| {
+            let fullest = (0..ROW_SLOTS).min_by_key(|index| row[*index].bucket.full_at);
+            let index = fullest.unwrap_or_default();
+            row[index] = Slot { tag, bucket: Bucket { full_at: now } };
+            index
+        });
+        &mut row[index].bucket
+    }
+}
+
+/// What an address counts as, with its limit: its own, that of its network, that of its site.
+fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
+    let limit = [limits.address, limits.network, limits.site];
+    let network = match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let bits = u128::from(address.to_bits());
+            // No IPv6 address has such bits.
+            let v4 = 1 << 127;
+            [Some(v4 | bits), Some(v4 | bits >> 8), None]
+        }
+        IpAddr::V6(address) => [64, 72, 80].map(|shift| Some(address.to_bits() >> shift)),
+    };
+    std::array::from_fn(|level| (network[level], limit[level]))
+}
+
+/// The address as which a host counts that commands a whole network of IPv6.
+pub(super) fn own(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    const SECOND: Moment = 1_000_000;
+
+    fn limits() -> Limits {
+        let address = Limit::new(4, 2);
+        Limits {
+            address,
+            network: Limit::new(8, 4),
+            site: Limit::new(16, 8),
+            total: Limit::new(9, 9),
+        }
+    }
+
+    fn v4(a: u8, b: u8, c: u8, d: u8) -> IpAddr {
+        Ipv4Addr::new(a, b, c, d).into()
+    }
+
+    fn passed(buckets: &mut Buckets, now: Moment, address: IpAddr, times: usize) -> usize {
+        let take = |_: &usize| buckets.take(now, Kind::Hello, address, &limits()).is_some();
+        (0..times).filter(take).count()
+    }
+
+    #[test]
+    fn bucket_gives_its_burst_and_then_what_time_brings() {
+        let limit = Limit::new(3, 2);
+        let mut bucket = Bucket::default();
+        let mut taken = |now, times| (0..times).filter(|_| bucket.take(now, limit, 0)).count();
+        assert_eq!(taken(SECOND, 9), 3, "the burst");
+        assert_eq!(taken(SECOND + SECOND / 2 - 1, 9), 0, "a microsecond before the next");
+        assert_eq!(taken(SECOND + SECOND / 2, 9), 1, "the next");
+        assert_eq!(taken(100 * SECOND, 9), 3, "no more than the burst, however long it waited");
+    }
+
+    #[test]
+    fn share_of_everybodys_bucket_goes_to_those_who_ask_seldom() {
+        let limit = Limit::new(10, 1);
+        let mut bucket = Bucket::default();
+        let often = EMPTY / 2;
+        let mut taken = |share| (0..99).filter(|_| bucket.take(SECOND, limit, share)).count();
+        assert_eq!(taken(often), 6, "half of it, and the one that is taken");
+        assert_eq!(taken(0), 4, "the rest");
+    }
+
+    #[test]
+    fn addresses_have_limits_and_so_have_their_networks() {
+        let mut buckets = Buckets::new(7);
+        assert_eq!(passed(&mut buckets, SECOND, v4(192, 0, 2, 1), 9), 4);
+        assert_eq!(passed(&mut buckets, SECOND, v4(192, 0, 2, 2), 9), 4);
+        assert_eq!(passed(&mut buckets, SECOND, v4(192, 0, 2, 3), 9), 0, "the network has 8");
+        assert_eq!(passed(&mut buckets, SECOND, v4(192, 0, 3, 3), 9), 4, "another network");
+        let v6 = |network: u128, host: u128| -> IpAddr {
+            Ipv6Addr::from_bits((0x2001_0db8 << 96) | network << 64 | host).into()
+        };
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_00_01, 1), 3), 3);
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_00_01, 2), 3), 1, "the same /64");
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_00_02, 1), 9), 4);
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_00_03, 1), 9), 0, "the /56 has 8");
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_01_01, 1), 9), 4);
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_02_01, 1), 9), 4);
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x1_03_01, 1), 9), 0, "the /48 has 16");
+        assert_eq!(passed(&mut buckets, SECOND, v6(0x2_00_01, 1), 9), 4, "another /48");
+    }
+
+    #[test]
+    fn attempts_count_so_that_a_flood_gets_less_than_its_limit() {
+        let mut buckets = Buckets::new(7);
+        let address = v4(192, 0, 2, 1);
+        let mut got = 0;
+        for ms in 0..10_000 {
+            got += passed(&mut buckets, SECOND + ms * 1000, address, 1);
+        }
+        assert!(got <= 5, "{got} in ten seconds of a thousand attempts each");
+        let later = SECOND + 20 * SECOND;
+        assert_eq!(passed(&mut buckets, later, address, 9), 4, "forgiven after the silence");
+    }
+
+    #[test]
+    fn table_forgets_the_fullest_and_keeps_those_who_flood() {
+        let mut buckets = Buckets::new(7);
+        let flooder = v4(198, 51, 100, 1);
+        assert_eq!(passed(&mut buckets, SECOND, flooder, 99), 4);
+        // A hundred thousand others come once each, ten times what the table holds.
+        for other in 0..100_000_u32 {
+            let [_, b, c, d] = other.to_be_bytes();
+            passed(&mut buckets, SECOND, v4(10 + b, c, d, 1), 1);
+        }
+        assert_eq!(passed(&mut buckets, SECOND + 1, flooder, 9), 0, "it is still known");
+    }
+}

@@ -1,0 +1,415 @@
+//! The first look at each packet: whose it is, and whether a stranger's is worth an answer.
+//!
+//! ```text
+//! a connection's     its id is one of ours        on to quinn
+//! a first packet     from an address that may     too many of late: prove your address (Retry)
+//!                    knock                        otherwise: a handshake
+//!   with a proof     of an address that may       a handshake
+//!                    begin handshakes
+//! all else           dropped
+//! ```
+//!
+//! No keys are derived for what is dropped or told to prove its address, and nothing is kept of it
+//! but tokens in buckets. What is forged and what is proven have buckets of their own, so that
+//! nobody spends another's tokens by forging an address.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use phaselock::wire::query::{Nonce, parse_question};
+use quinn_proto::crypto::ServerConfig;
+
+use super::buckets::{Bucket, Buckets, EMPTY, Kind, Moment};
+use super::ids::{ID_BYTES, OwnIds};
+use super::peek::{Peeked, peek};
+use super::recent::Recent;
+use super::retry::Mint;
+use super::tally::{Refusal, Report, Tally};
+use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, Limits, is_host};
+
+/// Answers to strangers in a turn: 300 µs of the system's time. With many players there are few
+/// turns, and strangers wait.
+const ANSWERS_PER_TURN: u32 = 64;
+
+/// Decision about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// quinn's.
+    Pass,
+    /// Nobody's.
+    Drop,
+    /// To be answered with what was written.
+    Answer,
+    /// A question for the status.
+    Question(Nonce),
+}
+
+/// The keys of a server's door.
+#[derive(Clone)]
+pub(super) struct Keys {
+    /// Keeps strangers from choosing addresses that share a bucket.
+    pub(super) secret: u64,
+    pub(super) ids: OwnIds,
+    pub(super) mint: Mint,
+    pub(super) crypto: Arc<dyn ServerConfig>,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys")
+    }
+}
+
+/// Looks at packets.
+#[derive(Debug)]
+pub(super) struct Doorkeeper {
+    doorkeeping: Doorkeeping,
+    keys: Keys,
+    /// Moment 0.
+    start: Instant,
+    buckets: Buckets,
+    recent: Recent,
+    /// Everybody's, by kind; and this machine's.
+    totals: [Bucket; 4],
+    own: [Bucket; 4],
+    /// Newcomers take many places, so that a forged address must not have one.
+    is_crowded: bool,
+    answers_left: u32,
+    report: Report,
+}
+
+impl Doorkeeper {
+    pub(super) fn new(doorkeeping: Doorkeeping, keys: Keys, start: Instant) -> Self {
+        Self {
+            buckets: Buckets::new(keys.secret),
+            recent: Recent::new(keys.secret),
+            doorkeeping,
+            keys,
+            start,
+            totals: [Bucket::default(); 4],
+            own: [Bucket::default(); 4],
+            is_crowded: false,
+            answers_left: ANSWERS_PER_TURN,
+            report: Report::default(),
+        }
+    }
+
+    fn moment(&self, now: Instant) -> Moment {
+        moment(self.start, now)
+    }
+
+    /// Begins a turn of the driver.
+    pub(super) fn begin_turn(&mut self) {
+        self.answers_left = ANSWERS_PER_TURN;
+    }
+
+    /// Takes in whether newcomers take many places.
+    pub(super) fn set_crowded(&mut self, is_crowded: bool) {
+        self.is_crowded = is_crowded;
+    }
+
+    /// Counts a refusal that others made.
+    pub(super) fn count(&mut self, refusal: Refusal) {
+        self.report.count(refusal);
+    }
+
+    /// Refusals to tell of, of this and of others, if it is time.
+    pub(super) fn poll_report(
+        &mut self,
+        now: Instant,
+        others: impl FnOnce() -> Tally,
+    ) -> Option<Tally> {
+        self.report.poll(self.moment(now), others)
+    }
+
+    /// Decides about a packet, and may write an answer into an empty buffer.
+    pub(super) fn look(
+        &mut self,
+        now: Instant,
+        remote: SocketAddr,
+        bytes: &[u8],
+        answer: &mut Vec<u8>,
+    ) -> Verdict {
+        let moment = self.moment(now);
+        let refused = match peek(bytes, ID_BYTES) {
+            Peeked::Garbage if let Some(nonce) = parse_question(bytes) => {
+                let may_answer = is_host(remote.ip()) || self.answers_left > 0;
+                if may_answer && self.may(moment, Kind::Query, remote.ip()) {
+                    self.may_answer();
+                    return Verdict::Question(nonce);
+                }
+                Refusal::Queries
+            }
+            Peeked::Short { id } | Peeked::Later { id, is_initial: false }
+                if self.keys.ids.is_own(id) =>
+            {
+                return Verdict::Pass;
+            }
+            // Keys would be derived for one of a connection that is not there.
+            Peeked::Later { id, is_initial: true } if self.keys.ids.is_own(id) => {
+                if self.may(moment, Kind::Knock, remote.ip()) {
+                    return Verdict::Pass;
+                }
+                Refusal::Knocks
+            }
+            Peeked::First { token: [], destination, source } => {
+                match self.first(moment, remote.ip()) {
+                    Ok(true) => return Verdict::Pass,
+                    Ok(false) => {
+                        let second = moment / 1_000_000;
+                        let (crypto, first) = (&*self.keys.crypto, (destination, source));
+                        self.keys.mint.write(crypto, remote, first, second, answer);
+                        return Verdict::Answer;
+                    }
+                    Err(refusal) => refusal,
+                }
+            }
+            Peeked::First { token, .. } => {
+                if !self.keys.mint.proves(token, remote, moment / 1_000_000) {
+                    Refusal::Proofs
+                } else if self.may(moment, Kind::Handshake, remote.ip()) {
+                    return Verdict::Pass;
+                } else {
+                    Refusal::Handshakes
+                }
+            }
+            Peeked::OtherVersion => {
+                if self.may(moment, Kind::Knock, remote.ip()) && self.may_answer() {
+                    return Verdict::Pass;
+                }
+                Refusal::Knocks
+            }
+            _ => Refusal::Garbage,
+        };
+        self.report.count(refused);
+        Verdict::Drop
+    }
+
+    /// Decides about a first packet without a proof: true for a handshake, false to ask for one.
+    fn first(&mut self, now: Moment, address: IpAddr) -> Result<bool, Refusal> {
+        if !self.may(now, Kind::Knock, address) {
+            return Err(Refusal::Knocks);
+        }
+        if self.is_calm(now, address) {
+            let may = self.may(now, Kind::Handshake, address);
+            return if may { Ok(true) } else { Err(Refusal::Handshakes) };
+        }
+        if is_host(address) || self.may_answer() { Ok(false) } else { Err(Refusal::Knocks) }
+    }
+
+    /// True if nobody has to prove an address now. Forged ones get at half of its tokens so, and at
+    /// half of everybody's.
+    fn is_calm(&mut self, now: Moment, address: IpAddr) -> bool {
+        let kind = Kind::Handshake;
+        if is_host(address) {
+            return self.own[kind as usize].used(now, HOST_LIMIT) < EMPTY / 2;
+        }
+        let limits = self.doorkeeping.handshakes;
+        !self.is_crowded
+            && self.totals[kind as usize].used(now, limits.total) < EMPTY / 2
+            && self.buckets.used(now, kind, address, &limits) < EMPTY / 2
+    }
+
+    fn may_answer(&mut self) -> bool {
+        let may = self.answers_left > 0;
+        self.answers_left = self.answers_left.saturating_sub(1);
+        may
+    }
+
+    fn may(&mut self, now: Moment, kind: Kind, address: IpAddr) -> bool {
+        let limits = limits_of(&self.doorkeeping, kind);
+        let index = kind as usize;
+        if is_host(address) {
+            return self.own[index].take(now, HOST_LIMIT, 0);
+        }
+        let Some(mut used) = self.buckets.take(now, kind, address, &limits) else { return false };
+        // A flood of forged addresses leaves half to those who come again.
+        if kind == Kind::Knock
+            && self.totals[index].used(now, limits.total) > EMPTY / 4
+            && !self.recent.note(now, address)
+        {
+            used = used.max(EMPTY / 2);
+        }
+        self.totals[index].take(now, limits.total, used)
+    }
+}
+
+fn limits_of(doorkeeping: &Doorkeeping, kind: Kind) -> Limits {
+    match kind {
+        Kind::Knock => doorkeeping.knocks,
+        Kind::Handshake => doorkeeping.handshakes,
+        Kind::Hello => doorkeeping.hellos,
+        Kind::Query => doorkeeping.queries,
+    }
+}
+
+/// Microseconds from a server's start to a moment.
+pub(super) fn moment(start: Instant, now: Instant) -> Moment {
+    u64::try_from(now.saturating_duration_since(start).as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::identity::Identity;
+    use crate::settings;
+    use phaselock::wire::protocol::ALPN;
+    use quinn::crypto::rustls::QuicServerConfig;
+
+    /// A door in virtual time.
+    struct Door {
+        doorkeeper: Doorkeeper,
+        now: Instant,
+        answer: Vec<u8>,
+    }
+
+    impl Door {
+        fn new(doorkeeping: Doorkeeping) -> Self {
+            let identity = Identity::ephemeral().expect("an identity");
+            let tls = identity.server_crypto(ALPN).expect("a configuration");
+            let quic = QuicServerConfig::try_from(tls).expect("a configuration");
+            let mint = Mint::new(&[1; 32]);
+            let crypto = settings::server_config(quic, None, mint.clone()).crypto;
+            let keys = Keys { secret: 1, ids: OwnIds::new(1), mint, crypto };
+            let now = Instant::now();
+            Self { doorkeeper: Doorkeeper::new(doorkeeping, keys, now), now, answer: Vec::new() }
+        }
+
+        fn wait(&mut self, micros: u64) {
+            self.now += Duration::from_micros(micros);
+            self.doorkeeper.begin_turn();
+        }
+
+        fn look(&mut self, from: IpAddr, packet: &[u8]) -> Verdict {
+            self.answer.clear();
+            self.doorkeeper.look(self.now, (from, 4000).into(), packet, &mut self.answer)
+        }
+
+        /// A first packet from an address, and another with the proof if that is asked for. True if
+        /// a handshake begins.
+        fn knock(&mut self, from: IpAddr) -> bool {
+            match self.look(from, &first(&[])) {
+                Verdict::Pass => true,
+                Verdict::Drop | Verdict::Question(_) => false,
+                Verdict::Answer => {
+                    let token = self.token();
+                    self.look(from, &first(&token)) == Verdict::Pass
+                }
+            }
+        }
+
+        /// The token of the last answer, which begins with the head, the ids and their lengths.
+        fn token(&self) -> Vec<u8> {
+            self.answer[5 + 1 + 2 + 1 + 8..self.answer.len() - 16].to_vec()
+        }
+    }
+
+    /// A handshake's first packet.
+    fn first(token: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0xc3, 0, 0, 0, 1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 2];
+        bytes.extend([0x40, token.len() as u8]);
+        bytes.extend(token);
+        bytes.resize(1200, 0);
+        bytes
+    }
+
+    fn address(network: u16, last: u8) -> IpAddr {
+        let [high, low] = network.to_be_bytes();
+        IpAddr::from([100, high, low, last])
+    }
+
+    #[test]
+    fn quiet_door_asks_for_no_proof_and_a_busy_one_does() {
+        let mut door = Door::new(Doorkeeping::default());
+        assert_eq!(door.look(address(1, 1), &first(&[])), Verdict::Pass);
+        door.doorkeeper.set_crowded(true);
+        assert_eq!(door.look(address(1, 1), &first(&[])), Verdict::Answer);
+        assert!(door.answer.len() < 1200, "no longer than the question");
+        let token = door.token();
+        assert_eq!(door.look(address(1, 2), &first(&token)), Verdict::Drop, "another's proof");
+        assert_eq!(door.look(address(1, 1), &first(&token)), Verdict::Pass);
+        door.wait(17_000_000);
+        assert_eq!(door.look(address(1, 1), &first(&token)), Verdict::Drop, "it is old");
+    }
+
+    #[test]
+    fn newcomers_get_in_under_a_flood_of_first_packets() {
+        // 256 addresses in as many networks, each of which proves its address; and forged ones from
+        // everywhere: 100,000 packets a second of each kind.
+        let mut door = Door::new(Doorkeeping::default());
+        let (mut flood, mut forged) = (0, 0);
+        let mut waiting: Vec<(IpAddr, u64)> = Vec::new();
+        let mut waited = Vec::new();
+        for step in 0..1_000_000_u64 {
+            door.wait(10);
+            flood += u32::from(door.knock(address((step % 256) as u16, 9)));
+            let anywhere = (step as u32).wrapping_mul(0x9e37_79b9).to_be_bytes();
+            forged += u32::from(door.look(anywhere.into(), &first(&[])) == Verdict::Pass);
+            // Every half a second somebody comes, and asks again as QUIC has it.
+            if step % 50_000 == 49_999 {
+                waiting.push((address(1000 + (step / 50_000) as u16, 1), step));
+            }
+            waiting.retain(|(from, since)| {
+                let ms = (step - since) / 100;
+                let asks = (step - since) % 100 == 0 && [0, 300, 900, 2100].contains(&ms);
+                let is_in = asks && door.knock(*from);
+                waited.extend(is_in.then_some(ms));
+                !is_in
+            });
+        }
+        waited.sort_unstable();
+        assert!(waited.len() >= 17, "{waited:?} ms, and {waiting:?} have not got in");
+        assert!(waited[15] <= 900, "{waited:?} ms");
+        let handshakes = flood + forged;
+        assert!(handshakes < 128 + 10 * 100 + 256, "{flood} and {forged} handshakes in 10 s");
+    }
+
+    #[test]
+    fn this_machine_gets_in_whatever_strangers_do() {
+        let mut door = Door::new(Doorkeeping::default());
+        for step in 0..100_000_u32 {
+            let anywhere = step.wrapping_mul(0x9e37_79b9).to_be_bytes();
+            door.knock(anywhere.into());
+        }
+        // No turn passes in which answers could be given.
+        assert!(!door.knock(address(1, 1)));
+        for _ in 0..1500 {
+            assert!(door.knock([127, 0, 0, 1].into()));
+        }
+    }
+
+    #[test]
+    fn queries_are_answered_as_often_as_an_address_may_ask() {
+        let mut door = Door::new(Doorkeeping::default());
+        let asked = phaselock::wire::query::question([7; 8]);
+        let mut answered = |from, times: usize| {
+            (0..times).filter(|_| door.look(from, &asked) == Verdict::Question([7; 8])).count()
+        };
+        assert_eq!(answered(address(1, 1), 99), 16);
+        assert_eq!(answered(address(2, 1), 9), 9);
+        assert_eq!(answered([127, 0, 0, 1].into(), 99), 99);
+        let told = door.doorkeeper.poll_report(door.now, Tally::default).expect("a report");
+        assert_eq!(told.of(Refusal::Queries), 99 - 16);
+    }
+
+    #[test]
+    fn garbage_is_dropped_and_counted_and_own_ids_pass() {
+        let mut door = Door::new(Doorkeeping::default());
+        let mut passed = 0;
+        for step in 0..100_000_u32 {
+            let mut bytes = [0x40; 40];
+            bytes[1..5].copy_from_slice(&step.wrapping_mul(0x9e37_79b9).to_be_bytes());
+            passed += u32::from(door.look(address(1, 1), &bytes) == Verdict::Pass);
+        }
+        assert!(passed < 60, "{passed} of 100,000, and 24 are by chance");
+        let mut ids = OwnIds::new(1);
+        let mut own = [0x40; 40];
+        own[1..5].copy_from_slice(&quinn_proto::ConnectionIdGenerator::generate_cid(&mut ids));
+        assert_eq!(door.look(address(1, 1), &own), Verdict::Pass);
+        let told = door.doorkeeper.poll_report(door.now, Tally::default).expect("a report");
+        assert_eq!(told.of(Refusal::Garbage), u64::from(100_000 - passed));
+    }
+}
