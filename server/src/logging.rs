@@ -43,10 +43,10 @@ const END_TIMEOUT: Duration = Duration::from_millis(500);
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
-    #[error("the log filter {filter:?} is not valid: {source}")]
-    Filter { filter: String, source: ParseError },
-    #[error("cannot open the log file {}: {source}; name one that can be written", path.display())]
-    File { path: PathBuf, source: io::Error },
+    #[error("the log filter {filter:?} is not valid: {error}")]
+    Filter { filter: String, error: ParseError },
+    #[error("cannot open the log file {}: {error}; name one that can be written", path.display())]
+    File { path: PathBuf, error: io::Error },
     #[error("cannot start the thread that writes the log: {0}")]
     Thread(io::Error),
     #[error("this process has set up logging already")]
@@ -125,12 +125,12 @@ fn subscriber(
 }
 
 fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
-    filter.parse().map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })
+    filter.parse().map_err(|error| LoggingError::Filter { filter: filter.to_owned(), error })
 }
 
 fn open(path: &Path) -> Result<File, LoggingError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
-    file.map_err(|source| LoggingError::File { path: path.to_owned(), source })
+    file.map_err(|error| LoggingError::File { path: path.to_owned(), error })
 }
 
 impl LogHandle {
