@@ -72,7 +72,6 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
     let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
     store.note(vec![change]);
     tracing::warn!(
-        event = "first_token",
         file = %path.display(),
         "the first token of an admin is in this file; whoever has it can do everything"
     );

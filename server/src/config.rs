@@ -21,6 +21,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap_complete::Shell;
+use phaselock_quic::address::Address;
 
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
@@ -55,6 +56,13 @@ pub enum Command {
         /// Address of that server.
         addr: SocketAddr,
     },
+    /// Ask any server for its status.
+    Query {
+        /// Name or address of that server, and its port if it is not the usual one.
+        server: Address,
+        /// As JSON rather than for people.
+        is_json: bool,
+    },
     /// Administer a running server.
     Ctl(Box<Ctl>),
     /// Print a script that completes command lines.
@@ -84,6 +92,12 @@ pub fn parse_from(
         && let Some(shell) = matches.get_one::<Shell>("shell")
     {
         return Ok(Command::Complete { shell: *shell });
+    }
+    if let Some(("query", matches)) = matches.subcommand()
+        && let Some(server) = matches.get_one::<Address>("server")
+    {
+        let is_json = matches.get_flag("query-json");
+        return Ok(Command::Query { server: server.clone(), is_json });
     }
     if let Some(("describe", matches)) = matches.subcommand() {
         let game = matches.get_one::<String>("game").cloned();

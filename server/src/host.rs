@@ -203,7 +203,7 @@ impl Host {
             why: why.clone().filter(|why| !why.is_empty()),
             detail: detail.clone(),
         };
-        tracing::info!(event = "act", act, by = by.name, role = %by.role, whom, why, detail, "done");
+        tracing::info!( act, by = by.name, role = %by.role, whom, why, detail, "an act of the host");
         self.tell(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
         Ok(self.store.write(changes).await?)

@@ -133,6 +133,7 @@ impl Reloader {
             let to = identity.fingerprint.to_string();
             changed.push(Change { setting: "certificate".to_owned(), from, to, restart: None });
         }
+        server.set_seats_per_address(after.seats_per_address);
         let rooms = room_changes(after);
         if room_changes(before) != rooms {
             // One that stands still takes it over when it goes on.
@@ -194,6 +195,11 @@ fn tell(report: &ReloadReport) {
     tracing::info!(changed, needs_restart, "the settings were loaded");
 }
 
+/// Time without a change of the keys after which a player is put out.
+pub(crate) fn idle(config: &Config) -> Option<Micros> {
+    (config.idle_seconds > 0).then(|| Micros::from_ms(1000 * i64::from(config.idle_seconds)))
+}
+
 /// Settings of rooms that take effect while they run.
 fn room_changes(config: &Config) -> RoomChanges {
     RoomChanges {
@@ -206,5 +212,6 @@ fn room_changes(config: &Config) -> RoomChanges {
         favour: config.favour,
         resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
         rounds: Some(config.rounds),
+        idle: idle(config),
     }
 }

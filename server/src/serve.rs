@@ -28,7 +28,7 @@ use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
 use crate::people::Gatekeeper;
-use crate::reload::{Parts, Reloader};
+use crate::reload::{Parts, Reloader, idle};
 use crate::signals::{Signal, Signals};
 
 /// Time for goodbyes when a part of the server has ended.
@@ -133,7 +133,7 @@ async fn run(
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (beside, ended) = beside::start(Arc::new(host), listener)?;
     if let Some(address) = administered {
-        tracing::info!(event = "administration", %address, "the administration listens");
+        tracing::info!( %address, "the administration listens");
     }
     watch.spawn("the thread of the administration", async {
         // It sends nothing; it ends.
@@ -224,7 +224,8 @@ async fn stopped(
     notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
     if drain > Micros::ZERO {
         let text = "the server is shutting down after this round; join again later";
-        let goodbye = Disconnect::new(Code::Draining, text);
+        let redirect = config.borrow().redirect.clone();
+        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
         let _ = handle.command(Command::Drain { goodbye, within: drain }).await;
         stop.recv().await;
     }
@@ -252,8 +253,7 @@ fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
         rounds: Some(config.rounds),
         number: 0,
         takes_commands: true,
-        idle: (config.idle_seconds > 0)
-            .then(|| Micros::from_ms(1000 * i64::from(config.idle_seconds))),
+        idle: idle(config),
         workers: Arc::new(workers(config.workers, threads)?),
     })
 }

@@ -40,6 +40,9 @@ struct Arguments {
     /// Code of the room to play in [default: the emptiest]
     #[arg(long, value_name = "CODE")]
     room: Option<RoomCode>,
+    /// Password of the server, where it needs one
+    #[arg(long, value_name = "WORD")]
+    password: Option<String>,
     /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
@@ -115,8 +118,9 @@ async fn play_all(
         let filter = arguments.clock;
         let plain = arguments.plain;
         let room = arguments.room.clone();
-        let config =
-            SessionConfig { filter, plain, room, ..SessionConfig::new(games.clone(), name) };
+        let password = arguments.password.clone();
+        let defaults = SessionConfig::new(games.clone(), name);
+        let config = SessionConfig { filter, plain, room, password, ..defaults };
         running.push(tokio::spawn(play(
             options,
             config,

@@ -105,6 +105,7 @@ impl Visit {
         let config = SessionConfig {
             filter: setup.filter,
             room: setup.room.clone(),
+            password: setup.password.clone(),
             ..SessionConfig::new(views.games().clone(), name)
         };
         let driver = Driver::spawn(options, config, clock)

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use phaselock_quic::address::Address;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -37,6 +38,18 @@ pub(crate) fn command_line() -> clap::Command {
             Arg::new("addr")
                 .help("Where it listens [default: the listen address, on this machine]")
                 .value_parser(value_parser!(OsString)),
+        );
+    let query = clap::Command::new("query")
+        .about("Ask any server for its status, without a login")
+        .arg(
+            Arg::new("server")
+                .value_name("ADDR")
+                .required(true)
+                .help("A name or an IP address, and a port if it is not 4433")
+                .value_parser(value_parser!(Address)),
+        )
+        .arg(
+            Arg::new("query-json").long("json").help("Print it as JSON").action(ArgAction::SetTrue),
         );
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
@@ -71,6 +84,7 @@ pub(crate) fn command_line() -> clap::Command {
         .subcommand(health_check)
         .subcommand(completions)
         .subcommand(describe)
+        .subcommand(query)
         .subcommand(show)
 }
 

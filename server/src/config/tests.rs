@@ -464,7 +464,7 @@ fn usage_is_for_clap_to_explain() {
 
 #[test]
 fn the_help_knows_every_setting_and_its_default() {
-    let mut command = sources::command_line();
+    let mut command = command_line();
     command.clone().debug_assert();
     let help = command.render_long_help().to_string();
     let config = Config::default();

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 44] = [
+const EVENTS: [(&str, &str); 65] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -54,6 +54,27 @@ const EVENTS: [(&str, &str); 44] = [
     ("a room has not taken over the settings", "room_settings_late"),
     ("rooms stand still", "rooms_stalled"),
     ("lines of the log were dropped", "log_dropped"),
+    ("the first token of an admin", "first_token"),
+    ("the administration listens", "administration_listening"),
+    ("the administration has no listener", "administration_failed"),
+    ("the administration panicked", "administration_panicked"),
+    ("an act of the host", "host_act"),
+    ("the host missed news", "host_lagged"),
+    ("the database takes changes again", "database_recovered"),
+    ("the database takes no changes", "database_failing"),
+    ("the database is damaged", "database_damaged"),
+    ("a row of the database", "database_row_invalid"),
+    ("a thread that writes panicked", "writer_panicked"),
+    ("an old room cannot be removed", "room_file_stuck"),
+    ("a kept room", "room_kept_invalid"),
+    ("the kept room is of no game", "room_kept_foreign"),
+    ("the room begins anew", "room_kept_refused"),
+    ("the rules of the kept room panicked", "room_kept_panicked"),
+    ("the game goes on where the server ended", "room_restored"),
+    ("the room cannot be kept", "room_keep_failed"),
+    ("rooms are kept again", "room_keep_recovered"),
+    ("the server is drained no more", "room_undrained"),
+    ("refused in the last 10 s", "strangers_refused"),
 ];
 
 /// The event of a message.

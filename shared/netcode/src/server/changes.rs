@@ -3,15 +3,14 @@
 use super::config::RoomChanges;
 use super::control::Event;
 use super::naming::free_name;
-use super::room::{BotSeat, Room};
+use super::room::Room;
 use super::rotation::bot_name;
 use super::seating::free_seat;
 use crate::fields::{Entity, find_kind};
-use crate::game::{Game, Profile, new_bot};
+use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
-use crate::random::Random;
 use crate::rewind::Rewind;
 use crate::wire::control::{Seat, ServerMessage};
 
@@ -51,32 +50,28 @@ impl<G: Game> Room<G> {
     }
 
     /// Has so many bots play, as far as there are seats.
-    fn set_bots(&mut self, count: u16) {
+    pub(super) fn set_bots(&mut self, count: u16) {
         while self.bots.len() > usize::from(count) {
             let Some((player, _)) = self.bots.pop_last() else { break };
             self.game.leave(&mut self.world, player);
             self.world.set_profile(player, None);
             self.broadcast(&ServerMessage::Left { player });
         }
-        // Of the tick too, so that each lot of bots plays in its own way.
-        let mut random = Random::new(self.host.config.seed ^ 0xb07 ^ self.world.tick.0 << 32);
         let seats = usize::from(G::SEATS_MAX);
         while self.bots.len() < usize::from(count) && self.bots.len() + self.members.len() < seats {
-            self.add_bot(random.fork());
+            self.add_bot();
         }
         self.world.snap();
     }
 
-    fn add_bot(&mut self, random: Random) {
+    fn add_bot(&mut self) {
         let people = self.members.values().map(|it| (it.member.player, &*it.member.name));
         let taken = people.chain(self.bots.iter().map(|(player, seat)| (*player, &*seat.name)));
         let player: PlayerId =
             free_seat(taken.clone().map(|(player, _)| player), &mut self.host.next_player);
         let number = self.bots.len() as u16 + 1;
         let name = free_name(taken.map(|(_, name)| name), bot_name(number));
-        self.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
-        let seat = BotSeat { name: name.clone(), bot: new_bot::<G>(), random };
-        self.bots.insert(player, seat);
+        self.sit_down(player, name.clone());
         self.game.join(&mut self.world, player);
         self.broadcast(&ServerMessage::Joined(vec![(player, Seat { name, bot: true })]));
     }

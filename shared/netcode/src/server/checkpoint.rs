@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::member::Member;
 use super::output::ClientId;
 use super::room::Room;
-use super::rotation::{Host, Rotation, bot_name};
-use super::seating::free_seat;
+use super::rotation::{Host, Rotation};
 use crate::fields::{Entity, Slot};
 use crate::game::{Game, Profile};
 use crate::identity::{Credentials, Proof, PublicKey, ResumeToken};
@@ -200,26 +199,13 @@ impl Kept {
         room.world.generations = self.generations;
         (room.world.random, room.world.memory) = (self.random, memory);
         for (player, name) in self.bots {
-            match room.bots.len() < usize::from(bots) {
-                true => room.sit_down(player, name),
-                false => {
-                    room.world.set_profile(player, Some(Profile { name, key: None }));
-                    room.game.leave(&mut room.world, player);
-                    room.world.set_profile(player, None);
-                }
-            }
+            room.sit_down(player, name);
         }
         for (number, seat) in (0..).zip(self.seats) {
             room.keep(seat, ClientId(u64::MAX - number), now);
         }
-        // More bots may have been asked for since.
-        for number in room.bots.len() as u16..bots {
-            let people = room.members.values().map(|seated| seated.member.player);
-            let taken = people.chain(room.bots.keys().copied());
-            let player = free_seat(taken, &mut PlayerId(number));
-            room.sit_down(player, bot_name(number + 1));
-            room.game.join(&mut room.world, player);
-        }
+        // More or fewer may be asked for since.
+        room.set_bots(bots);
         room.world.snap();
         Ok(room)
     }

@@ -100,6 +100,8 @@ pub struct RoomChanges {
     pub resume: Micros,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
+    /// Time without a change of the keys after which a player is put out; none for never.
+    pub idle: Option<Micros>,
 }
 
 impl RoomChanges {
@@ -115,6 +117,7 @@ impl RoomChanges {
             favour: config.favour,
             resume: config.resume,
             rounds: config.rounds,
+            idle: config.idle,
         }
     }
 
@@ -124,6 +127,6 @@ impl RoomChanges {
         (config.name, config.bots, config.players_max) = (name, bots, players_max);
         (config.client_bytes_per_second, config.send) = (client_bytes_per_second, send);
         (config.rewind, config.favour) = (self.rewind, self.favour);
-        (config.resume, config.rounds) = (self.resume, self.rounds);
+        (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
     }
 }

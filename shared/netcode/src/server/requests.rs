@@ -20,6 +20,8 @@ use crate::wire::text::{clip, printable};
 const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
 /// Chat of everybody together: it may not displace a slow reader's game. Arbitrary.
 const CHAT_OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
+/// Seconds before the end of a drained server at which players are told.
+const COUNTDOWN: [i64; 9] = [1, 2, 3, 4, 5, 10, 30, 60, 300];
 /// Farewells that wait. Arbitrary.
 const FAREWELLS_MAX: usize = 256;
 /// Requests to the game. Arbitrary; inputs are for what happens all the time.
@@ -105,6 +107,18 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
+    /// Tells everybody how long a drained server plays on.
+    pub(super) fn count_down(&mut self, now: LocalTime) {
+        let Some(draining) = &mut self.host.draining else { return };
+        // A tick may be late for several of them.
+        let left = (draining.end - now).0;
+        let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
+        let kept = draining.countdown.len() - due;
+        let Some(secs) = draining.countdown.drain(kept..).next() else { return };
+        let text = format!("the server stops in {secs} s");
+        self.broadcast(&ServerMessage::Chat { from: None, text });
+    }
+
     /// Carries out an order.
     pub(super) fn carry_out(
         &mut self,
@@ -163,7 +177,9 @@ impl<G: Game> Room<G> {
                 tracing::info!(%text, within_secs = within.as_secs(), "draining");
                 let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
                 let rounds = (G::KIT.rounds_played)(&self.world);
-                self.host.draining = Some(Draining { goodbye, end, rounds });
+                let left = (end - now).0 / 1_000_000;
+                let countdown = COUNTDOWN.into_iter().filter(|secs| *secs < left).collect();
+                self.host.draining = Some(Draining { goodbye, end, rounds, countdown });
                 if let Some(text) = clean_line(&text) {
                     self.broadcast(&ServerMessage::Chat { from: None, text });
                 }

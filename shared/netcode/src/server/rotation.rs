@@ -22,6 +22,8 @@ pub(super) struct Draining {
     pub(super) end: LocalTime,
     /// Rounds played when it began; it ends with the round.
     pub(super) rounds: u32,
+    /// Steps of the countdown that are still to be said, in seconds, the last one first.
+    pub(super) countdown: Vec<i64>,
 }
 
 /// Server state that outlives a game.

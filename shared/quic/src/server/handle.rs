@@ -220,6 +220,13 @@ impl ServerHandle {
         self.events.subscribe()
     }
 
+    /// Lets so many connections of one address play at most, from now on; nobody is put out.
+    pub fn set_seats_per_address(&self, count: u16) {
+        if let Some(running) = self.running.get() {
+            running.places.limit_seats(count);
+        }
+    }
+
     /// Counts of packets and goodbyes since the start.
     pub fn traffic(&self) -> Traffic {
         self.counters.traffic()

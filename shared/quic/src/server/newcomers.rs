@@ -86,6 +86,11 @@ impl SharedPlaces {
         places.max = places.max.max(max);
     }
 
+    /// Has so many connections of one address play at most, from now on. Nobody is put out.
+    pub(super) fn limit_seats(&self, per_address: u16) {
+        self.lock().doorkeeping.seats_per_address = per_address;
+    }
+
     /// The places, for a moment.
     pub(super) fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
