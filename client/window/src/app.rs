@@ -189,7 +189,10 @@ impl App {
         match wish {
             None => {}
             Some(Wish::Play { games, bots }) => self.host(&games, bots),
-            Some(Wish::Join(address)) => self.join(address, self.menu.name()),
+            Some(Wish::Join { address, password }) => {
+                self.args.options.setup.password = password;
+                self.join(address, self.menu.name());
+            }
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return ControlFlow::Break(()),
         }

@@ -11,6 +11,7 @@ use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
 use phaselock_quic::address::Address;
+use phaselock_quic::query::{Asked, Asker};
 
 use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};
 use super::background;
@@ -30,6 +31,8 @@ const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const PADDING: f32 = 20.0;
 const GAP: f32 = 18.0;
+/// Seconds without a keystroke after which an address counts as whole.
+const TYPING: f64 = 0.6;
 
 #[derive(Debug)]
 pub(crate) struct Menu {
@@ -43,6 +46,11 @@ pub(crate) struct Menu {
     /// Names of all games.
     all: Vec<&'static str>,
     address_error: Option<String>,
+    /// Word for a server that needs one.
+    password: String,
+    /// Time of the last change of the address, from which on it is asked for its status.
+    edited: f64,
+    asker: Option<Asker>,
     /// The simulated network of every session.
     link: Option<String>,
 }
@@ -50,7 +58,7 @@ pub(crate) struct Menu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     Play { games: Vec<String>, bots: u16 },
-    Join(Address),
+    Join { address: Address, password: Option<String> },
     Experiment,
     Quit,
 }
@@ -72,6 +80,9 @@ impl Menu {
             enter: Enter::Play,
             error: None,
             address_error: None,
+            password: args.options.setup.password.clone().unwrap_or_default(),
+            edited: 0.0,
+            asker: None,
             link: args.options.setup.link_words(),
         };
         match &args.start {
@@ -235,7 +246,10 @@ impl Menu {
             if edited.changed() || edited.gained_focus() {
                 self.enter = Enter::Join;
                 self.address_error = None;
+                self.edited = ui.input(|input| input.time);
             }
+            self.ask(ui.input(|input| input.time));
+            self.told(ui, width);
             if let Some(error) = &self.address_error {
                 ui.label(RichText::new(error).size(13.0).color(palette::BAD));
             }
@@ -247,13 +261,55 @@ impl Menu {
         wish
     }
 
+    /// Asks the server of the address for its status, once the address is whole.
+    fn ask(&mut self, now: f64) {
+        if self.enter != Enter::Join || now < self.edited + TYPING {
+            return;
+        }
+        let Ok(address) = self.address.parse::<Address>() else {
+            self.asker = None;
+            return;
+        };
+        if self.asker.as_ref().is_none_or(|asker| *asker.address() != address) {
+            // Without a thread to spare the status stays unknown.
+            self.asker = Asker::new(address).ok();
+        }
+    }
+
+    /// A line on the server of the address, and a field for its password if it needs one.
+    fn told(&mut self, ui: &mut Ui, width: f32) {
+        let Some(asker) = self.asker.as_ref().filter(|_| self.enter == Enter::Join) else { return };
+        let (line, colour, needs_password) = match asker.state() {
+            Asked::Asking => ("asking ...".to_owned(), palette::TEXT_SOFT, false),
+            Asked::Silent(_) => ("no answer yet".to_owned(), palette::TEXT_SOFT, false),
+            Asked::Told { info, round_trip } => {
+                let line = format!(
+                    "{} - {} - {} of {} - {:.0} ms",
+                    info.server,
+                    info.games.join(", "),
+                    info.players,
+                    info.players_max,
+                    round_trip.as_secs_f64() * 1000.0
+                );
+                (line, palette::TEXT, info.needs_password)
+            }
+        };
+        ui.add(Label::new(RichText::new(line).size(13.0).color(colour)).truncate());
+        if needs_password {
+            field(ui, &mut self.password, "password", width, 64);
+        }
+    }
+
     fn play(&self) -> Wish {
         Wish::Play { games: self.games.clone(), bots: self.bots }
     }
 
     fn join(&mut self) -> Option<Wish> {
         match self.address.parse() {
-            Ok(address) => Some(Wish::Join(address)),
+            Ok(address) => {
+                let password = Some(self.password.clone()).filter(|word| !word.is_empty());
+                Some(Wish::Join { address, password })
+            }
             Err(error) => {
                 self.address_error = Some(format!("{error}"));
                 None

@@ -2,14 +2,18 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use aws_lc_rs::rand;
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::wire::query::{Info, Nonce, question};
 use tokio::net::UdpSocket;
-use tokio::time::timeout;
+use tokio::runtime::Builder;
+use tokio::time::{Instant, timeout};
 
+use crate::address::Address;
 use crate::socket::unspecified;
 
 /// Longest time for an answer; a healthy server takes a millisecond and the way to it.
@@ -60,4 +64,71 @@ async fn answer(
     let received = socket.recv(&mut bytes).await;
     let len = received.map_err(|error| HealthError::Connection { address, error })?;
     Info::parse(&bytes[..len], nonce).map_err(|_| HealthError::Answer(address))
+}
+
+/// Time between two questions of an [`Asker`].
+const EVERY: Duration = Duration::from_secs(2);
+
+/// What an [`Asker`] knows of its server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// No answer has come yet.
+    Asking,
+    /// The last answer, and how long it took.
+    Told {
+        /// The server's status.
+        info: Box<Info>,
+        /// Time from the question to the answer.
+        round_trip: Duration,
+    },
+    /// It does not answer; the sentence says why.
+    Silent(String),
+}
+
+/// Asks a server for its status every two seconds, on a thread of its own, for as long as it is
+/// held.
+#[derive(Debug)]
+pub struct Asker {
+    address: Address,
+    state: Arc<Mutex<Asked>>,
+}
+
+impl Asker {
+    /// Starts to ask. Fails if the system gives no thread.
+    pub fn new(address: Address) -> io::Result<Self> {
+        let state = Arc::new(Mutex::new(Asked::Asking));
+        let (told, target) = (Arc::downgrade(&state), address.clone());
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new().name("query".into()).spawn(move || {
+            // Until nobody holds it any more.
+            while told.strong_count() > 0 {
+                let now = runtime.block_on(ask(&target));
+                if let Some(state) = told.upgrade() {
+                    *state.lock().unwrap_or_else(PoisonError::into_inner) = now;
+                }
+                thread::sleep(EVERY);
+            }
+        })?;
+        Ok(Self { address, state })
+    }
+
+    /// The server that it asks.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The newest that it knows.
+    pub fn state(&self) -> Asked {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+async fn ask(address: &Address) -> Asked {
+    let asked = async {
+        let found = address.resolve().await.map_err(|error| format!("not found: {error}"))?;
+        let begun = Instant::now();
+        let info = query(found).await.map_err(|error| error.to_string())?;
+        Ok(Asked::Told { info: Box::new(info), round_trip: begun.elapsed() })
+    };
+    asked.await.unwrap_or_else(Asked::Silent)
 }

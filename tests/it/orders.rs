@@ -1,0 +1,163 @@
+//! Orders of the host to a room: mutes, lines for one player, commands of players, a countdown.
+
+use phaselock::client::Notice;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::link::LinkConfig;
+use phaselock::server::{
+    AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig,
+};
+use phaselock::time::Micros;
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{Sim, body, hello, room_config};
+
+const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
+
+/// Lines of chat that a client has got since the last call.
+fn lines<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<String> {
+    let session = &mut sim.clients[client].session;
+    let notices = std::iter::from_fn(|| session.poll_notice());
+    let line = |notice| match notice {
+        Notice::Chat { text, .. } => Some(text),
+        _ => None,
+    };
+    notices.filter_map(line).collect()
+}
+
+fn events<G: Game>(sim: &mut Sim<G>) -> Vec<Event> {
+    std::iter::from_fn(|| sim.room.poll_event()).collect()
+}
+
+fn order<G: Game>(sim: &mut Sim<G>, command: Command) -> Result<(), CommandError> {
+    sim.room.handle_command(sim.now, command)
+}
+
+/// Two who play and know each other, and nothing that has not been heard.
+fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
+    let mut sim = Sim::<Skirmish>::with(config);
+    let clients = [0; 2].map(|_| sim.join_bot(CABLE));
+    sim.run(1.0);
+    clients.map(|client| lines(&mut sim, client));
+    events(&mut sim);
+    let players = clients.map(|client| sim.clients[client].core().player());
+    (sim, players)
+}
+
+#[test]
+fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
+    let (mut sim, [ada, _]) = two(room_config(1, 0));
+    let mute = Mute { within: Some(Micros::from_ms(5000)), reason: "spam".into() };
+    order(&mut sim, Command::Mute { player: ada, mute: Some(mute) }).expect("she is there");
+    sim.clients[0].session.chat("buy my boat").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), [""; 0]);
+    let told = lines(&mut sim, 0);
+    assert!(told.len() == 1 && told[0].contains("muted for another 5 s: spam"), "{told:?}");
+    assert_eq!(events(&mut sim), []);
+    assert!(sim.room.players(sim.now)[0].is_muted);
+    // Lost and back, she is still muted.
+    sim.cut(0);
+    sim.run(2.0);
+    sim.clients[0].session.chat("again").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), [""; 0]);
+    sim.run(1.5);
+    sim.clients[0].session.chat("sorry").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), ["sorry"]);
+    // For good, and lifted.
+    let mute = Mute { within: None, reason: String::new() };
+    order(&mut sim, Command::Mute { player: ada, mute: Some(mute) }).expect("she is there");
+    sim.clients[0].session.chat("quiet").expect("sent");
+    sim.run(1.0);
+    assert!(lines(&mut sim, 0).last().is_some_and(|line| line == "you are muted for good"));
+    order(&mut sim, Command::Mute { player: ada, mute: None }).expect("she is there");
+    sim.clients[0].session.chat("free").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), ["free"]);
+    let nobody = PlayerId(99);
+    let missing = order(&mut sim, Command::Mute { player: nobody, mute: None });
+    assert_eq!(missing, Err(CommandError::NoPlayer(nobody)));
+}
+
+#[test]
+fn a_newcomer_may_be_muted_from_the_first_word_on() {
+    let (mut sim, _) = two(room_config(1, 0));
+    let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", sim.now));
+    let mute = Some(Mute { within: None, reason: "as before".into() });
+    let address = "192.0.2.7:5000".parse().ok();
+    let eve = ClientId(77);
+    sim.room.handle_arrival(sim.now, eve, &body(&hello), Pass { address, mute });
+    sim.room.handle_control(sim.now, eve, &body(&ClientMessage::Chat { text: "hello".into() }));
+    sim.run(0.5);
+    assert_eq!(lines(&mut sim, 0), [""; 0]);
+    let joined = events(&mut sim);
+    assert!(
+        matches!(&joined[..], [Event::Joined { name, address: told, .. }]
+            if name == "Eve" && *told == address),
+        "{joined:?}"
+    );
+}
+
+#[test]
+fn a_line_for_one_player_is_read_by_nobody_else() {
+    let (mut sim, [ada, _]) = two(room_config(1, 2));
+    order(&mut sim, Command::Tell { player: ada, text: " for you\u{7} ".into() }).expect("there");
+    sim.run(0.5);
+    assert_eq!(lines(&mut sim, 0), ["for you"]);
+    assert_eq!(lines(&mut sim, 1), [""; 0]);
+    let empty = Command::Tell { player: ada, text: "\u{200b}".into() };
+    assert_eq!(order(&mut sim, empty), Err(CommandError::Empty));
+    let bot = Command::Tell { player: PlayerId(0), text: "x".into() };
+    assert_eq!(order(&mut sim, bot), Err(CommandError::NoPlayer(PlayerId(0))));
+}
+
+#[test]
+fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
+    let config = RoomConfig { takes_commands: true, ..room_config(1, 0) };
+    let (mut sim, [ada, _]) = two(config);
+    sim.clients[0].session.chat("/kick bob 10m reason").expect("sent");
+    sim.clients[0].session.chat("a/b").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), ["a/b"]);
+    let [asked, said] = [
+        Event::Asked { player: ada, text: "/kick bob 10m reason".into() },
+        Event::Chat { player: ada, text: "a/b".into() },
+    ];
+    assert_eq!(events(&mut sim), [asked, said]);
+    // Where nobody takes them they are what they look like.
+    let (mut sim, _) = two(room_config(1, 0));
+    sim.clients[0].session.chat("/me waves").expect("sent");
+    sim.run(1.0);
+    assert_eq!(lines(&mut sim, 1), ["/me waves"]);
+}
+
+#[test]
+fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
+    let (mut sim, _) = two(room_config(1, 0));
+    let drain = |secs: i64| {
+        let goodbye = Disconnect::new(Code::Draining, "we move house");
+        Command::Drain { goodbye, within: Micros::from_ms(1000 * secs) }
+    };
+    order(&mut sim, drain(45)).expect("it is drained");
+    sim.run(41.0);
+    let told = lines(&mut sim, 0);
+    let stops = |secs: i64| format!("the server stops in {secs} s");
+    assert_eq!(told[0], "we move house");
+    assert_eq!(told[1..], [30, 10, 5, 4].map(stops));
+    order(&mut sim, Command::Undrain).expect("it is taken back");
+    sim.run(6.0);
+    assert_eq!(lines(&mut sim, 1).last().map(String::as_str), Some("the server goes on"));
+    assert_eq!(sim.room.drained(sim.now), None);
+    let late = sim.join_bot(CABLE);
+    sim.run(1.0);
+    assert!(sim.clients[late].client().is_some(), "newcomers are welcome again");
+    // The order twice says the rest of the second one alone.
+    order(&mut sim, drain(3)).expect("it is drained");
+    sim.run(3.2);
+    let told = lines(&mut sim, late);
+    assert_eq!(told[told.len() - 3..], ["we move house".into(), stops(2), stops(1)]);
+    assert!(sim.room.drained(sim.now).is_some());
+}
