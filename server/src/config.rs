@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
+use phaselock_quic::address::Address;
 
 pub use self::error::ConfigError;
 use self::settings::{LISTEN_RULE, SNAPSHOT_HZ_IDEAL, parse_listen, settle};
@@ -35,6 +36,13 @@ pub enum Command {
     HealthCheck {
         /// Address of that server.
         addr: SocketAddr,
+    },
+    /// Ask any server for its status, and print it.
+    Query {
+        /// Address of that server.
+        address: Address,
+        /// Print it as JSON.
+        json: bool,
     },
     /// Print a game's fields and hashes.
     Describe {
@@ -146,6 +154,11 @@ pub fn parse_from(
     if let Some(("describe", matches)) = matches.subcommand() {
         let game = matches.get_one::<String>("game").cloned();
         return Ok(Command::Describe { game });
+    }
+    if let Some(("query", matches)) = matches.subcommand()
+        && let Some(address) = matches.get_one::<Address>("address")
+    {
+        return Ok(Command::Query { address: address.clone(), json: matches.get_flag("json") });
     }
     let health_check = matches.subcommand().map(|(_, matches)| matches);
     if let Some(text) = health_check.and_then(|matches| matches.get_one::<OsString>("addr")) {

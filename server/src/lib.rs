@@ -12,5 +12,6 @@
 pub mod config;
 pub mod logging;
 mod run;
+mod status;
 
 pub use run::run;

@@ -1,7 +1,6 @@
 //! The dedicated server's program: settings, log, certificate, signals.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,12 +11,11 @@ use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
-use phaselock_quic::query;
 use phaselock_quic::server::{RoomsConfig, Server};
 use phaselock_quic::workers::Pool;
 
 use crate::config::{Command, Config, ROOM_THREADS_MAX, WORKERS_MAX, parse};
-use crate::logging;
+use crate::{logging, status};
 
 /// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
@@ -27,7 +25,8 @@ pub fn run(games: &Games) -> ExitCode {
     };
     let done = match command {
         Command::Serve(config) => serve(games, config),
-        Command::HealthCheck { addr } => check_health(addr),
+        Command::HealthCheck { addr } => status::check_health(addr),
+        Command::Query { address, json } => status::query(&address, json),
         Command::Describe { game } => describe(games, game),
     };
     match done {
@@ -182,32 +181,4 @@ impl StopSignals {
             std::future::pending::<()>().await;
         }
     }
-}
-
-fn check_health(address: SocketAddr) -> Result<()> {
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
-    let status = runtime.block_on(query::query(address))?;
-    // The exit status is the answer; the output may be closed.
-    let _ = writeln!(
-        io::stdout(),
-        "{} plays {}: {} of {} players, {} bots, round {}",
-        status.server,
-        status.games.join(","),
-        status.players,
-        status.players_max,
-        status.bots,
-        status.round
-    );
-    for room in status.rooms.iter().filter(|_| status.rooms.len() > 1) {
-        let _ = writeln!(
-            io::stdout(),
-            "room {} plays {}: {} of {} players, {} bots",
-            room.code,
-            room.game,
-            room.players,
-            room.players_max,
-            room.bots
-        );
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, value_parser};
+use phaselock_quic::address::Address;
 
 use super::settings::SETTINGS;
 use super::{CONFIG_VARIABLE, ConfigError, Given};
@@ -35,6 +36,20 @@ pub(super) fn command_line() -> clap::Command {
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
         .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
+    let query = clap::Command::new("query")
+        .about("Ask any server for its status, without joining it")
+        .arg(
+            Arg::new("address")
+                .help("Its name or IP address, and its port if it is not 4433")
+                .required(true)
+                .value_parser(value_parser!(Address)),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .help("Print it as a JSON object")
+                .action(clap::ArgAction::SetTrue),
+        );
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
@@ -48,6 +63,7 @@ pub(super) fn command_line() -> clap::Command {
         .args(settings)
         .subcommand(health_check)
         .subcommand(describe)
+        .subcommand(query)
 }
 
 /// The settings on a command line.

@@ -10,6 +10,7 @@ use phaselock::wire::query::{Info, Nonce, question};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
+use crate::address::Address;
 use crate::socket::unspecified;
 
 /// Longest time for an answer; a healthy server takes a millisecond and the way to it.
@@ -29,6 +30,8 @@ pub enum HealthError {
     Connection { address: SocketAddr, error: io::Error },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
+    #[error("cannot find {address}: {error}; check its spelling")]
+    Unknown { address: String, error: io::Error },
 }
 
 /// Asks a server for its status. Nothing secret is told, and nobody is authenticated: whoever sees
@@ -48,6 +51,20 @@ pub async fn query(address: SocketAddr) -> Result<Info, HealthError> {
         }
     };
     timeout(TIMEOUT, asked).await.map_err(|_| HealthError::Timeout(address))?
+}
+
+/// The same by a name: asks its addresses in turn until one answers.
+pub async fn query_named(address: &Address) -> Result<Info, HealthError> {
+    let unknown = |error| HealthError::Unknown { address: address.to_string(), error };
+    let found = tokio::net::lookup_host((address.host.as_str(), address.port)).await;
+    let mut last = None;
+    for address in found.map_err(unknown)? {
+        match query(address).await {
+            Ok(info) => return Ok(info),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| unknown(io::ErrorKind::NotFound.into())))
 }
 
 /// The answer to a question.

@@ -157,7 +157,7 @@ impl Buckets {
     }
 }
 
-/// What an address counts as, with its limit: its own, that of its network, that of its site.
+/// An address's own bits, those of its network and those of its site, each with its limit.
 fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
     let limit = [limits.address, limits.network, limits.site];
     let network = match address.to_canonical() {
