@@ -87,7 +87,8 @@ async fn connections_that_say_nothing_lock_nobody_out() {
     assert_eq!((info.players, info.players_max, info.bots), (2, 16, 2));
     assert_eq!((&*info.games, info.rooms_count), (&["skirmish".to_owned()][..], 1));
     late.leave().await;
-    end(world, first).await;
+    first.leave().await;
+    world.end().await;
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
