@@ -173,6 +173,9 @@ impl Entrance {
         let mut places = places.lock();
         self.doorkeeper.begin_turn();
         self.doorkeeper.set_crowded(places.is_crowded());
+        for address in places.take_silent() {
+            self.doorkeeper.handle_silence(now, address);
+        }
         if let Some(refused) = self.doorkeeper.poll_report(now, || places.take_tally()) {
             drop(places);
             tally::say(&refused);
