@@ -23,6 +23,7 @@ pub mod reload;
 mod run;
 mod serve;
 mod signals;
+mod status;
 pub mod store;
 pub mod worlds;
 

@@ -1,22 +1,17 @@
 //! The dedicated server's program: its commands.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap_complete::Shell;
 use phaselock::games::Games;
-use phaselock::wire::query::Info;
-use phaselock_quic::address::Address;
-use phaselock_quic::query;
 use serde_json::json;
-use tokio::runtime::Runtime;
 
 use crate::config::{Command, ConfigError, Mistake, Settings, command_line, parse};
 use crate::logging::complain;
 use crate::serve::serve;
+use crate::status;
 
 /// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
@@ -28,8 +23,10 @@ pub fn run(games: &Games) -> ExitCode {
         Command::Serve(settings) => serve(games, &settings),
         Command::Check(_) => say("the settings are good"),
         Command::Show { settings, is_json } => show(&settings, is_json),
-        Command::HealthCheck { addr } => check_health(addr),
-        Command::Query { server, is_json } => ask(&server, is_json),
+        Command::HealthCheck { addr } => status::check_health(addr).map(|()| ExitCode::SUCCESS),
+        Command::Query { server, is_json } => {
+            status::query(&server, is_json).map(|()| ExitCode::SUCCESS)
+        }
         Command::Ctl(ctl) => ctl.run().map(|()| ExitCode::SUCCESS),
         Command::Complete { shell } => complete(shell),
         Command::Describe { game } => describe(games, game),
@@ -110,61 +107,4 @@ fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {
     let name = game.or_else(|| games.names().next().map(str::to_owned)).unwrap_or_default();
     let description = (games.get(&name)?.describe)();
     say(&serde_json::to_string_pretty(&description).context("cannot write JSON")?)
-}
-
-fn check_health(address: SocketAddr) -> Result<ExitCode> {
-    tell(&runtime()?.block_on(query::query(address))?)
-}
-
-fn runtime() -> Result<Runtime> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("cannot start the network runtime")
-}
-
-fn ask(server: &Address, is_json: bool) -> Result<ExitCode> {
-    let (info, took) = runtime()?.block_on(async {
-        let address = server.resolve().await.with_context(|| format!("cannot find {server}"))?;
-        let asked = Instant::now();
-        let info = query::query(address).await?;
-        anyhow::Ok((info, asked.elapsed()))
-    })?;
-    if is_json {
-        let mut json = serde_json::to_value(&info).context("cannot write JSON")?;
-        json["round_trip_ms"] = json!(took.as_secs_f64() * 1000.0);
-        return say(&serde_json::to_string_pretty(&json).context("cannot write JSON")?);
-    }
-    tell(&info)?;
-    let password = if info.needs_password { ", needs a password" } else { "" };
-    say(&format!(
-        "version {}, answered in {:.1} ms{password}",
-        info.version,
-        took.as_secs_f64() * 1000.0
-    ))
-}
-
-/// Prints a server's status.
-fn tell(status: &Info) -> Result<ExitCode> {
-    // The exit status is the answer; the output may be closed.
-    let _ = writeln!(
-        io::stdout(),
-        "{} plays {}: {} of {} players, {} bots, round {}",
-        status.server,
-        status.games.join(","),
-        status.players,
-        status.players_max,
-        status.bots,
-        status.round
-    );
-    for room in status.rooms.iter().filter(|_| status.rooms.len() > 1) {
-        let _ = writeln!(
-            io::stdout(),
-            "room {} plays {}: {} of {} players, {} bots",
-            room.code,
-            room.game,
-            room.players,
-            room.players_max,
-            room.bots
-        );
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -254,3 +254,26 @@ async fn a_flood_without_end_stops_neither_ticks_nor_newcomers() {
     stop.send(()).expect("it runs");
     server.await.expect("it does not panic");
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn server_answers_each_from_the_address_that_was_asked() {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let identity = Identity::ephemeral().expect("an identity");
+    let server = Server::bind_all(&[any_port; 3], &identity).expect("a server");
+    let addresses = server.addresses().to_vec();
+    assert_eq!((addresses.len(), addresses[0]), (3, server.address()));
+    let games = phaselock_games::all().select(&["skirmish"]).expect("there is such a game");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let shutdown = async {
+        let _ = stopped.await;
+        Disconnect::new(Code::Shutdown, "the test is over")
+    };
+    let server = tokio::spawn(async move { server.run(&games, room_config(1, 3), shutdown).await });
+    // A socket that is connected hears nobody else, and neither does a client of QUIC.
+    for address in addresses {
+        assert_eq!(query(address).await.expect("it is well").bots, 3);
+        assert_eq!(status(address).await.expect("an answer").bots, 3);
+    }
+    stop.send(()).expect("it runs");
+    server.await.expect("it does not panic");
+}

@@ -37,7 +37,7 @@ async fn idle(world: &World) {
             if let Ok(connection) = connecting.await {
                 connection.closed().await;
             }
-            sleep(Duration::from_millis(100)).await;
+            sleep(Duration::from_secs(1)).await;
         }
     });
 }
@@ -71,43 +71,39 @@ async fn connections_that_say_nothing_lock_nobody_out() {
     let mut first = Player::join(&world, "", Duration::from_secs(3600));
     first.play(&world, Duration::from_secs(2)).await;
     // More than there are places.
-    for _ in 0..400 {
+    for _ in 0..290 {
         idle(&world).await;
     }
-    first.play(&world, Duration::from_secs(8)).await;
+    let before = first.core().stats().clone();
+    first.play(&world, Duration::from_secs(3)).await;
+    // The first one notices nothing.
+    let stats = first.core().stats().since(&before);
+    assert!((88..=91).contains(&stats.snapshots), "{} snapshots in 3 s", stats.snapshots);
+    assert_eq!(stats.late_inputs, 0);
     let mut late = Player::join(&world, "delay=40ms", Duration::from_secs(3600));
     late.play(&world, Duration::from_secs(3)).await;
     assert_eq!(late.joined().len(), 1, "{}", late.story());
     let info = ask(&world).await.expect("an answer");
     assert_eq!((info.players, info.players_max, info.bots), (2, 16, 2));
     assert_eq!((&*info.games, info.rooms_count), (&["skirmish".to_owned()][..], 1));
-    // The first one notices nothing.
-    let from = first.joined()[0] + 1.0;
-    first.check("snapshots/s", first.snapshots_per_s(from..from + 8.0), 29.5..=30.5);
-    assert_eq!(first.late_percent(), 0.0, "{}", first.story());
     late.leave().await;
-    end(world, first).await;
+    first.leave().await;
+    world.end().await;
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn one_address_gets_so_many_seats_and_another_still_gets_one() {
     let world = World::new(room_config(1, 0));
-    let seen = |port: u16| SocketAddr::from(([10, 200, 0, 1], port));
-    let mut players: Vec<_> = (0..10)
-        .map(|number| {
-            let before = world.ether.sockets();
-            let player = Player::join(&world, "", Duration::from_secs(3600));
-            assert_eq!(world.ether.sockets(), before, "its socket is made when it dials");
-            (player, seen(5000 + number))
-        })
-        .collect();
-    for (player, seen) in &mut players {
+    let mut players = Vec::new();
+    for port in 5000..5010 {
         // All seem to come from one address.
-        let next = world.ether.next_address();
-        world.ether.move_to(next, *seen);
+        let seen = SocketAddr::from(([10, 200, 0, 1], port));
+        world.ether.move_to(world.ether.next_address(), seen);
+        let mut player = Player::join(&world, "", Duration::from_secs(3600));
         player.play(&world, Duration::from_millis(500)).await;
+        players.push(player);
     }
-    let joined = players.iter().filter(|(player, _)| !player.joined().is_empty()).count();
+    let joined = players.iter().filter(|player| !player.joined().is_empty()).count();
     assert_eq!(joined, 8);
     let mut other = Player::join(&world, "", Duration::from_secs(3600));
     other.play(&world, Duration::from_secs(1)).await;

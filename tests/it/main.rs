@@ -26,6 +26,7 @@ mod late;
 mod messages;
 mod motion;
 mod narrow;
+mod orders;
 mod overload;
 mod packets;
 mod plain;

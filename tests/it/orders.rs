@@ -4,9 +4,7 @@ use phaselock::client::Notice;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
-use phaselock::server::{
-    AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig,
-};
+use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig};
 use phaselock::time::Micros;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};

@@ -28,6 +28,7 @@ from phaselock.carriage import Closed, Connection, now_micros
 from phaselock.control import Disconnect, Hello, Refused, Status, Welcome
 from phaselock.control import chat_body, query_body, read_message, varint
 from phaselock.numbers import WireError
+from phaselock.query import ask
 from phaselock.records import Game
 from phaselock.session import Counts, Session
 from phaselock.snapshots import State
@@ -295,6 +296,11 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     check(status.game == game.name, f"the status names the game {status.game}")
     check(wait_closed(connection).code == 0, "an answered query did not end with code 0")
     answers["query"] = status.players
+    host, _, port = arguments.address.rpartition(":")
+    info = ask(host.strip("[]"), int(port), b"12345678")
+    check(game.name in info.games, f"the server tells of the games {info.games}")
+    check(info.counts["seats"] > 0, f"the server tells of {info.counts}")
+    answers["status"] = info.counts
     return answers
 
 

@@ -1,6 +1,5 @@
 //! Addresses of servers, as people write them.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::pins::host_key;
@@ -13,18 +12,6 @@ pub const DEFAULT_PORT: u16 = 4433;
 pub struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
-}
-
-impl Address {
-    /// The first address that its name has, of IPv4 where both lead to the same host. Must be
-    /// called within a tokio runtime.
-    pub async fn resolve(&self) -> io::Result<SocketAddr> {
-        let mut found = tokio::net::lookup_host((self.host.as_str(), self.port)).await?;
-        let none = || io::Error::new(io::ErrorKind::NotFound, "it has no address");
-        let mut address = found.next().ok_or_else(none)?;
-        address.set_ip(address.ip().to_canonical());
-        Ok(address)
-    }
 }
 
 /// A text is no address.

@@ -27,9 +27,10 @@ impl Limit {
         Self::new(self.burst * times, self.per_second * times)
     }
 
-    /// The same with so many more at once, and with an eighth of it more a second.
-    pub(crate) fn and(self, more: u32) -> Self {
-        Self::new(self.burst.saturating_add(more), self.per_second.saturating_add(more / 8))
+    /// The same with so many more at once, and so many more a second.
+    fn and(self, burst: u32, per_second: u32) -> Self {
+        let Self { burst: before, per_second: before_per_second } = self;
+        Self::new(before.saturating_add(burst), before_per_second.saturating_add(per_second))
     }
 }
 
@@ -78,7 +79,7 @@ pub struct Doorkeeping {
     /// one. In all 128 and the number of seats, and 100 and an eighth of the seats a second.
     pub handshakes: Limits,
     /// Hellos. By default 32 and 1 a second from an address. In all 64 and the number of seats, and
-    /// 16 and an eighth of the seats a second: each makes a line or two in the log.
+    /// 16 a second: each makes two lines in the log, which are 700 kB a minute at the longest.
     pub hellos: Limits,
     /// Queries for the status (4 µs). By default 16 and 4 a second from an address, and 10,000 a
     /// second in all.
@@ -109,9 +110,8 @@ impl Doorkeeping {
         let more = u16::try_from(seats / 2).unwrap_or(u16::MAX).min(NEWCOMERS_MORE);
         self.newcomers_max = self.newcomers_max.saturating_add(more);
         let seats = u32::try_from(seats).unwrap_or(u32::MAX / 16);
-        for limits in [&mut self.handshakes, &mut self.hellos] {
-            limits.total = limits.total.and(seats);
-        }
+        self.handshakes.total = self.handshakes.total.and(seats, seats / 8);
+        self.hellos.total = self.hellos.total.and(seats, 0);
         self
     }
 }

@@ -33,6 +33,8 @@ pub enum HealthError {
     Connection { address: SocketAddr, error: io::Error },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
+    #[error("cannot find {address}: {error}; check its spelling")]
+    Unknown { address: String, error: io::Error },
 }
 
 /// Asks a server for its status. Nothing secret is told, and nobody is authenticated: whoever sees
@@ -52,6 +54,22 @@ pub async fn query(address: SocketAddr) -> Result<Info, HealthError> {
         }
     };
     timeout(TIMEOUT, asked).await.map_err(|_| HealthError::Timeout(address))?
+}
+
+/// The same by a name: asks its addresses in turn until one answers. Returns also the time from the
+/// question to the answer.
+pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthError> {
+    let unknown = |error| HealthError::Unknown { address: address.to_string(), error };
+    let found = tokio::net::lookup_host((address.host.as_str(), address.port)).await;
+    let mut last = None;
+    for address in found.map_err(unknown)? {
+        let asked = Instant::now();
+        match query(address).await {
+            Ok(info) => return Ok((info, asked.elapsed())),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| unknown(io::ErrorKind::NotFound.into())))
 }
 
 /// The answer to a question.
@@ -124,11 +142,8 @@ impl Asker {
 }
 
 async fn ask(address: &Address) -> Asked {
-    let asked = async {
-        let found = address.resolve().await.map_err(|error| format!("not found: {error}"))?;
-        let begun = Instant::now();
-        let info = query(found).await.map_err(|error| error.to_string())?;
-        Ok(Asked::Told { info: Box::new(info), round_trip: begun.elapsed() })
-    };
-    asked.await.unwrap_or_else(Asked::Silent)
+    match query_named(address).await {
+        Ok((info, round_trip)) => Asked::Told { info: Box::new(info), round_trip },
+        Err(error) => Asked::Silent(error.to_string()),
+    }
 }

@@ -20,6 +20,7 @@ use phaselock::random::Random;
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, frame};
 use phaselock::wire::protocol::ALPN;
+use phaselock::wire::query::question;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
@@ -49,6 +50,11 @@ enum Kind {
     Idle,
     /// Joins with a proven key, which leave at once.
     Joins,
+    /// No flood: the same once every half a second, each from another address that never came
+    /// before. Tells how long each takes.
+    Newcomers,
+    /// Questions for the status from `--sources` addresses.
+    Queries,
 }
 
 #[derive(Debug, Parser)]
@@ -73,9 +79,10 @@ fn main() -> Result<()> {
     ensure!(args.address.ip().is_loopback(), "{} is not this machine's", args.address);
     let runtime = tokio::runtime::Runtime::new().context("no runtime")?;
     match args.kind {
-        Kind::Initials | Kind::Forged | Kind::Garbage => send(&args),
+        Kind::Initials | Kind::Forged | Kind::Garbage | Kind::Queries => send(&args),
         Kind::Idle => runtime.block_on(connect(&args, false)),
         Kind::Joins => runtime.block_on(connect(&args, true)),
+        Kind::Newcomers => runtime.block_on(come(&args)),
     }
 }
 
@@ -130,6 +137,9 @@ fn packets(args: &Args) -> Result<Vec<Vec<u8>>> {
             (0..len).map(|_| random.bits() as u8).collect()
         };
         return Ok((0..PACKETS).map(packet).collect());
+    }
+    if args.kind == Kind::Queries {
+        return Ok(vec![question([7; 8])]);
     }
     let mint = Mint::new()?;
     (0..PACKETS).map(|_| mint.packet(random.bits())).collect()
@@ -244,6 +254,39 @@ async fn idle(endpoint: &Endpoint, to: SocketAddr, made: &AtomicU64) -> Result<(
     let connection = endpoint.connect(to, "phaselock")?.await?;
     made.fetch_add(1, Ordering::Relaxed);
     connection.closed().await;
+    Ok(())
+}
+
+/// Joins from one new address after the other, and prints what it took.
+async fn come(args: &Args) -> Result<()> {
+    let config = client()?;
+    let mut tasks = Vec::new();
+    for number in 0..2 * args.seconds {
+        let address = SocketAddr::new(IpAddr::V4(source(5000 + number as u32)), 0);
+        let mut endpoint = Endpoint::client(address).context("no socket")?;
+        endpoint.set_default_client_config(config.clone());
+        let to = args.address;
+        tasks.push(tokio::spawn(async move {
+            let begun = Instant::now();
+            while join(&endpoint, to).await.is_err() {
+                if begun.elapsed() > Duration::from_secs(10) {
+                    return None;
+                }
+            }
+            Some(begun.elapsed().as_secs_f64())
+        }));
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let mut took = Vec::new();
+    for task in tasks {
+        took.extend(task.await?);
+    }
+    took.sort_by(f64::total_cmp);
+    let within = took.iter().filter(|secs| **secs <= 3.0).count();
+    let at = |share: f64| took.get((took.len() as f64 * share) as usize).unwrap_or(&f64::NAN);
+    let (middle, last) = (at(0.5), took.last().unwrap_or(&f64::NAN));
+    let came = 2 * args.seconds;
+    println!("{within} of {came} newcomers in within 3 s: {middle:.2} s, {last:.2} s at most");
     Ok(())
 }
 

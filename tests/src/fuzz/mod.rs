@@ -12,6 +12,7 @@ pub mod corpus;
 mod files;
 pub mod mutate;
 mod packets;
+mod query;
 mod room;
 mod snapshot;
 mod texts;
@@ -26,6 +27,7 @@ pub use client::client;
 pub use control::{client_message, server_message};
 pub use files::{config, identity, known_hosts, motion};
 pub use packets::{bits, input};
+pub use query::query;
 pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint};
@@ -34,7 +36,7 @@ pub use texts::{address, conditions, fingerprint};
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 14] = [
+pub const TARGETS: [(&str, Body); 15] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
@@ -46,6 +48,7 @@ pub const TARGETS: [(&str, Body); 14] = [
     ("input", input),
     ("known_hosts", known_hosts),
     ("motion", motion),
+    ("query", query),
     ("room", room),
     ("server_message", server_message),
     ("snapshot", snapshot),

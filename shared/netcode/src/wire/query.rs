@@ -17,7 +17,6 @@ use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
 use super::text::{clip, printable};
 use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, ROOMS_LISTED_MAX, TEXT_BYTES_MAX};
-use serde::Serialize;
 
 const QUESTION: &[u8; 10] = b"?phaselock";
 const ANSWER: &[u8; 10] = b"!phaselock";
@@ -49,7 +48,7 @@ const NEEDS_PASSWORD: u32 = 1;
 pub type Nonce = [u8; 8];
 
 /// Status of a server, as it tells anybody.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// The server's name.
     pub server: String,

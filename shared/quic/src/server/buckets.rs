@@ -121,6 +121,23 @@ impl Buckets {
         used
     }
 
+    /// Takes so many tokens for what an address did, as far as there are any.
+    pub(super) fn charge(
+        &mut self,
+        now: Moment,
+        kind: Kind,
+        address: IpAddr,
+        limits: &Limits,
+        tokens: u32,
+    ) {
+        for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
+            if let Some(network) = network {
+                let bucket = self.bucket(now, kind, level, network);
+                (0..tokens).for_each(|_| bucket.charge(now, limit));
+            }
+        }
+    }
+
     /// The greatest share that one of an address's buckets lacks.
     pub(super) fn used(
         &mut self,
@@ -157,7 +174,7 @@ impl Buckets {
     }
 }
 
-/// What an address counts as, with its limit: its own, that of its network, that of its site.
+/// An address's own bits, those of its network and those of its site, each with its limit.
 fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
     let limit = [limits.address, limits.network, limits.site];
     let network = match address.to_canonical() {

@@ -32,6 +32,10 @@ use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, Limits, is_host};
 /// turns, and strangers wait.
 const ANSWERS_PER_TURN: u32 = 64;
 
+/// Handshakes as which a connection counts that said nothing: half of what an address may begin at
+/// once by default.
+const SILENCE_TOKENS: u32 = 16;
+
 /// Decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -107,6 +111,12 @@ impl Doorkeeper {
     /// Takes in whether newcomers take many places.
     pub(super) fn set_crowded(&mut self, is_crowded: bool) {
         self.is_crowded = is_crowded;
+    }
+
+    /// Takes in that a connection from an address said nothing: those after it come behind others'.
+    pub(super) fn handle_silence(&mut self, now: Instant, address: IpAddr) {
+        let (now, limits) = (self.moment(now), self.doorkeeping.handshakes);
+        self.buckets.charge(now, Kind::Handshake, address, &limits, SILENCE_TOKENS);
     }
 
     /// Counts a refusal that others made.
@@ -365,6 +375,22 @@ mod tests {
         assert!(waited[15] <= 900, "{waited:?} ms");
         let handshakes = flood + forged;
         assert!(handshakes < 128 + 10 * 100 + 256, "{flood} and {forged} handshakes in 10 s");
+    }
+
+    #[test]
+    fn addresses_that_said_nothing_come_behind_others() {
+        let mut door = Door::new(Doorkeeping::default());
+        let silent: Vec<_> = (0..100).map(|network| address(network, 1)).collect();
+        for from in &silent {
+            door.doorkeeper.handle_silence(door.now, *from);
+        }
+        let mut all = 0;
+        for from in (0..9).flat_map(|_| silent.clone()) {
+            door.wait(1);
+            all += u32::from(door.knock(from));
+        }
+        assert!((40..=70).contains(&all), "{all}: those who said nothing get half of it");
+        assert!(door.knock(address(1000, 1)), "and somebody else still gets in");
     }
 
     #[test]

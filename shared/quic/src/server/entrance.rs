@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use phaselock::limits::ROOMS_LISTED_MAX;
@@ -23,9 +23,12 @@ use super::rooms::Rooms;
 use super::shards::{Inbox, Item, Lines};
 use super::tally::{self, Refusal};
 
-/// Handshakes that are begun at a time; each signs and takes a fifth of a millisecond. The others
-/// wait.
-const HANDSHAKES_PER_TURN: usize = 4;
+/// Handshakes that are begun in a turn; each signs and takes a fifth of a millisecond, for which
+/// players' packets wait. The others wait for the next turn.
+const HANDSHAKES_PER_TURN: usize = 1;
+/// Time from one look to the next at newcomers for whom there is no place. Arbitrary; short beside
+/// the time that one has who takes it.
+const LATER: Duration = Duration::from_millis(20);
 /// Newcomers that wait for their handshake; of more the oldest is dropped, and tries again. A
 /// second's at the default limit.
 const INCOMING_MAX: usize = 128;
@@ -54,7 +57,7 @@ pub(super) struct ForConnection {
 pub(super) enum Received {
     /// For a connection.
     Packet(ForConnection),
-    /// It took quinn's time, or made an answer.
+    /// One that took quinn's time, or had an answer.
     Other,
     /// Dropped at a look.
     Dropped,
@@ -92,6 +95,8 @@ pub(super) struct Entrance {
     way: Way,
     /// Newcomers that nobody has looked at yet.
     incoming: VecDeque<(Way, Incoming)>,
+    /// Moment of the next look at them, if there was no place at the last one.
+    later: Option<Instant>,
     next: ClientId,
     /// Questions that wait for the end of the turn.
     questions: Vec<Question>,
@@ -120,6 +125,7 @@ impl Entrance {
             info,
             way: 0,
             incoming: VecDeque::new(),
+            later: None,
             next: ClientId(0),
             questions: Vec::new(),
             response: Vec::new(),
@@ -132,7 +138,8 @@ impl Entrance {
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let returned = self.lines.as_mut().is_some_and(|lines| lines.poll_ready(cx).is_ready());
         let filled = self.poll_packets(cx).is_ready();
-        match filled || returned || !self.incoming.is_empty() {
+        let are_waiting = !self.incoming.is_empty() && self.later.is_none();
+        match filled || returned || are_waiting {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
@@ -158,11 +165,19 @@ impl Entrance {
         })
     }
 
+    /// Moment of the next look at newcomers for whom there was no place.
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        self.later
+    }
+
     /// Begins a turn of the driver.
     pub(super) fn begin_turn(&mut self, now: Instant, places: &SharedPlaces, outlet: &Outlet) {
         let mut places = places.lock();
         self.doorkeeper.begin_turn();
         self.doorkeeper.set_crowded(places.is_crowded());
+        for address in places.take_silent() {
+            self.doorkeeper.handle_silence(now, address);
+        }
         if let Some(refused) = self.doorkeeper.poll_report(now, || places.take_tally()) {
             drop(places);
             outlet.counters().dropped(refused);
@@ -237,6 +252,10 @@ impl Entrance {
         outlet: &Outlet,
     ) -> Admitted {
         let mut admitted = Admitted::default();
+        if self.later.is_some_and(|later| now < later) {
+            return admitted;
+        }
+        self.later = None;
         for _ in 0..HANDSHAKES_PER_TURN {
             let Some((way, incoming)) = self.incoming.pop_front() else { break };
             self.response.clear();
@@ -254,6 +273,7 @@ impl Entrance {
                 }
                 Entry::Later => {
                     self.incoming.push_front((way, incoming));
+                    self.later = Some(now + LATER);
                     break;
                 }
                 Entry::Full => {
@@ -283,6 +303,7 @@ impl Entrance {
     /// Lets nobody in any more.
     pub(super) fn shut(&mut self) {
         self.is_shut = true;
+        self.later = None;
         for (_, incoming) in self.incoming.drain(..) {
             self.endpoint.ignore(incoming);
         }

@@ -123,7 +123,11 @@ impl Network {
     /// Moment of the next [`handle_timeouts`](Self::handle_timeouts).
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         let moves = self.has_moves().then(|| self.moves_looked_at + MOVES_APART);
-        [self.deadlines.earliest(), moves].into_iter().flatten().min()
+        let newcomers = match &self.source {
+            Source::Socket(entrance) => entrance.next_timeout(),
+            Source::Inbox(_) => None,
+        };
+        [self.deadlines.earliest(), moves, newcomers].into_iter().flatten().min()
     }
 
     fn handle_packet(&mut self, packet: ForConnection, rooms: &mut Rooms) {

@@ -55,6 +55,8 @@ pub(super) struct Places {
     total: Bucket,
     host: Bucket,
     tally: Tally,
+    /// Strangers whose connections said nothing, since the last look.
+    silent: Vec<IpAddr>,
 }
 
 /// The places of a server, whose connections may be on several threads.
@@ -77,6 +79,7 @@ impl SharedPlaces {
             total: Bucket::default(),
             host: Bucket::default(),
             tally: Tally::default(),
+            silent: Vec::new(),
         })))
     }
 
@@ -187,7 +190,11 @@ impl Place {
 
     /// Takes in that no hello came in time.
     pub(super) fn count_silence(&self) {
-        self.places.lock().tally.count(Refusal::Hellos);
+        let mut places = self.places.lock();
+        places.tally.count(Refusal::Hellos);
+        if !self.is_host {
+            places.silent.push(self.own);
+        }
     }
 
     /// Takes in that its client is in a game.
@@ -220,6 +227,12 @@ impl Places {
     /// True if so many strangers wait to say hello that an address has to be proven.
     pub(super) fn is_crowded(&self) -> bool {
         self.newcomers(false) >= usize::from(self.doorkeeping.newcomers_max / 4)
+    }
+
+    /// Strangers whose connections said nothing since the last call, of which there are no more
+    /// than newcomers.
+    pub(super) fn take_silent(&mut self) -> Vec<IpAddr> {
+        std::mem::take(&mut self.silent)
     }
 
     /// Refusals since the last call.
@@ -261,7 +274,10 @@ impl Places {
         if is_young && count <= share {
             return None;
         }
-        let client = newcomer.client;
+        let (client, own) = (newcomer.client, newcomer.own);
+        if !is_host {
+            self.silent.push(own);
+        }
         self.newcomers.retain(|newcomer| newcomer.client != client);
         self.tally.count(Refusal::Places);
         Some(client)

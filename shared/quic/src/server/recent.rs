@@ -1,5 +1,5 @@
-//! Addresses that came lately, remembered by a bit each: whoever comes from everywhere at once comes
-//! from each address once, and whoever wants to get in comes again.
+//! Addresses that came lately, remembered by a bit each: a flood from everywhere comes from each
+//! address once, and whoever wants to get in comes again.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;

@@ -88,7 +88,7 @@ impl Report {
         self.tally.count(refusal);
     }
 
-    /// What to say now, of this and of what others have counted.
+    /// The refusals to tell of now, of this and of what others have counted.
     pub(super) fn poll(&mut self, now: Moment, others: impl FnOnce() -> Tally) -> Option<Tally> {
         if now < self.next {
             return None;
