@@ -107,7 +107,9 @@ fi
 "$bots" --version >/dev/null || fail "$bots does not run"
 
 step "building the image (minutes, the first time)"
-docker build --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
+# RUST_IMAGE is another image with Rust, where the registry is out of reach.
+docker build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} \
+    --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
     fail "the image does not build"
 rm "$files/build.err"
 echo "   $(docker image inspect --format '{{.Size}}' "$name") bytes"
