@@ -37,7 +37,9 @@ fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
     let mut sim = Sim::<Skirmish>::with(config);
     let clients = [0; 2].map(|_| sim.join_bot(CABLE));
     sim.run(1.0);
-    clients.map(|client| lines(&mut sim, client));
+    for client in clients {
+        lines(&mut sim, client);
+    }
     events(&mut sim);
     let players = clients.map(|client| sim.clients[client].core().player());
     (sim, players)
