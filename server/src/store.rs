@@ -99,6 +99,8 @@ pub struct Health {
 pub struct Store {
     jobs: SyncSender<Job>,
     health: Arc<Mutex<Health>>,
+    /// Changes for which there was no space among the jobs.
+    overflow: Arc<Mutex<Vec<Change>>>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -125,8 +127,10 @@ impl Store {
         let problem = aside.map(|aside| {
             format!("the database was damaged and is set aside as {}", aside.display())
         });
+        let overflow = Arc::default();
         let keeper = Keeping {
             connection,
+            overflow: Arc::clone(&overflow),
             pending: VecDeque::new(),
             health: Arc::clone(&health),
             retry_at: None,
@@ -140,7 +144,7 @@ impl Store {
             keeper.run(&inbox);
         };
         let thread = thread.spawn(run).map_err(OpenError::Thread)?;
-        let store = Self { jobs, health, dropped: Arc::default() };
+        let store = Self { jobs, health, overflow, dropped: Arc::default() };
         let thread = Thread { jobs: store.jobs.clone(), alive, thread };
         Ok((store, everything, thread))
     }
@@ -148,8 +152,15 @@ impl Store {
     /// Writes changes, all or none, and waits until they are on the disk, or kept in memory for it.
     pub async fn write(&self, changes: Vec<Change>) -> Result<Written, StoreError> {
         let (done, written) = oneshot::channel();
-        self.give(Job::Write { changes, done: Some(done) })?;
-        written.await.map_err(|_| StoreError::Stopped)
+        match self.jobs.try_send(Job::Write { changes, done: Some(done) }) {
+            Ok(()) => written.await.map_err(|_| StoreError::Stopped),
+            // The thread has too much to do; it takes them with its next job.
+            Err(TrySendError::Full(Job::Write { changes, .. })) => {
+                self.overflow.lock().unwrap_or_else(PoisonError::into_inner).extend(changes);
+                Ok(Written::Later)
+            }
+            Err(_) => Err(StoreError::Stopped),
+        }
     }
 
     /// Writes changes at some time, which nobody waits for. If the thread has too much to do they
@@ -225,6 +236,7 @@ struct Keeping {
     /// Changes that the disk has not taken, the oldest first.
     pending: VecDeque<Change>,
     health: Arc<Mutex<Health>>,
+    overflow: Arc<Mutex<Vec<Change>>>,
     /// Moment of the next attempt.
     retry_at: Option<Instant>,
 }
@@ -266,6 +278,7 @@ impl Keeping {
     }
 
     fn write(&mut self, changes: Vec<Change>) -> Written {
+        self.pending.append(&mut self.take_overflow());
         self.pending.extend(changes);
         // While the disk fails each attempt costs time, and nothing is lost by waiting.
         if self.retry_at.is_none_or(|at| at <= Instant::now()) {
@@ -276,9 +289,15 @@ impl Keeping {
         if self.pending.is_empty() { Written::Durably } else { Written::Later }
     }
 
+    fn take_overflow(&self) -> VecDeque<Change> {
+        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *overflow).into()
+    }
+
     /// Writes all that is pending, in its order.
     fn flush(&mut self) {
         self.retry_at = None;
+        self.pending.append(&mut self.take_overflow());
         if self.pending.is_empty() {
             return;
         }

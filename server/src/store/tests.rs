@@ -150,6 +150,7 @@ fn what_the_host_decided_outlives_results_in_memory() {
     let mut keeping = Keeping {
         connection,
         pending: VecDeque::new(),
+        overflow: Arc::default(),
         health: Arc::default(),
         retry_at: Some(Instant::now() + Duration::from_secs(60)),
     };

@@ -41,9 +41,7 @@
 //! #             self.walk(walker, input);
 //! #         }
 //! #     }
-//! #     fn repeat(last: &Walk, _missed: u64) -> Walk {
-//! #         *last
-//! #     }
+//! #     fn repeat(last: &Walk, _missed: u64) -> Walk { *last }
 //! # }
 //! use phaselock::link::LinkConfig;
 //! use phaselock_testing::Sim;
@@ -158,7 +156,6 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
 
 /// A hello of this build, of a new player each time.
 pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
-    let (resume, room, password) = (None, None, None);
     Hello {
         wire: wire_hash(),
         version: "test".into(),
@@ -166,10 +163,10 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         games: vec![(G::NAME.into(), game_hash::<G>())],
         sent,
         credentials: new_player(),
-        resume,
+        resume: None,
         wishes: 0,
-        room,
-        password,
+        room: None,
+        password: None,
     }
 }
 

@@ -60,6 +60,8 @@ struct Kept {
     random: Random,
     generations: Vec<u8>,
     entities: Vec<KeptEntity>,
+    /// Fields of all entities on the grid, one after the other.
+    fields: Vec<u32>,
     /// The game's memory.
     memory: Vec<u8>,
     bots: Vec<(PlayerId, String)>,
@@ -72,8 +74,6 @@ struct KeptEntity {
     generation: u8,
     owner: Option<PlayerId>,
     kind: u8,
-    /// On the grid.
-    fields: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,13 +98,17 @@ pub fn game_of(checkpoint: &[u8]) -> Option<String> {
 impl<G: Game> Room<G> {
     /// See [`AnyRoom::checkpoint`](super::AnyRoom::checkpoint).
     pub(super) fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
-        let entity = |slot: &Slot<G::Entity>| KeptEntity {
-            index: slot.id.index,
-            generation: slot.id.generation,
-            owner: slot.owner,
-            kind: slot.entity.kind(),
-            fields: slot.entity.pack()[..slot.entity.fields().len()].to_vec(),
+        let mut fields = Vec::new();
+        let mut entity = |slot: &Slot<G::Entity>| {
+            fields.extend(&slot.entity.pack()[..slot.entity.fields().len()]);
+            KeptEntity {
+                index: slot.id.index,
+                generation: slot.id.generation,
+                owner: slot.owner,
+                kind: slot.entity.kind(),
+            }
         };
+        let entities = self.world.entities.iter().map(&mut entity).collect();
         let seat = |member: &Member| KeptSeat {
             player: member.player,
             name: member.name.clone(),
@@ -130,7 +134,8 @@ impl<G: Game> Room<G> {
             next_token: *next_token,
             random: self.world.random.clone(),
             generations: self.world.generations.clone(),
-            entities: self.world.entities.iter().map(entity).collect(),
+            entities,
+            fields,
             memory: postcard::to_stdvec(&self.world.memory).ok()?,
             bots: self.bots.iter().map(|(player, bot)| (*player, bot.name.clone())).collect(),
             seats: seats.map(|seated| seat(&seated.member)).collect(),
@@ -179,8 +184,13 @@ impl Kept {
         now: LocalTime,
     ) -> Result<Room<G>, RestoreError> {
         let memory = postcard::from_bytes(&self.memory).map_err(|_| RestoreError::Damaged)?;
-        let slots: Option<Vec<_>> = self.entities.iter().map(KeptEntity::slot::<G>).collect();
-        let slots = slots.ok_or(RestoreError::Damaged)?;
+        let mut fields = &*self.fields;
+        let slots = self.entities.iter().map(|kept| kept.slot::<G>(&mut fields));
+        let slots = slots.collect::<Option<Vec<_>>>().ok_or(RestoreError::Damaged)?;
+        let is_in_order = slots.is_sorted_by(|a, b| a.id.index < b.id.index);
+        if !fields.is_empty() || !is_in_order {
+            return Err(RestoreError::Damaged);
+        }
         if self.seats.len() > PLAYERS_MAX.into() || self.generations.len() > ENTITIES_MAX.into() {
             return Err(RestoreError::Damaged);
         }
@@ -212,14 +222,16 @@ impl Kept {
 }
 
 impl KeptEntity {
-    /// The entity, if its numbers are those of this game.
-    fn slot<G: Game>(&self) -> Option<Slot<G::Entity>> {
+    /// The entity, if its numbers are those of this game; its fields are the first of those.
+    fn slot<G: Game>(&self, fields: &mut &[u32]) -> Option<Slot<G::Entity>> {
         let kind = G::Entity::KINDS.get(usize::from(self.kind))?;
-        if self.fields.len() != kind.fields.len() || self.index >= ENTITIES_MAX {
+        let (own, rest) = fields.split_at_checked(kind.fields.len())?;
+        *fields = rest;
+        if self.index >= ENTITIES_MAX {
             return None;
         }
         let mut packed = [0; FIELDS_MAX];
-        packed[..self.fields.len()].copy_from_slice(&self.fields);
+        packed[..own.len()].copy_from_slice(own);
         let id = EntityId { index: self.index, generation: self.generation };
         Some(Slot { id, owner: self.owner, entity: G::Entity::unpack(self.kind, &packed) })
     }

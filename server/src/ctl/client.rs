@@ -1,0 +1,176 @@
+//! A client of the interface.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Value, json};
+use ureq::Agent;
+use ureq::http::{Method, Request};
+
+use super::args::Player;
+use super::{Ctl, TOKEN_VARIABLE, print};
+use crate::people::Role;
+
+/// Longest time for an answer, more than the server takes for one.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+pub(super) fn put(body: &mut Value, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        body[name] = value.into();
+    }
+}
+
+/// A word for a path or a query.
+pub(super) fn escaped(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let bytes = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    bytes.collect()
+}
+
+pub(super) fn known_role(role: &str) -> Result<Role> {
+    Role::parse(role)
+        .ok_or_else(|| anyhow!("{role:?} is no role; those are viewer, moderator, admin and none"))
+}
+
+/// A client of the interface.
+pub(super) struct Client {
+    agent: Agent,
+    base: String,
+    token: String,
+}
+
+impl Client {
+    pub(super) fn new(ctl: &Ctl) -> Result<Self> {
+        let token = match std::env::var(TOKEN_VARIABLE) {
+            Ok(token) if !token.is_empty() => token,
+            _ => fs::read_to_string(&ctl.token_file).with_context(|| {
+                format!(
+                    "cannot read the token in {}; name the server's data directory with \
+                     --data-dir, or put a token into {TOKEN_VARIABLE}",
+                    ctl.token_file.display()
+                )
+            })?,
+        };
+        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        Ok(Self { agent, base: format!("http://{}", ctl.address), token: token.trim().to_owned() })
+    }
+
+    fn request(&self, method: Method, path: &str) -> ureq::http::request::Builder {
+        let uri = format!("{}{path}", self.base);
+        let bearer = format!("Bearer {}", self.token);
+        Request::builder().method(method).uri(uri).header("authorization", bearer)
+    }
+
+    pub(super) fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {
+        let request = self.request(method, path);
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let request = match body.is_empty() {
+            true => request,
+            false => request.header("content-type", "application/json"),
+        };
+        let request = request.body(body).context("the token has characters that none has")?;
+        let config = self.agent.configure_request(request).timeout_global(Some(TIMEOUT)).build();
+        let mut answer = self.agent.run(config).with_context(|| {
+            format!("no answer from {}; is the server running, with this admin_listen?", self.base)
+        })?;
+        let text = answer.body_mut().read_to_string().context("the answer broke off")?;
+        let value: Value = serde_json::from_str(&text)
+            .with_context(|| format!("{} answers, but not as a server does", self.base))?;
+        if answer.status().is_success() {
+            return Ok(value);
+        }
+        bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"))
+    }
+
+    /// Lifts all bans or mutes that a text means.
+    pub(super) fn lift(&self, path: &str, text: &str) -> Result<Value> {
+        let all = self.call(Method::GET, path, None)?;
+        let all = all.as_array().cloned().unwrap_or_default();
+        let is_meant = |it: &&Value| {
+            let same = |field: &str| {
+                it[field].as_str().is_some_and(|value| value.eq_ignore_ascii_case(text))
+            };
+            it["id"].to_string() == text || same("subject") || same("name")
+        };
+        let found: Vec<_> = all.iter().filter(is_meant).collect();
+        if found.is_empty() {
+            bail!("nothing there is about {text:?}; the list has all, with their numbers");
+        }
+        let mut lines = Vec::new();
+        for it in found {
+            let done = self.call(Method::DELETE, &format!("{path}/{}", it["id"]), None)?;
+            lines.extend(done["done"].as_str().map(str::to_owned));
+        }
+        Ok(json!({ "done": lines.join("\n") }))
+    }
+
+    pub(super) fn role(&self, player: &Player, role: &str) -> Result<Value> {
+        let who = &player.player;
+        let is_key = who.len() == 64 && who.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if role == "none" {
+            let key = match is_key {
+                true => who.clone(),
+                false => self.key_of(who)?,
+            };
+            return self.call(Method::DELETE, &format!("/v1/roles/{key}"), None);
+        }
+        let mut body = json!({ "role": known_role(role)? });
+        body[if is_key { "key" } else { "who" }] = who.as_str().into();
+        put(&mut body, "room", player.room.as_deref());
+        self.call(Method::POST, "/v1/roles", Some(body))
+    }
+
+    /// The key of a player with a role, by name or the beginning of the key.
+    fn key_of(&self, who: &str) -> Result<String> {
+        let roles = self.call(Method::GET, "/v1/roles", None)?;
+        let roles = roles.as_array().cloned().unwrap_or_default();
+        let text = |it: &Value, field: &str| it[field].as_str().unwrap_or_default().to_lowercase();
+        let who = who.to_lowercase();
+        let is_meant = |it: &&Value| {
+            text(it, "name") == who || who.len() >= 8 && text(it, "key").starts_with(&who)
+        };
+        let found: Vec<_> = roles.iter().filter(is_meant).collect();
+        match found[..] {
+            [one] => Ok(text(one, "key")),
+            [] => bail!("nobody of that name has a role; `ctl roles` shows who has"),
+            _ => bail!("several are called so; name the key"),
+        }
+    }
+
+    /// Prints events until the server or the user ends it.
+    pub(super) fn follow(&self, json: bool) -> Result<()> {
+        let request = self.request(Method::GET, "/v1/events").body(())?;
+        let mut answer =
+            self.agent.run(request).with_context(|| format!("no answer from {}", self.base))?;
+        if !answer.status().is_success() {
+            let text = answer.body_mut().read_to_string().unwrap_or_default();
+            let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"));
+        }
+        let mut name = String::new();
+        for line in BufReader::new(answer.body_mut().as_reader()).lines() {
+            let line = line.context("the stream broke off")?;
+            if let Some(event) = line.strip_prefix("event:") {
+                event.trim().clone_into(&mut name);
+            }
+            let Some(data) = line.strip_prefix("data:") else { continue };
+            let shown = match json {
+                true => format!("{{\"event\":\"{name}\",\"data\":{}}}", data.trim()),
+                false if name == "figures" => continue,
+                false => {
+                    let value = serde_json::from_str(data).unwrap_or_default();
+                    print::event(&name, &value)
+                }
+            };
+            if writeln!(io::stdout(), "{shown}").is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
