@@ -76,8 +76,9 @@ pub struct Doorkeeping {
     /// in all, which is a seventh of a core.
     pub knocks: Limits,
     /// Handshakes (300 µs). By default 32 and 30 a minute from an address: a network party behind
-    /// one. What an address has taken comes back slowly, since by that those who ask seldom are told
-    /// from those who ask often. In all 128 and the number of seats, and 100 and an eighth of the seats a second.
+    /// one. What an address has taken comes back slowly, since those who ask seldom are told from
+    /// those who ask often by it. In all 128 and the number of seats, and 100 and an eighth of the
+    /// seats a second.
     pub handshakes: Limits,
     /// Hellos. By default 32 and 6 a minute from an address. In all 64 and the number of seats, and
     /// 16 a second: each makes two lines in the log, which are 700 kB a minute at the longest.
