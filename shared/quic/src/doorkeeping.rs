@@ -1,6 +1,6 @@
 //! Bounds on what strangers may ask of a server, by address, by network and in all.
 //!
-//! Every bound is a token bucket: so many at once, and so many a second from then on. A network has
+//! Every bound is a token bucket: so many at once, and so many a minute from then on. A network has
 //! more than an address, and everybody together has what the server can spare beside its rooms. Of
 //! that, those who ask seldom get more than those who ask often, so that a flood leaves a way in
 //! for whoever comes for the first time.
@@ -13,24 +13,24 @@ use std::time::Duration;
 pub struct Limit {
     /// Number that may come at once: 1 or more.
     pub burst: u32,
-    /// Number a second from then on: 1 to 1,000,000.
-    pub per_second: u32,
+    /// Number a minute from then on: 1 to 60,000,000.
+    pub per_minute: u32,
 }
 
 impl Limit {
-    /// So many at once, and so many a second.
-    pub const fn new(burst: u32, per_second: u32) -> Self {
-        Self { burst, per_second }
+    /// So many at once, and so many a minute.
+    pub const fn new(burst: u32, per_minute: u32) -> Self {
+        Self { burst, per_minute }
     }
 
     const fn times(self, times: u32) -> Self {
-        Self::new(self.burst * times, self.per_second * times)
+        Self::new(self.burst * times, self.per_minute * times)
     }
 
-    /// The same with so many more at once, and so many more a second.
-    fn and(self, burst: u32, per_second: u32) -> Self {
-        let Self { burst: before, per_second: before_per_second } = self;
-        Self::new(before.saturating_add(burst), before_per_second.saturating_add(per_second))
+    /// The same with so many more at once, and so many more a minute.
+    fn and(self, burst: u32, per_minute: u32) -> Self {
+        let burst = self.burst.saturating_add(burst);
+        Self::new(burst, self.per_minute.saturating_add(per_minute))
     }
 }
 
@@ -75,10 +75,12 @@ pub struct Doorkeeping {
     /// 16 a second from an address, as one handshake has three or four of them; and 30,000 a second
     /// in all, which is a seventh of a core.
     pub knocks: Limits,
-    /// Handshakes (300 µs). By default 32 and 2 a second from an address: a network party behind
-    /// one. In all 128 and the number of seats, and 100 and an eighth of the seats a second.
+    /// Handshakes (300 µs). By default 32 and 30 a minute from an address: a network party behind
+    /// one. What an address has taken comes back slowly, since those who ask seldom are told from
+    /// those who ask often by it. In all 128 and the number of seats, and 100 and an eighth of the
+    /// seats a second.
     pub handshakes: Limits,
-    /// Hellos. By default 32 and 1 a second from an address. In all 64 and the number of seats, and
+    /// Hellos. By default 32 and 6 a minute from an address. In all 64 and the number of seats, and
     /// 16 a second: each makes two lines in the log, which are 700 kB a minute at the longest.
     pub hellos: Limits,
     /// Queries for the status (4 µs). By default 16 and 4 a second from an address, and 10,000 a
@@ -93,10 +95,10 @@ impl Default for Doorkeeping {
             newcomers_max: 64,
             hello_timeout: Duration::from_secs(5),
             hello_timeout_crowded: Duration::from_secs(2),
-            knocks: Limits::widening(Limit::new(64, 16), Limit::new(4096, 30_000)),
-            handshakes: Limits::widening(Limit::new(32, 2), Limit::new(128, 100)),
-            hellos: Limits::widening(Limit::new(32, 1), Limit::new(64, 16)),
-            queries: Limits::widening(Limit::new(16, 4), Limit::new(1024, 10_000)),
+            knocks: Limits::widening(Limit::new(64, 1000), Limit::new(4096, 1_800_000)),
+            handshakes: Limits::widening(Limit::new(32, 30), Limit::new(128, 6000)),
+            hellos: Limits::widening(Limit::new(32, 6), Limit::new(64, 960)),
+            queries: Limits::widening(Limit::new(16, 240), Limit::new(1024, 600_000)),
         }
     }
 }
@@ -110,14 +112,14 @@ impl Doorkeeping {
         let more = u16::try_from(seats / 2).unwrap_or(u16::MAX).min(NEWCOMERS_MORE);
         self.newcomers_max = self.newcomers_max.saturating_add(more);
         let seats = u32::try_from(seats).unwrap_or(u32::MAX / 16);
-        self.handshakes.total = self.handshakes.total.and(seats, seats / 8);
+        self.handshakes.total = self.handshakes.total.and(seats, 60 * (seats / 8));
         self.hellos.total = self.hellos.total.and(seats, 0);
         self
     }
 }
 
 /// Limit of this machine's own requests of each kind: a thousand bots at once, to measure with.
-pub(crate) const HOST_LIMIT: Limit = Limit::new(2048, 200);
+pub(crate) const HOST_LIMIT: Limit = Limit::new(2048, 12_000);
 
 /// True for the addresses that this machine has for itself. The others of 127.0.0.0/8 are treated
 /// as strangers', which tests make use of.

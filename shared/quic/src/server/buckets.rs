@@ -34,7 +34,7 @@ pub(super) struct Bucket {
 impl Bucket {
     /// Time in which one token comes, and in which all do.
     fn times(limit: Limit) -> (u64, u64) {
-        let each = 1_000_000 / u64::from(limit.per_second.max(1));
+        let each = 60_000_000 / u64::from(limit.per_minute.max(1));
         (each.max(1), each.max(1) * u64::from(limit.burst.max(1)))
     }
 
@@ -205,12 +205,12 @@ mod tests {
     const SECOND: Moment = 1_000_000;
 
     fn limits() -> Limits {
-        let address = Limit::new(4, 2);
+        let address = Limit::new(4, 120);
         Limits {
             address,
-            network: Limit::new(8, 4),
-            site: Limit::new(16, 8),
-            total: Limit::new(9, 9),
+            network: Limit::new(8, 240),
+            site: Limit::new(16, 480),
+            total: Limit::new(9, 540),
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn bucket_gives_its_burst_and_then_what_time_brings() {
-        let limit = Limit::new(3, 2);
+        let limit = Limit::new(3, 120);
         let mut bucket = Bucket::default();
         let mut taken = |now, times| (0..times).filter(|_| bucket.take(now, limit, 0)).count();
         assert_eq!(taken(SECOND, 9), 3, "the burst");
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn share_of_everybodys_bucket_goes_to_those_who_ask_seldom() {
-        let limit = Limit::new(10, 1);
+        let limit = Limit::new(10, 60);
         let mut bucket = Bucket::default();
         let often = EMPTY / 2;
         let mut taken = |share| (0..99).filter(|_| bucket.take(SECOND, limit, share)).count();
