@@ -107,6 +107,22 @@ impl Default for Doorkeeping {
 const NEWCOMERS_MORE: u16 = 128;
 
 impl Doorkeeping {
+    /// Bounds that no crowd reaches, for measurements whose clients share an address. Not for the
+    /// open internet.
+    pub fn open() -> Self {
+        let limit = Limit::new(1_000_000, 60_000_000);
+        let limits = Limits { address: limit, network: limit, site: limit, total: limit };
+        Self {
+            seats_per_address: u16::MAX,
+            newcomers_max: 1024,
+            knocks: limits,
+            handshakes: limits,
+            hellos: limits,
+            queries: limits,
+            ..Self::default()
+        }
+    }
+
     /// The same with what so many seats add to the totals.
     pub(crate) fn for_seats(mut self, seats: usize) -> Self {
         let more = u16::try_from(seats / 2).unwrap_or(u16::MAX).min(NEWCOMERS_MORE);

@@ -39,8 +39,9 @@ const SNAPSHOTS_APART_MAX: Duration = Duration::from_millis(100);
 /// flood beyond is dropped here.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
-/// Packets that a connection may send, a thousand a second: eight times what a player sends at the fastest rate. Anybody
-/// who knows its id can send it packets, each of which costs a look with its keys.
+/// Packets that a connection may send, a thousand a second: eight times what a player sends at the
+/// fastest rate. Anybody who knows its id can send it packets, each of which costs a look with its
+/// keys.
 const PACKETS: Limit = Limit::new(1024, 60 * 1024);
 
 /// The goodbye to a client that does not read.

@@ -18,6 +18,7 @@ use phaselock::time::{Micros, Rates};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::doorkeeping::Doorkeeping;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 
@@ -39,6 +40,8 @@ pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let server = Server::bind(address, &Identity::ephemeral()?)?;
+        // All clients have one address or one network.
+        let server = server.with_doorkeeping(Doorkeeping::open());
         say(&server.address().port().to_string())?;
         let config = RoomConfig {
             rates: Rates { tick_hz: scene::TICK_HZ, snapshot_hz: scene::SNAPSHOT_HZ }.validate()?,
