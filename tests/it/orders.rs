@@ -142,7 +142,7 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
         Command::Drain { goodbye, within: Micros::from_ms(1000 * secs) }
     };
     order(&mut sim, drain(45)).expect("it is drained");
-    sim.run(41.0);
+    sim.run(41.2);
     let told = lines(&mut sim, 0);
     let stops = |secs: i64| format!("the server stops in {secs} s");
     assert_eq!(told[0], "we move house");

@@ -87,7 +87,7 @@ async fn answer(
 /// Time between two questions of an [`Asker`].
 const EVERY: Duration = Duration::from_secs(2);
 
-/// What an [`Asker`] knows of its server.
+/// Knowledge of an [`Asker`] about its server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// No answer has come yet.
