@@ -90,6 +90,10 @@ pub fn router(host: Arc<Host>) -> Router {
         .route("/metrics", get(routes::metrics))
         .merge(api)
         .fallback(|| async { answer(StatusCode::NOT_FOUND, "there is nothing of that name") })
+        .method_not_allowed_fallback(|| async {
+            let text = "this is not done here; see /openapi.json for what is";
+            answer(StatusCode::METHOD_NOT_ALLOWED, text)
+        })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::map_response(sealed))
         .with_state(host)

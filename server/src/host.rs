@@ -210,10 +210,13 @@ impl Host {
     }
 }
 
+/// A note on something that the disk has not taken yet.
+const IN_MEMORY: &str = "the disk takes nothing now, so it is kept in memory";
+
 /// The words for something done.
 fn done(text: String, written: Written) -> String {
     match written {
         Written::Durably => text,
-        Written::Later => format!("{text}; the disk takes nothing now, so it is kept in memory"),
+        Written::Later => format!("{text}; {IN_MEMORY}"),
     }
 }

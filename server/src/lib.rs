@@ -25,6 +25,8 @@ mod serve;
 mod signals;
 mod status;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod worlds;
 
 pub use run::run;

@@ -124,6 +124,14 @@ fn subscriber(
     Ok((subscriber, LogHandle { queue, recent, filter: filter_handle, format, file }))
 }
 
+/// A log of this thread, with lines of `info` and above, that nobody writes.
+#[cfg(test)]
+pub(crate) fn for_tests() -> (LogHandle, tracing::subscriber::DefaultGuard) {
+    let options = LogOptions { filter: "info".into(), ..LogOptions::default() };
+    let (subscriber, log) = subscriber(options, false).expect("the filter is valid");
+    (log, tracing::subscriber::set_default(subscriber))
+}
+
 fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
     filter.parse().map_err(|error| LoggingError::Filter { filter: filter.to_owned(), error })
 }

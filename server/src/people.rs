@@ -51,6 +51,8 @@ pub struct Sentence {
     pub reason: String,
     /// Name of the token or player who made it.
     pub author: String,
+    /// The author's role: nobody with a lower one lifts it.
+    pub role: Role,
     /// Unix time in seconds.
     pub made: i64,
     /// Unix time in seconds of its end; none: there is none.

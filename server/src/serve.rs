@@ -181,7 +181,7 @@ async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
 }
 
 /// The numbers that games report for records, by game and number.
-fn records_of(games: &Games) -> BTreeMap<(String, String), Best> {
+pub(crate) fn records_of(games: &Games) -> BTreeMap<(String, String), Best> {
     let of = |game: &GameEntry| {
         let name = game.name;
         game.measures.iter().map(move |(measure, best)| ((name.into(), (*measure).into()), *best))
@@ -233,7 +233,7 @@ async fn stopped(
 }
 
 /// The rooms' settings.
-fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
+pub(crate) fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
     let seed = config.seed.unwrap_or_else(Clock::seed);
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
     Ok(RoomConfig {

@@ -2,6 +2,10 @@
 
 use anyhow::Result;
 
+/// SIGXFSZ on Linux and the BSDs: a file would grow beyond the limit of the process.
+#[cfg(unix)]
+const FILE_TOO_LONG: i32 = 25;
+
 /// Meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
@@ -17,6 +21,9 @@ pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
+    /// Nobody waits for it. By default it ends the process; held, whoever writes gets an error, as
+    /// on a full disk.
+    _file_too_long: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -28,6 +35,8 @@ impl Signals {
             terminate: signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?,
             interrupt: signal(SignalKind::interrupt()).context("cannot wait for Ctrl-C")?,
             hang_up: signal(SignalKind::hangup()).context("cannot wait for SIGHUP")?,
+            _file_too_long: signal(SignalKind::from_raw(FILE_TOO_LONG))
+                .context("cannot wait for SIGXFSZ")?,
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::answer;
@@ -28,15 +28,19 @@ impl IntoResponse for NoToken {
     }
 }
 
+/// The hash of a request's token. By it, how long a comparison takes tells nothing about the token.
+pub(super) fn hash_in(headers: &HeaderMap) -> Option<String> {
+    let header = headers.get(header::AUTHORIZATION)?;
+    let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer "))?;
+    Some(hash_of(token.trim()))
+}
+
 impl FromRequestParts<Arc<Host>> for By {
     type Rejection = NoToken;
 
     async fn from_request_parts(parts: &mut Parts, host: &Arc<Host>) -> Result<Self, NoToken> {
-        let header = parts.headers.get(header::AUTHORIZATION).ok_or(NoToken)?;
-        let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
-        // By the hash: how long the comparison takes tells nothing about the token.
-        let known = host.book.token(&hash_of(token.ok_or(NoToken)?.trim()));
-        let (name, role) = known.ok_or(NoToken)?;
+        let hash = hash_in(&parts.headers).ok_or(NoToken)?;
+        let (name, role) = host.book.token(&hash).ok_or(NoToken)?;
         Ok(Self(Author { name, role }))
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! Labels are bounded: rooms by their greatest number, codes by their list.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use phaselock::wire::disconnect::Code;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{RoomFigures, TIME_CLASSES, Times, Traffic};
 use prometheus_client::collector::Collector;
@@ -189,10 +191,12 @@ impl Collector for Look {
         for (name, help, count) in counts {
             Self::tell(to, name, help, [(none(), Count(count))])?;
         }
-        let goodbyes = traffic
-            .goodbyes
-            .iter()
-            .map(|(code, count)| (vec![("code", u16::from(*code).to_string())], Count(*count)));
+        // All of them from the start: an alarm on a figure that is not there would be silent.
+        let mut goodbyes: BTreeMap<_, _> = Code::ALL.iter().map(|it| (u16::from(*it), 0)).collect();
+        goodbyes.extend(traffic.goodbyes.iter().map(|(code, count)| (u16::from(*code), *count)));
+        let goodbyes = goodbyes
+            .into_iter()
+            .map(|(code, count)| (vec![("code", code.to_string())], Count(count)));
         Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
         let dropped = traffic
             .dropped

@@ -1,39 +1,67 @@
 //! Bodies and queries of requests. Unknown fields are refused, so that a misspelt one does not
 //! ban somebody for ever.
 
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Json, Query, Request};
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::host::{ActError, BanRequest, DrainRequest, Whom};
+use super::answer;
+use crate::host::{BanRequest, DrainRequest, Whom};
 use crate::people::Role;
 
-/// A JSON body, with errors in the form of all others.
+/// A request that cannot be read, with errors in the form of all others.
+#[derive(Debug)]
+pub(super) struct Unread(StatusCode, String);
+
+impl IntoResponse for Unread {
+    fn into_response(self) -> Response {
+        answer(self.0, &self.1)
+    }
+}
+
+/// A JSON body.
 #[derive(Clone, Debug)]
 pub(super) struct Body<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = ActError;
+    type Rejection = Unread;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ActError> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, Unread> {
         let body: Result<Json<T>, JsonRejection> = Json::from_request(request, state).await;
-        body.map(|Json(body)| Self(body)).map_err(|error| ActError::Bad(error.body_text()))
+        body.map(|Json(body)| Self(body)).map_err(|error| Unread(error.status(), error.body_text()))
     }
 }
 
-/// A query, with errors in the form of all others.
+/// A query.
 #[derive(Clone, Debug)]
 pub(super) struct Asked<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = ActError;
+    type Rejection = Unread;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ActError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Unread> {
         let query: Result<Query<T>, QueryRejection> = Query::from_request_parts(parts, state).await;
-        query.map(|Query(query)| Self(query)).map_err(|error| ActError::Bad(error.body_text()))
+        query
+            .map(|Query(query)| Self(query))
+            .map_err(|error| Unread(error.status(), error.body_text()))
+    }
+}
+
+/// The part of a path that names something.
+#[derive(Clone, Debug)]
+pub(super) struct Named<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+    type Rejection = Unread;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Unread> {
+        let path: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
+        path.map(|Path(path)| Self(path)).map_err(|error| Unread(error.status(), error.body_text()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use phaselock_quic::clock::Clock;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::auth::By;
 use super::requests::{
     Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel,
-    MakeToken, OfGame, Play, Punish, Say,
+    MakeToken, Named, OfGame, Play, Punish, Say,
 };
 use super::{answer, metrics};
 use crate::config::SettingValue;
@@ -90,14 +90,14 @@ pub(super) async fn ban(
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
-    let (made, _) = host.punish(&by, Act::Ban, &asked.into()).await?;
-    Ok(Json(made.iter().map(SentenceView::from).collect()))
+    let (made, _, written) = host.punish(&by, Act::Ban, &asked.into()).await?;
+    Ok(Json(made.iter().map(|it| SentenceView::made(it, written)).collect()))
 }
 
 /// Lifts a ban.
 #[utoipa::path(delete, path = "/v1/bans/{id}", params(("id" = i64, Path, description = "Its number")),
     responses((status = 200, body = Done)))]
-pub(super) async fn unban(By(by): By, State(host): AtHost, Path(id): Path<i64>) -> Answer<Done> {
+pub(super) async fn unban(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Ban, id).await?))
 }
 
@@ -115,14 +115,14 @@ pub(super) async fn mute(
     State(host): AtHost,
     Body(asked): Body<Punish>,
 ) -> Answer<Vec<SentenceView>> {
-    let (made, _) = host.punish(&by, Act::Mute, &asked.into()).await?;
-    Ok(Json(made.iter().map(SentenceView::from).collect()))
+    let (made, _, written) = host.punish(&by, Act::Mute, &asked.into()).await?;
+    Ok(Json(made.iter().map(|it| SentenceView::made(it, written)).collect()))
 }
 
 /// Lifts a mute.
 #[utoipa::path(delete, path = "/v1/mutes/{id}", params(("id" = i64, Path, description = "Its number")),
     responses((status = 200, body = Done)))]
-pub(super) async fn unmute(By(by): By, State(host): AtHost, Path(id): Path<i64>) -> Answer<Done> {
+pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Mute, id).await?))
 }
 
@@ -252,7 +252,7 @@ pub(super) async fn give_role(
 pub(super) async fn take_role(
     By(by): By,
     State(host): AtHost,
-    Path(key): Path<String>,
+    Named(key): Named<String>,
 ) -> Answer<Done> {
     Ok(done(host.set_role(&by, None, Some(&key), None).await?))
 }
@@ -291,7 +291,7 @@ pub(super) async fn make_token(
 pub(super) async fn drop_token(
     By(by): By,
     State(host): AtHost,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
 ) -> Answer<Done> {
     Ok(done(host.drop_token(&by, &name).await?))
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use serde::Serialize;
@@ -15,12 +16,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 
-use super::auth::By;
+use super::auth::{By, hash_in};
 use super::routes::LineView;
 use crate::host::{ActError, Host};
 
 /// Streams at a time. Arbitrary.
-const STREAMS_MAX: usize = 32;
+pub(super) const STREAMS_MAX: usize = 32;
 /// Events that wait for a reader; one that is slower misses some, and is told.
 const WAITING_MAX: usize = 64;
 
@@ -65,18 +66,19 @@ fn event<T: Serialize>(name: &str, data: &T) -> Option<Event> {
 
 /// Figures each second, and everything that happens, as server-sent events.
 #[utoipa::path(get, path = "/v1/events", responses((status = 200, content_type = "text/event-stream")))]
-pub(super) async fn events(_: By, State(host): State<Arc<Host>>) -> Response {
+pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: HeaderMap) -> Response {
     let Some(place) = Place::take() else {
         let text = format!("{STREAMS_MAX} streams are open already; close one");
         return ActError::Failed(text).into_response();
     };
     let (outbox, inbox) = mpsc::channel(WAITING_MAX);
-    // It ends when nobody reads any more.
-    tokio::spawn(feed(host, outbox));
+    let token = hash_in(&headers).unwrap_or_default();
+    // It ends when nobody reads any more, or may.
+    tokio::spawn(feed(host, token, outbox));
     Sse::new(Events { inbox, _place: place }).keep_alive(KeepAlive::default()).into_response()
 }
 
-async fn feed(host: Arc<Host>, outbox: mpsc::Sender<Event>) {
+async fn feed(host: Arc<Host>, token: String, outbox: mpsc::Sender<Event>) {
     let (mut figures, mut news, mut lines) = (host.figures(), host.events(), host.log.subscribe());
     let mut lost = 0;
     // The first ones at once.
@@ -85,6 +87,9 @@ async fn feed(host: Arc<Host>, outbox: mpsc::Sender<Event>) {
         let next = tokio::select! {
             changed = figures.changed() => match changed {
                 Ok(()) => {
+                    if host.book.token(&token).is_none() {
+                        return;
+                    }
                     let figures = Arc::clone(&figures.borrow_and_update());
                     event("figures", &*figures)
                 }

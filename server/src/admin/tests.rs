@@ -1,1 +1,369 @@
+//! The interface over TCP, on a server in this process.
 
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use ureq::Agent;
+use ureq::http::{Method, Request, Response};
+
+use super::PAGE_POLICY;
+use super::stream::STREAMS_MAX;
+use crate::people::Role;
+use crate::testing::{PATIENCE, Served, author, serve};
+
+const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
+
+fn token(served: &Served, role: Role) -> String {
+    served.wait(served.host.make_token(&author(Role::Admin), role.as_str(), role)).expect("a name")
+}
+
+fn call(
+    served: &Served,
+    (method, path): (Method, &str),
+    token: Option<&str>,
+    body: &str,
+) -> Response<String> {
+    let agent: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE))
+        .allow_non_standard_methods(true)
+        .build()
+        .into();
+    let uri = format!("http://{}{path}", served.admin);
+    let mut request = Request::builder().method(method).uri(uri);
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    if !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
+    let answer = agent.run(request.body(body.to_owned()).expect("a request")).expect("an answer");
+    let (parts, mut body) = answer.into_parts();
+    Response::from_parts(parts, body.read_to_string().expect("text"))
+}
+
+/// The sentence of an error.
+fn sentence(answer: &Response<String>) -> String {
+    let kind = answer.headers().get("content-type").map(|it| it.to_str().unwrap_or_default());
+    assert_eq!(kind, Some("application/json"), "{} {}", answer.status(), answer.body());
+    let value: Value = serde_json::from_str(answer.body()).expect("JSON");
+    let error = value["error"].as_str().expect("an error").to_owned();
+    assert!(error.contains(' '), "{error}");
+    error
+}
+
+#[test]
+fn mistakes_have_a_status_and_a_sentence() {
+    let served = serve(&[]);
+    let admin = token(&served, Role::Admin);
+    let (get, post, delete) = (Method::GET, Method::POST, Method::DELETE);
+    let long = json!({ "text": "x".repeat(20_000) }).to_string();
+    for (method, path, body, status) in [
+        (&post, "/v1/kick", r#"{"who":"nobody"}"#, 404),
+        (&post, "/v1/kick", r#"{"who":"nobody","room":"no such room"}"#, 400),
+        (&post, "/v1/kick", r#"{"whom":"nobody"}"#, 422),
+        (&post, "/v1/bans", r#"{"who":"nobody","fro":"10m"}"#, 422),
+        (&post, "/v1/bans", r#"{"key":7}"#, 422),
+        (&post, "/v1/bans", "{}", 400),
+        (&post, "/v1/bans", r#"{"key""#, 400),
+        (&post, "/v1/bans", "", 415),
+        (&post, "/v1/roles", r#"{"who":"nobody","role":"king"}"#, 422),
+        (&post, "/v1/say", &*long, 413),
+        (&post, "/v1/say", r#"{"text":" "}"#, 400),
+        (&post, "/v1/game", r#"{"game":"chess"}"#, 400),
+        (&delete, "/v1/bans/7", "", 404),
+        (&delete, "/v1/bans/first", "", 400),
+        (&delete, "/v1/mutes/99999999999999999999", "", 400),
+        (&delete, "/v1/tokens/nobody", "", 404),
+        (&delete, "/v1/roles/king", "", 400),
+        (&get, "/v1/audit?limit=many", "", 400),
+        (&get, "/v1/kick", "", 405),
+        (&post, "/metrics", "{}", 405),
+        (&get, "/v1/nothing", "", 404),
+        (&get, "/v2/status", "", 404),
+    ] {
+        let answer = call(&served, (method.clone(), path), Some(&admin), body);
+        assert_eq!(answer.status().as_u16(), status, "{method} {path} {body}: {}", answer.body());
+        sentence(&answer);
+    }
+    std::fs::write(served.dir.path().join("used.db"), "").expect("it can be written");
+    for file in ["used.db", "../out.db", "/tmp/out.db", ".hidden", ""] {
+        let body = json!({ "file": file }).to_string();
+        let answer = call(&served, (post.clone(), "/v1/backup"), Some(&admin), &body);
+        assert_eq!(answer.status(), 400, "{file}");
+        sentence(&answer);
+    }
+    assert!(!served.dir.path().with_file_name("out.db").exists());
+}
+
+#[test]
+fn every_route_stands_in_the_description_and_takes_a_token() {
+    let served = serve(&[]);
+    let viewer = token(&served, Role::Viewer);
+    let answer = call(&served, (Method::GET, "/openapi.json"), None, "");
+    assert_eq!(answer.status(), 200);
+    let description: Value = serde_json::from_str(answer.body()).expect("JSON");
+    assert_eq!(description["security"], json!([{ "token": [] }]));
+    let paths = description["paths"].as_object().expect("paths");
+    let told: BTreeSet<_> = paths.keys().map(String::as_str).collect();
+    // The contract's, so that none is left out of both.
+    let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} /v1/mutes \
+        /v1/mutes/{id} /v1/say /v1/game /v1/round /v1/drain /v1/reload /v1/config /v1/log-level \
+        /v1/log /v1/roles /v1/roles/{key} /v1/tokens /v1/tokens/{name} /v1/audit /v1/results \
+        /v1/records /v1/backup /v1/events";
+    assert_eq!(told, expected.split_whitespace().collect());
+    for (path, item) in paths {
+        let real = path.replace("{id}", "1").replace("{key}", "00").replace("{name}", "x");
+        for method in METHODS {
+            let told = item.get(method.as_str().to_lowercase());
+            let answer = call(&served, (method.clone(), &real), None, "");
+            let Some(told) = told else {
+                assert_eq!(answer.status(), 405, "{method} {path} is not in the description");
+                continue;
+            };
+            assert_eq!(answer.status(), 401, "{method} {path}");
+            assert_eq!(answer.headers()["www-authenticate"], "Bearer");
+            assert!(sentence(&answer).contains("token"));
+            let wrong = call(&served, (method.clone(), &real), Some("phl_wrong"), "");
+            assert_eq!(wrong.status(), 401, "{method} {path}");
+            let content = told["responses"]["200"]["content"].as_object().expect("content");
+            if path == "/v1/events" {
+                assert!(content.contains_key("text/event-stream"));
+                continue;
+            }
+            assert!(!content["application/json"]["schema"].is_null(), "{method} {path}");
+            // Whoever may look gets a list, and whoever may only look changes nothing.
+            let answer = call(&served, (method.clone(), &real), Some(&viewer), "{}");
+            let secret = ["/v1/tokens", "/v1/audit"].contains(&path.as_str());
+            match method == Method::GET && !secret {
+                true => assert_eq!(answer.status(), 200, "{method} {path}: {}", answer.body()),
+                false => {
+                    let status = answer.status().as_u16();
+                    assert!([403, 422, 400].contains(&status), "{status} for {method} {path}");
+                    sentence(&answer);
+                }
+            }
+        }
+    }
+    assert!(served.host.book.sentences(crate::people::Act::Ban, 0).is_empty());
+}
+
+#[test]
+fn answers_have_the_shape_that_their_schema_says() {
+    let served = serve(&["--game", "race"]);
+    let admin = token(&served, Role::Admin);
+    let _ada = served.join("Ada");
+    let seen = call(&served, (Method::GET, "/v1/players"), Some(&admin), "");
+    let players: Value = serde_json::from_str(seen.body()).expect("JSON");
+    let fields = "room seat name key address role joined away idle ping jitter loss offset \
+        offset_error late_inputs bytes_out_per_second muted";
+    let told: BTreeSet<_> = players[0].as_object().expect("her").keys().cloned().collect();
+    assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
+    let seen = call(&served, (Method::GET, "/v1/status"), Some(&admin), "");
+    let status: Value = serde_json::from_str(seen.body()).expect("JSON");
+    let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
+        seats bots draining database log traffic rooms";
+    let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
+    assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
+    let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";
+    let told: BTreeSet<_> = status["rooms"][0].as_object().expect("one").keys().cloned().collect();
+    assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
+}
+
+/// A reader of the stream of events.
+struct Reader(BufReader<TcpStream>);
+
+impl Reader {
+    /// One that has sent its request, and has read nothing.
+    fn open(served: &Served, token: &str) -> Self {
+        let mut stream = TcpStream::connect(served.admin).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let request = format!(
+            "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).expect("it takes it");
+        Self(BufReader::new(stream))
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line).expect("in time, and text");
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
+    fn status(&mut self) -> u16 {
+        let line = self.line().expect("a status");
+        line.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a number")
+    }
+
+    /// The next event of a name.
+    fn next(&mut self, name: &str) -> Value {
+        let wanted = format!("event: {name}");
+        loop {
+            let line = self.line().expect("the stream goes on");
+            if line == wanted {
+                let data = self.line().expect("data");
+                return serde_json::from_str(data.strip_prefix("data: ").expect("data"))
+                    .expect("JSON");
+            }
+        }
+    }
+}
+
+/// The streams are counted for the whole process, so the tests of them are one.
+#[test]
+fn streams_give_figures_are_bounded_and_end() {
+    let served = serve(&[]);
+    let (admin, viewer) = (token(&served, Role::Admin), token(&served, Role::Viewer));
+    let begun = Instant::now();
+    let mut reader = Reader::open(&served, &viewer);
+    assert_eq!(reader.status(), 200);
+    let first = reader.next("figures");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(first["status"]["rooms"].is_array() && first["players"].is_array(), "{first}");
+    let second = reader.next("figures");
+    assert!(second["time"].as_i64() >= first["time"].as_i64());
+    let _ada = served.join("Ada");
+    assert_eq!(reader.next("joined")["name"], "Ada");
+    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("it is said");
+    let said = reader.next("chat");
+    assert_eq!((&said["text"], &said["name"]), (&json!("hello"), &Value::Null));
+    assert_eq!(reader.next("audit")["act"], "say");
+
+    let mut others: Vec<_> = (1..STREAMS_MAX).map(|_| Reader::open(&served, &admin)).collect();
+    for other in &mut others {
+        assert_eq!(other.status(), 200);
+    }
+    let mut one_more = Reader::open(&served, &admin);
+    assert_eq!(one_more.status(), 503);
+    drop(others);
+    let begun = Instant::now();
+    loop {
+        let mut next = Reader::open(&served, &admin);
+        if next.status() == 200 {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "streams without readers stay");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    // This one reads nothing for a while: what does not fit anywhere is lost, and counted.
+    let mut slow = Reader::open(&served, &admin);
+    assert_eq!(slow.status(), 200);
+    let line = "x".repeat(2000);
+    let by = author(Role::Admin);
+    let begun = Instant::now();
+    for _ in 0..6000 {
+        served.wait(served.host.set_log_level(&by, &format!("info,{line}=debug"))).expect("good");
+        if begun.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    let lost = slow.next("lost");
+    assert!(lost["count"].as_u64().is_some_and(|count| count > 0), "{lost}");
+    slow.next("figures");
+
+    // Without its token nobody hears more.
+    let mut watched = Reader::open(&served, &viewer);
+    assert_eq!(watched.status(), 200);
+    watched.next("figures");
+    served.wait(served.host.drop_token(&by, "viewer")).expect("it is there");
+    while watched.line().is_some() {}
+}
+
+#[test]
+fn the_page_comes_with_its_policy_and_nothing_is_kept() {
+    let served = serve(&[]);
+    let page = call(&served, (Method::GET, "/"), None, "");
+    assert_eq!(page.status(), 200);
+    assert!(
+        page.body().starts_with("<!doctype html>") || page.body().starts_with("<!DOCTYPE html>")
+    );
+    assert_eq!(page.headers()["content-security-policy"], PAGE_POLICY);
+    for path in ["/", "/metrics", "/livez", "/openapi.json", "/v1/me", "/nothing"] {
+        let answer = call(&served, (Method::GET, path), None, "");
+        let headers = answer.headers();
+        assert_eq!(headers["cache-control"], "no-store", "{path}");
+        assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(headers["referrer-policy"], "no-referrer", "{path}");
+        assert!(!headers.contains_key("access-control-allow-origin"), "{path}");
+    }
+}
+
+#[test]
+fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
+    let served = serve(&[]);
+    let _ada = served.join("Ada");
+    let status = |path| call(&served, (Method::GET, path), None, "").status().as_u16();
+    served.until("ticking", |host| host.handle.is_ticking());
+    assert_eq!((status("/livez"), status("/readyz")), (200, 200));
+    let drain = crate::host::DrainRequest { within: Some("1h".into()), ..Default::default() };
+    served.wait(served.host.drain(&author(Role::Admin), &drain)).expect("it drains");
+    assert_eq!((status("/livez"), status("/readyz")), (200, 503));
+    served.wait(served.host.undrain(&author(Role::Admin))).expect("it goes on");
+    assert_eq!((status("/livez"), status("/readyz")), (200, 200));
+}
+
+#[test]
+fn metrics_are_text_that_can_be_read_with_bounded_labels() {
+    let served = serve(&["--rooms", "2"]);
+    let _players = ["Ada", "Bob", "Cyd"].map(|name| served.join(name));
+    served.knock("<b>{room=\"x\"}", None).until("an answer", |it| it.joined > 0);
+    let answer = call(&served, (Method::GET, "/metrics"), None, "");
+    let kind = answer.headers()["content-type"].to_str().expect("text");
+    assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+    let text = answer.body();
+    assert!(text.ends_with("# EOF\n"));
+    // There before the first one: alarms ask for it.
+    assert!(text.contains("phaselock_refusals_total{code=\"17\"} 0"));
+    let (mut known, mut infinite) = (BTreeSet::new(), 0);
+    for line in text.lines().take_while(|line| *line != "# EOF") {
+        if let Some(told) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = told.split_once(' ').expect("a type");
+            assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+            assert!(known.insert(name.to_owned()), "{name} stands there twice");
+            continue;
+        }
+        if line.starts_with("# HELP ") {
+            continue;
+        }
+        let (series, value) = line.rsplit_once(' ').expect("a value");
+        assert!(value.parse::<f64>().is_ok_and(|value| value.is_finite()), "{line}");
+        let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
+        let base = ["_total", "_bucket", "_sum", "_count"];
+        let base = base.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        assert!(known.contains(base) || known.contains(name), "{line} has no type");
+        let labels = labels.strip_suffix('}').expect("labels end");
+        for label in labels.split(',').filter(|label| !label.is_empty()) {
+            let (label, value) = label.split_once('=').expect("a value");
+            assert!(["room", "le", "code", "reason", "version"].contains(&label), "{line}");
+            assert!(value.starts_with('"') && value.ends_with('"'), "{line}");
+            infinite += usize::from(label == "le" && value == "\"+Inf\"");
+        }
+    }
+    let histograms = text.lines().filter(|line| line.ends_with(" histogram")).count();
+    assert!(histograms > 0 && infinite >= histograms, "{infinite} ends of {histograms}");
+    assert!(!text.contains("Ada") && !text.contains("<b>"), "names are no labels");
+}
+
+#[test]
+fn a_crowd_of_idle_connections_shuts_nobody_out() {
+    let served = serve(&[]);
+    let mut idle: Vec<_> = (0..200)
+        .map_while(|_| TcpStream::connect_timeout(&served.admin, Duration::from_secs(2)).ok())
+        .collect();
+    for each in &mut idle {
+        // Half a request.
+        let _ = each.write_all(b"GET /livez HTTP/1.1\r\nHost:");
+    }
+    let answer = call(&served, (Method::GET, "/livez"), None, "");
+    assert_eq!(answer.status(), 200);
+    drop(idle.drain(..100));
+    let mut rest = String::new();
+    let _ = idle[0].set_read_timeout(Some(Duration::from_millis(100)));
+    let _ = idle[0].read_to_string(&mut rest);
+    assert_eq!(call(&served, (Method::GET, "/livez"), None, "").status(), 200);
+}

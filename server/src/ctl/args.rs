@@ -20,7 +20,7 @@ pub(super) struct Player {
     #[arg(id = "ctl-player", value_name = "PLAYER")]
     pub(super) player: String,
     /// Code of the player's room
-    #[arg(long, id = "ctl-in", value_name = "ROOM")]
+    #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Sentence {
     #[arg(long = "for", id = "ctl-for", value_name = "TIME")]
     pub(super) span: Option<String>,
     /// Reason
-    #[arg(id = "ctl-reason", value_name = "REASON", trailing_var_arg = true)]
+    #[arg(id = "ctl-reason", value_name = "REASON")]
     pub(super) reason: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Against {
     #[arg(id = "ctl-whom", value_name = "WHOM")]
     pub(super) whom: String,
     /// Code of the player's room
-    #[arg(long, id = "ctl-in", value_name = "ROOM")]
+    #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
@@ -119,7 +119,7 @@ pub(super) enum Act {
     /// Show everybody a line
     Say {
         /// Code of a room; all rooms without it
-        #[arg(long, id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
         room: Option<String>,
         /// The line
         #[arg(id = "ctl-text", value_name = "TEXT", required = true, trailing_var_arg = true)]
@@ -131,13 +131,13 @@ pub(super) enum Act {
         #[arg(id = "ctl-game", value_name = "GAME")]
         game: String,
         /// Code of a room; all rooms without it
-        #[arg(long, id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
         room: Option<String>,
     },
     /// Begin the game that is played anew
     Round {
         /// Code of a room; all rooms without it
-        #[arg(long, id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
         room: Option<String>,
     },
     /// Take nobody in any more, and end the server with the round or when the time is up
@@ -146,7 +146,7 @@ pub(super) enum Act {
         #[arg(long, id = "ctl-within", value_name = "TIME")]
         within: Option<String>,
         /// Goodbye
-        #[arg(long, id = "ctl-goodbye", value_name = "TEXT")]
+        #[arg(long = "goodbye", id = "ctl-goodbye", value_name = "TEXT")]
         text: Option<String>,
         /// Another server for the players, as HOST:PORT
         #[arg(long = "to", id = "ctl-redirect", value_name = "HOST:PORT")]

@@ -111,9 +111,7 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
                 ("ROOM", |it| plain(&it["room"])),
                 ("GAME", |it| plain(&it["game"])),
                 ("ROUND", |it| plain(&it["round"])),
-                ("NAME", |it| plain(&it["name"])),
-                ("NUMBER", |it| plain(&it["measure"])),
-                ("VALUE", |it| plain(&it["value"])),
+                ("NUMBERS", |it| numbers(&it["players"])),
             ],
         ),
         Shape::Records => table(
@@ -127,7 +125,21 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
             ],
         ),
     };
+    // The same is true of all that were made at once.
+    let note = value[0]["note"].as_str().map(|note| format!("\n{note}"));
+    let text = text + &note.unwrap_or_default();
     if text.is_empty() { "none".into() } else { text }
+}
+
+/// Numbers of a round: of each player, with their names.
+fn numbers(players: &Value) -> String {
+    let of = |it: &Value| {
+        format!("{} {} {}", plain(&it["name"]), plain(&it["measure"]), plain(&it["value"]))
+    };
+    players
+        .as_array()
+        .map(|all| all.iter().map(of).collect::<Vec<_>>().join(", "))
+        .unwrap_or_default()
 }
 
 /// A line for an event.

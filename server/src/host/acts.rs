@@ -9,7 +9,7 @@ use phaselock_quic::clock::Clock;
 
 use super::{ActError, Host, Person, done};
 use crate::people::{Act, Right, Role, Sentence, Subject, parse_span, span_text};
-use crate::store::Change;
+use crate::store::{Change, Written};
 
 /// Longest ban that a moderator may make, in seconds.
 const MODERATOR_BAN_MAX: i64 = 30 * 86_400;
@@ -120,7 +120,13 @@ impl Host {
             text = ban.goodbye(ban.made);
         }
         let order = Command::Kick { player: person.player, text };
-        self.handle.command_in(&person.room, order).await?;
+        match self.handle.command_in(&person.room, order).await {
+            // The ban holds, and is written.
+            Err(error) if span.is_some() => {
+                tracing::debug!(%error, name = person.name, "already gone");
+            }
+            put_out => put_out?,
+        }
         let detail = span.map(|span| format!("for {span}"));
         let whom = (Some(describe(&person)), Some(reason), detail);
         let written = self.record(by, "kick", whom, changes).await?;
@@ -154,18 +160,20 @@ impl Host {
             name: None,
             reason: reason.to_owned(),
             author: by.name.clone(),
+            role: by.role,
             made,
             until: secs.map(|secs| made + secs),
         }
     }
 
-    /// Bans or mutes, and does at once what follows for whoever is here.
+    /// Bans or mutes, and does at once what follows for whoever is here. Returns also what to say
+    /// of it.
     pub async fn punish(
         &self,
         by: &Author,
         act: Act,
         request: &BanRequest,
-    ) -> Result<(Vec<Sentence>, String), ActError> {
+    ) -> Result<(Vec<Sentence>, String, Written), ActError> {
         by.needs(Right::Order)?;
         let (subjects, name) = self.subjects(by, act, request)?;
         let secs = match act {
@@ -192,7 +200,7 @@ impl Host {
         let written = self.record(by, act.as_str(), record, changes).await?;
         self.enforce(act, &made).await;
         let verb = if act == Act::Ban { "banned" } else { "muted" };
-        Ok((made, done(format!("{whom} is {verb}"), written)))
+        Ok((made, done(format!("{whom} is {verb}"), written), written))
     }
 
     /// Subjects of a request, and the name of the player, if it is one who is here.
@@ -271,14 +279,17 @@ impl Host {
         Command::Mute { player: person.player, mute }
     }
 
-    /// Lifts a ban or a mute of a number. A moderator may not lift what an admin made.
+    /// Lifts a ban or a mute of a number. A moderator may not lift a ban that an admin made.
     pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
         let found = self.book.sentence(act, id).ok_or_else(missing)?;
-        let is_long = found.until.is_none_or(|until| until - found.made > MODERATOR_BAN_MAX);
-        if act == Act::Ban && (is_long || matches!(found.subject, Subject::Network(_))) {
-            by.needs(Right::Manage)?;
+        if act == Act::Ban && found.role > by.role {
+            let text = format!(
+                "{} made this, as {}, and {} is {}",
+                found.author, found.role, by.name, by.role
+            );
+            return Err(ActError::Forbidden(text));
         }
         let (lifted, change) = self.book.lift(act, id).ok_or_else(missing)?;
         if act == Act::Mute {

@@ -9,6 +9,7 @@ use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::server::OrderError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -109,7 +110,11 @@ impl Host {
             redirect: redirect.clone(),
             ..Disconnect::new(Code::Draining, text.clone())
         };
-        self.handle.command(Command::Drain { goodbye, within }).await?;
+        match self.handle.command(Command::Drain { goodbye, within }).await {
+            // Nobody played, and so it has ended at once.
+            Err(OrderError::Stopped) => {}
+            drained => drained?,
+        }
         let detail = format!("within {} s", within.as_secs());
         let written =
             self.record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new()).await?;

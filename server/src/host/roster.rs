@@ -111,6 +111,12 @@ impl Roster {
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
     }
 
+    /// Adds somebody.
+    #[cfg(test)]
+    pub(super) fn put(&mut self, person: Person) {
+        self.people.insert((person.room.clone(), person.player), person);
+    }
+
     /// All of them.
     pub fn people(&self) -> impl Iterator<Item = &Person> {
         self.people.values()

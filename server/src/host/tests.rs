@@ -1,1 +1,356 @@
+//! Acts of the host on a server in this process, with players over QUIC.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use phaselock::wire::disconnect::Code;
+
+use super::{ActError, BanRequest, DrainRequest, Host, Whom};
+use crate::people::{Act, Right, Role, Rules, parse_key};
+use crate::store::{audit_of, results_of};
+use crate::testing::{Served, author, serve};
+
+fn whom(who: &str) -> Whom {
+    Whom { who: who.into(), room: None }
+}
+
+fn against(who: &str, span: &str, reason: &str) -> BanRequest {
+    BanRequest {
+        who: Some(whom(who)),
+        span: Some(span.into()),
+        reason: reason.into(),
+        ..BanRequest::default()
+    }
+}
+
+fn key_of(host: &Host, name: &str) -> String {
+    host.roster().find(name, None).expect("somebody of that name").key.to_string()
+}
+
+fn give(served: &Served, name: &str, role: Role) {
+    let key = key_of(&served.host, name);
+    let by = author(Role::Admin);
+    served.wait(served.host.set_role(&by, None, Some(&key), Some(role))).expect("an admin may");
+}
+
+fn forbidden<T>(done: Result<T, ActError>) -> bool {
+    matches!(done, Err(ActError::Forbidden(_)))
+}
+
+#[test]
+fn each_right_has_its_lowest_role() {
+    for (right, lowest) in
+        [(Right::Look, Role::Viewer), (Right::Order, Role::Moderator), (Right::Manage, Role::Admin)]
+    {
+        for role in Role::ALL {
+            assert_eq!(role.may(right), role >= lowest, "{role} and {right:?}");
+            assert_eq!(author(role).needs(right).is_ok(), role >= lowest);
+        }
+    }
+}
+
+#[test]
+fn each_act_takes_its_role_and_nothing_happens_without() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let unseen = "ab".repeat(32);
+    let key =
+        || BanRequest { key: Some(unseen.clone()), span: Some("1m".into()), ..Default::default() };
+    let forever = || BanRequest { key: Some(unseen.clone()), ..Default::default() };
+    let network = || BanRequest {
+        network: Some("192.0.2.0/24".into()),
+        span: Some("1m".into()),
+        ..Default::default()
+    };
+    for role in Role::ALL {
+        let by = author(role);
+        let orders = [
+            ("kick", forbidden(served.wait(host.kick(&by, &whom("nobody"), None, "")))),
+            ("ban", forbidden(served.wait(host.punish(&by, Act::Ban, &key())))),
+            ("mute", forbidden(served.wait(host.punish(&by, Act::Mute, &forever())))),
+            ("unban", forbidden(served.wait(host.lift(&by, Act::Ban, 99)))),
+            ("unmute", forbidden(served.wait(host.lift(&by, Act::Mute, 99)))),
+            ("say", forbidden(served.wait(host.say(&by, "hello", None)))),
+        ];
+        for (act, is_forbidden) in orders {
+            assert_eq!(is_forbidden, role < Role::Moderator, "{act} by {role}");
+        }
+        let drain = DrainRequest { redirect: Some("nowhere".into()), ..DrainRequest::default() };
+        let mine = author(Role::Admin);
+        let acts = [
+            ("ban for ever", forbidden(served.wait(host.punish(&by, Act::Ban, &forever())))),
+            ("ban a network", forbidden(served.wait(host.punish(&by, Act::Ban, &network())))),
+            ("game", forbidden(served.wait(host.play(&by, Some("chess"), None)))),
+            ("round", forbidden(served.wait(host.play(&by, None, Some("99"))))),
+            ("drain", forbidden(served.wait(host.drain(&by, &drain)))),
+            ("undrain", forbidden(served.wait(host.undrain(&by)))),
+            ("reload", forbidden(served.wait(host.reload(&by)))),
+            ("log level", forbidden(served.wait(host.set_log_level(&by, "info")))),
+            ("backup", forbidden(served.wait(host.backup(&by, "../x")))),
+            ("token", forbidden(served.wait(host.make_token(&by, "no name", Role::Viewer)))),
+            ("no token", forbidden(served.wait(host.drop_token(&by, "nobody's")))),
+            (
+                "role",
+                forbidden(served.wait(host.set_role(&by, None, Some("x"), Some(Role::Admin)))),
+            ),
+        ];
+        for (act, is_forbidden) in acts {
+            assert_eq!(is_forbidden, role < Role::Admin, "{act} by {role}");
+        }
+        for ban in host.book.sentences(Act::Ban, 0) {
+            assert!(role >= Role::Moderator, "a {role} has banned");
+            served.wait(host.lift(&mine, Act::Ban, ban.id)).expect("an admin may");
+        }
+    }
+}
+
+#[test]
+fn nobody_acts_on_a_player_of_a_higher_role() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
+    give(&served, "Ada", Role::Admin);
+    let moderator = author(Role::Moderator);
+    let key = key_of(host, "Ada");
+    let seat = format!("p{}", host.roster().find("Ada", None).expect("she is here").player.0);
+    for who in ["Ada", "ada", &*seat, &key[..8], &key] {
+        assert!(forbidden(served.wait(host.kick(&moderator, &whom(who), None, ""))), "{who}");
+        for act in [Act::Ban, Act::Mute] {
+            let done = served.wait(host.punish(&moderator, act, &against(who, "1m", "")));
+            assert!(forbidden(done), "{act:?} of {who}");
+        }
+    }
+    let by_key = BanRequest { key: Some(key), span: Some("1m".into()), ..Default::default() };
+    assert!(forbidden(served.wait(host.punish(&moderator, Act::Ban, &by_key))));
+    let address = BanRequest {
+        address: Some("127.0.0.1".into()),
+        span: Some("1m".into()),
+        ..Default::default()
+    };
+    assert!(forbidden(served.wait(host.punish(&moderator, Act::Ban, &address))));
+    assert_eq!(host.book.sentences(Act::Ban, 0), []);
+    let done = served.wait(host.kick(&moderator, &whom("Bob"), None, "too\u{7} loud "));
+    done.expect("Bob has no role");
+    bob.is_put_out(Code::Kicked, "the moderator put you out: too loud");
+    ada.play(Duration::from_millis(50));
+    assert!(ada.ends.is_empty());
+}
+
+#[test]
+fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
+    let served = serve(&[]);
+    let host = &served.host;
+    drop(served.join("Ada"));
+    let person = host.roster().find("Ada", None).expect("she was here");
+    // The room has no such seat any more, or has never had one.
+    let gone = crate::host::Person { player: phaselock::ids::PlayerId(77), ..person };
+    let key = gone.key;
+    host.roster().put(gone);
+    let kicked = served.wait(host.kick(&author(Role::Admin), &whom("p77"), Some("1h"), "gone"));
+    let bans = host.book.sentences(Act::Ban, 0);
+    let written =
+        served.wait(host.store.read(|db| {
+            db.query_row("SELECT count(*) FROM sentences", [], |row| row.get::<_, u32>(0))
+        }));
+    // In memory and on the disk, or in neither.
+    assert_eq!(bans.len(), written.expect("it can be read") as usize, "{kicked:?}");
+    assert!(bans.iter().all(|ban| ban.subject == crate::people::Subject::Key(key)));
+    assert_eq!(kicked.is_ok(), bans.len() == 1, "{kicked:?}");
+}
+
+#[test]
+fn a_moderator_lifts_no_ban_of_an_admin() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let ban = |role: Role| {
+        let request = BanRequest {
+            key: Some("cd".repeat(32)),
+            span: Some("7d".into()),
+            ..BanRequest::default()
+        };
+        let (made, ..) = served.wait(host.punish(&author(role), Act::Ban, &request)).expect("done");
+        made[0].id
+    };
+    let id = ban(Role::Admin);
+    assert!(forbidden(served.wait(host.lift(&author(Role::Moderator), Act::Ban, id))));
+    served.wait(host.lift(&author(Role::Admin), Act::Ban, id)).expect("an admin may");
+    let id = ban(Role::Moderator);
+    served.wait(host.lift(&author(Role::Moderator), Act::Ban, id)).expect("it is a moderator's");
+}
+
+#[test]
+fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
+    let served = serve(&[]);
+    let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
+    bob.say("/kick Ada now");
+    bob.hear("there is no command /kick for you");
+    bob.say("/help");
+    bob.hear("/help");
+    assert!(!bob.lines.iter().any(|line| line.contains("/ban")), "{:?}", bob.lines);
+    give(&served, "Ada", Role::Moderator);
+    ada.say("/help");
+    ada.hear("/kick PLAYER [TIME] [REASON]");
+    ada.hear("your role is moderator");
+    ada.say("/game puck");
+    ada.hear("there is no command /game for you");
+    ada.say("/kick");
+    ada.hear("write /kick PLAYER [TIME] [REASON]");
+    ada.say("/players");
+    ada.hear("Ada (moderator)");
+    ada.say("/mute bob 1h he shouts");
+    ada.hear("is muted");
+    bob.say("can anybody hear me?");
+    bob.hear("he shouts");
+    ada.say("/unmute \"Bob\"");
+    ada.hear("is muted no more");
+    ada.say("/kick bob 10m too loud");
+    bob.is_put_out(Code::Kicked, "too loud");
+    ada.hear("Bob is put out");
+    drop(bob);
+    let mut again = served.knock("Bob", None);
+    again.is_put_out(Code::Banned, "you are banned for another");
+    assert!(again.ends[0].text.contains("too loud"));
+    assert!(!ada.lines.iter().any(|line| line.contains("can anybody")), "{:?}", ada.lines);
+    // No other player has seen an order.
+    assert!(!ada.lines.iter().any(|line| line.starts_with("Bob: /")), "{:?}", ada.lines);
+    let audit = served.wait(served.host.store.read(|db| audit_of(db, None, 100)));
+    let audit = audit.expect("it can be read");
+    let kick = audit.iter().find(|line| line.act == "kick").expect("it was written");
+    assert_eq!(
+        (&*kick.by, &*kick.role, kick.why.as_deref()),
+        ("Ada", "moderator", Some("too loud"))
+    );
+    assert!(!audit.iter().any(|line| line.by == "Bob"));
+}
+
+#[test]
+fn a_new_key_does_not_evade_the_ban_of_an_address() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let (mut ada, mut root) = (served.join("Ada"), served.join("Root"));
+    give(&served, "Root", Role::Admin);
+    let request = BanRequest {
+        address: Some("127.0.0.1".into()),
+        reason: "a crowd of bots".into(),
+        ..BanRequest::default()
+    };
+    let (bans, ..) =
+        served.wait(host.punish(&author(Role::Admin), Act::Ban, &request)).expect("done");
+    ada.is_put_out(Code::Kicked, "your address is banned for good: a crowd of bots");
+    drop(ada);
+    let mut other = served.knock("Eve", None);
+    other.is_put_out(Code::Banned, "your address is banned for good: a crowd of bots");
+    // Whoever keeps order is not put out with a neighbour, and comes in again.
+    root.play(Duration::from_millis(100));
+    assert!(root.ends.is_empty());
+    drop(root);
+    served.join("Root");
+    served.wait(host.lift(&author(Role::Admin), Act::Ban, bans[0].id)).expect("it is there");
+    served.join("Zoe");
+}
+
+#[test]
+fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let (mut ada, bob) = (served.join("Ada"), served.join("Bob"));
+    let admin = author(Role::Admin);
+    served.wait(host.punish(&admin, Act::Mute, &against("Bob", "1h", "spam"))).expect("done");
+    bob.driver.close("bye");
+    served.until("his leaving", |host| host.roster().find("Bob", None).is_err());
+    let mut bob = served.join("Bob");
+    bob.say("first");
+    bob.hear("spam");
+    let mute = host.book.sentences(Act::Mute, 0)[0].id;
+    served.wait(host.lift(&admin, Act::Mute, mute)).expect("it is there");
+    bob.say("second");
+    ada.hear("Bob: second");
+    assert!(!ada.lines.iter().any(|line| line.contains("first")), "{:?}", ada.lines);
+}
+
+#[test]
+fn names_that_look_alike_are_told_apart() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let _ada = served.join("Ada");
+    let mut other = served.knock("ADA", None);
+    other.until("being in the game", |it| it.joined > 0);
+    served.until("two players", |host| host.roster().people().count() == 2);
+    let names: Vec<_> = host.roster().people().map(|it| it.name.clone()).collect();
+    assert_eq!(names.iter().map(|it| it.to_lowercase()).collect::<BTreeSet<_>>().len(), 2);
+    assert!(names.contains(&"Ada".to_owned()), "{names:?}");
+    let found = host.roster().find("ada", None).expect("one of that name");
+    assert_eq!(found.name, "Ada");
+    let found = host.roster().find("nobody", None);
+    assert!(matches!(found, Err(ActError::NotFound(_))));
+    // A seat is named by its number, with or without letter.
+    let seat = host.roster().people().next().expect("two").player.0;
+    for who in [format!("p{seat}"), format!("#{seat}"), seat.to_string()] {
+        assert_eq!(host.roster().find(&who, None).expect("a seat").player.0, seat);
+    }
+}
+
+#[test]
+fn a_seat_in_two_rooms_is_ambiguous_without_the_room() {
+    let served = serve(&["--rooms", "2"]);
+    let host = &served.host;
+    let players: Vec<_> = ["Ada", "Bob", "Cyd", "Dot"].map(|name| served.join(name)).into();
+    let seats: Vec<_> = host.roster().people().map(|it| (it.room.clone(), it.player.0)).collect();
+    let rooms: BTreeSet<_> = seats.iter().map(|(room, _)| room.clone()).collect();
+    assert_eq!(rooms.len(), 2, "{seats:?}");
+    let (room, seat) = &seats[0];
+    let twice = seats.iter().filter(|(_, it)| it == seat).count() == 2;
+    assert!(twice, "{seats:?}");
+    let error = host.roster().find(&format!("p{seat}"), None).expect_err("there are two");
+    assert!(error.to_string().contains("name the seat, and the room"), "{error}");
+    assert_eq!(&host.roster().find(&format!("p{seat}"), Some(room)).expect("one").room, room);
+    drop(players);
+}
+
+#[test]
+fn a_password_and_a_list_let_in_whom_they_should() {
+    let served = serve(&["--password", "sesame"]);
+    served.knock("Ada", None).is_put_out(Code::Password, "needs a password");
+    served.knock("Ada", Some("Sesame")).is_put_out(Code::Password, "is not the server's password");
+    let mut ada = served.knock("Ada", Some("sesame"));
+    ada.until("being in the game", |it| it.joined > 0);
+    served.until("her seat", |host| host.roster().find("Ada", None).is_ok());
+    let key = key_of(&served.host, "Ada");
+    let allowed = Some([parse_key(&key).expect("a key")].into());
+    served.kept.gate.set_rules(Rules { password: None, allowed });
+    served.knock("Bob", None).is_put_out(Code::NotListed, "players on its list");
+    ada.driver.close("bye");
+    served.until("her leaving", |host| host.roster().find("Ada", None).is_err());
+    served.join("Ada");
+    served.kept.gate.set_rules(Rules::default());
+    served.join("Bob");
+}
+
+#[test]
+fn results_of_a_round_are_kept_with_their_players() {
+    let served = serve(&["--game", "race", "--rounds", "1"]);
+    let host = &served.host;
+    let mut events = host.events();
+    let mut ada = served.join("Ada");
+    let admin = author(Role::Admin);
+    ada.play(Duration::from_millis(1600));
+    served.wait(host.play(&admin, None, None)).expect("it begins anew");
+    // Clients leave a server that changes its game more than once a second.
+    let again = served.wait(host.play(&admin, Some("race"), None));
+    assert!(matches!(again, Err(ActError::Bad(_))), "{again:?}");
+    ada.play(Duration::from_millis(1600));
+    served.wait(host.play(&admin, Some("race"), None)).expect("it is time");
+    ada.play(Duration::from_millis(500));
+    assert!(ada.ends.is_empty(), "{:?}", ada.ends);
+    let mut names = BTreeSet::new();
+    while let Ok(event) = events.try_recv() {
+        names.insert(event.name());
+    }
+    for name in ["joined", "audit"] {
+        assert!(names.contains(name), "no {name} among {names:?}");
+    }
+    let results = served.wait(host.store.read(|db| results_of(db, 10))).expect("it can be read");
+    // Nobody has driven a lap.
+    assert!(results.is_empty(), "{results:?}");
+    assert!(host.facts.records.keys().any(|(game, _)| game == "race"), "race has no records");
+}

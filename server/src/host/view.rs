@@ -7,9 +7,9 @@ use phaselock_quic::server::{Measured, RoomFigures};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Host, Person};
+use super::{Host, IN_MEMORY, Person};
 use crate::people::{GivenRole, Role, Sentence};
-use crate::store::AuditLine;
+use crate::store::{AuditLine, Written};
 
 /// State of a server.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
@@ -137,6 +137,8 @@ pub struct PlayerView {
     pub joined: i64,
     /// The connection is lost, and the seat is kept.
     pub away: bool,
+    /// Time since the player last did something, in seconds.
+    pub idle: i64,
     /// Round trip in milliseconds.
     pub ping: Option<f64>,
     /// Variation of the way's time in milliseconds.
@@ -183,6 +185,17 @@ pub struct SentenceView {
     pub made: i64,
     /// Unix time in seconds of its end; none for ever.
     pub until: Option<i64>,
+    /// A sentence, where it was made just now and is not on the disk yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
+}
+
+impl SentenceView {
+    /// The view of one that was made just now.
+    pub(crate) fn made(it: &Sentence, written: Written) -> Self {
+        let note = (written == Written::Later).then_some(IN_MEMORY);
+        Self { note, ..Self::from(it) }
+    }
 }
 
 impl From<&Sentence> for SentenceView {
@@ -196,6 +209,7 @@ impl From<&Sentence> for SentenceView {
             by: it.author.clone(),
             made: it.made,
             until: it.until,
+            note: None,
         }
     }
 }
@@ -376,6 +390,7 @@ impl Host {
             role: self.book.role(person.key),
             joined: person.joined,
             away: figures.is_some_and(|it| it.is_away),
+            idle: figures.map_or(0, |it| it.idle.0 / 1_000_000),
             ping: known.and_then(|it| it.round_trip).map(millis),
             jitter: known.map(|it| millis(it.jitter)),
             loss: if sum > 0.0 { missing / sum } else { 0.0 },

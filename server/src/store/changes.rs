@@ -147,8 +147,8 @@ impl Change {
             Self::Sentence(it) => to
                 .prepare_cached(
                     "INSERT OR REPLACE INTO sentences
-                 (id, act, kind, subject, name, reason, author, made, until)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                 (id, act, kind, subject, name, reason, author, role, made, until)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 )?
                 .execute(params![
                     it.id,
@@ -158,6 +158,7 @@ impl Change {
                     it.name,
                     it.reason,
                     it.author,
+                    it.role.as_str(),
                     it.made,
                     it.until
                 ])?,

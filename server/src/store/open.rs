@@ -13,7 +13,8 @@ use super::StoreError;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
         name TEXT, reason TEXT NOT NULL, author TEXT NOT NULL, made INTEGER NOT NULL, until INTEGER
@@ -43,7 +44,11 @@ const MIGRATIONS: [&str; 1] = ["
         key TEXT PRIMARY KEY, name TEXT NOT NULL, first_seen INTEGER NOT NULL,
         last_seen INTEGER NOT NULL, sessions INTEGER NOT NULL, seconds INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    ALTER TABLE sentences ADD COLUMN role TEXT NOT NULL DEFAULT 'admin';
+",
+];
 
 /// The database cannot be opened.
 #[allow(missing_docs, reason = "the messages say it")]

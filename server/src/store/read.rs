@@ -1,7 +1,7 @@
 //! Reading from the database: what the server keeps in memory, and lists for its host.
 
 use phaselock::identity::PublicKey;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,28 +22,48 @@ pub struct Everything {
 fn rows<T>(
     connection: &Connection,
     query: &str,
+    params: impl Params,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
 ) -> rusqlite::Result<Vec<T>> {
     let mut statement = connection.prepare(query)?;
-    let rows = statement.query_map([], |row| read(row))?;
+    let rows = statement.query_map(params, |row| read(row))?;
     let mut all = Vec::new();
     for row in rows {
-        match row? {
-            Some(row) => all.push(row),
-            None => tracing::warn!(query, "a row of the database makes no sense and is left out"),
+        match row {
+            Ok(Some(row)) => all.push(row),
+            Err(error) if !is_of_row(&error) => return Err(error),
+            _ => tracing::warn!(query, "a row of the database makes no sense and is left out"),
         }
     }
     Ok(all)
 }
 
+/// True if an error is about a value, so that the other rows can be read.
+fn is_of_row(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
+}
+
 pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything> {
     let sentences = rows(
         connection,
-        "SELECT id, act, kind, subject, name, reason, author, made, until FROM sentences",
+        "SELECT id, act, kind, subject, name, reason, author, role, made, until
+         FROM sentences",
+        [],
         |row| {
             let (act, kind): (String, String) = (row.get(1)?, row.get(2)?);
             let subject = Subject::parse(&kind, &row.get::<_, String>(3)?);
+            let role = Role::parse(&row.get::<_, String>(7)?);
             let Some((act, subject)) = Act::parse(&act).zip(subject.ok()) else { return Ok(None) };
+            let Some(role) = role else { return Ok(None) };
             Ok(Some(Sentence {
                 id: row.get(0)?,
                 act,
@@ -51,17 +71,18 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
                 name: row.get(4)?,
                 reason: row.get(5)?,
                 author: row.get(6)?,
-                made: row.get(7)?,
-                until: row.get(8)?,
+                role,
+                made: row.get(8)?,
+                until: row.get(9)?,
             }))
         },
     )?;
-    let roles = rows(connection, "SELECT key, name, role, author, made FROM roles", |row| {
+    let roles = rows(connection, "SELECT key, name, role, author, made FROM roles", [], |row| {
         let (key, role): (String, String) = (row.get(0)?, row.get(2)?);
         let Some((key, role)) = parse_key(&key).zip(Role::parse(&role)) else { return Ok(None) };
         Ok(Some((key, row.get(1)?, role, row.get(3)?, row.get(4)?)))
     })?;
-    let tokens = rows(connection, "SELECT name, hash, role, made FROM tokens", |row| {
+    let tokens = rows(connection, "SELECT name, hash, role, made FROM tokens", [], |row| {
         let role = Role::parse(&row.get::<_, String>(2)?);
         let Some(role) = role else { return Ok(None) };
         Ok(Some((row.get(0)?, row.get(1)?, role, row.get(3)?)))
@@ -96,26 +117,27 @@ pub fn audit(
     before: Option<i64>,
     limit: u32,
 ) -> rusqlite::Result<Vec<AuditRow>> {
-    let mut statement = connection.prepare(
+    rows(
+        connection,
         "SELECT id, time, author, role, act, whom, why, detail FROM audit
          WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
-    )?;
-    let rows = statement.query_map(params![before.unwrap_or(i64::MAX), limit], |row| {
-        Ok(AuditRow {
-            id: row.get(0)?,
-            time: row.get(1)?,
-            by: row.get(2)?,
-            role: row.get(3)?,
-            act: row.get(4)?,
-            whom: row.get(5)?,
-            why: row.get(6)?,
-            detail: row.get(7)?,
-        })
-    })?;
-    rows.collect()
+        params![before.unwrap_or(i64::MAX), limit],
+        |row| {
+            Ok(Some(AuditRow {
+                id: row.get(0)?,
+                time: row.get(1)?,
+                by: row.get(2)?,
+                role: row.get(3)?,
+                act: row.get(4)?,
+                whom: row.get(5)?,
+                why: row.get(6)?,
+                detail: row.get(7)?,
+            }))
+        },
+    )
 }
 
-/// A player's number at the end of a round.
+/// The end of a round.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ResultRow {
     /// Unix time in seconds.
@@ -126,35 +148,58 @@ pub struct ResultRow {
     pub game: String,
     /// Rounds of the game so far.
     pub round: u32,
-    /// The player's key.
-    pub key: String,
-    /// The player's name.
-    pub name: String,
-    /// Name of the number.
-    pub measure: String,
-    /// The number.
-    pub value: f64,
+    /// Numbers of its players.
+    pub players: Vec<PlayerResult>,
 }
 
-/// The newest results, the newest first.
+/// A player's number at the end of a round.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PlayerResult {
+    /// The player's name.
+    pub name: String,
+    /// The player's key.
+    pub key: String,
+    /// The number.
+    pub value: f64,
+    /// Name of the number.
+    pub measure: String,
+}
+
+/// Numbers of a round at most, and of all rounds that are read at a time. Arbitrary.
+const NUMBERS_MAX: u32 = 20_000;
+
+/// The newest rounds with their numbers, the newest first.
 pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ResultRow>> {
-    let mut statement = connection.prepare(
-        "SELECT time, room, game, round, key, name, measure, value FROM results
+    let numbers = rows(
+        connection,
+        "SELECT time, room, game, round, name, key, value, measure FROM results
          ORDER BY id DESC LIMIT ?1",
+        [NUMBERS_MAX],
+        |row| {
+            let (time, room, game, round) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let player = PlayerResult {
+                name: row.get(4)?,
+                key: row.get(5)?,
+                value: row.get(6)?,
+                measure: row.get(7)?,
+            };
+            Ok(Some(ResultRow { time, room, game, round, players: vec![player] }))
+        },
     )?;
-    let rows = statement.query_map([limit], |row| {
-        Ok(ResultRow {
-            time: row.get(0)?,
-            room: row.get(1)?,
-            game: row.get(2)?,
-            round: row.get(3)?,
-            key: row.get(4)?,
-            name: row.get(5)?,
-            measure: row.get(6)?,
-            value: row.get(7)?,
-        })
-    })?;
-    rows.collect()
+    let mut rounds: Vec<ResultRow> = Vec::new();
+    for mut row in numbers {
+        let of = |it: &ResultRow| (it.time, it.room.clone(), it.game.clone(), it.round);
+        if rounds.last().map(of) == Some(of(&row)) {
+            rounds.last_mut().into_iter().for_each(|it| it.players.append(&mut row.players));
+        } else if rounds.len() < limit as usize {
+            rounds.push(row);
+        } else {
+            break;
+        }
+    }
+    // They were written in the order of seats.
+    rounds.iter_mut().for_each(|round| round.players.reverse());
+    Ok(rounds)
 }
 
 /// The best number of a player in a game.
@@ -176,19 +221,20 @@ pub struct RecordRow {
 
 /// Records of a game, or of all (none).
 pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<Vec<RecordRow>> {
-    let mut statement = connection.prepare(
+    rows(
+        connection,
         "SELECT game, measure, key, name, value, time FROM records
          WHERE ?1 IS NULL OR game = ?1 ORDER BY game, measure, value LIMIT 1000",
-    )?;
-    let rows = statement.query_map([game], |row| {
-        Ok(RecordRow {
-            game: row.get(0)?,
-            measure: row.get(1)?,
-            key: row.get(2)?,
-            name: row.get(3)?,
-            value: row.get(4)?,
-            time: row.get(5)?,
-        })
-    })?;
-    rows.collect()
+        [game],
+        |row| {
+            Ok(Some(RecordRow {
+                game: row.get(0)?,
+                measure: row.get(1)?,
+                key: row.get(2)?,
+                name: row.get(3)?,
+                value: row.get(4)?,
+                time: row.get(5)?,
+            }))
+        },
+    )
 }

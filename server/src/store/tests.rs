@@ -17,6 +17,7 @@ fn ban(id: i64, until: Option<i64>) -> Sentence {
         name: Some("Ada".into()),
         reason: "why".into(),
         author: "first".into(),
+        role: Role::Admin,
         made: 1000,
         until,
     }
@@ -226,4 +227,51 @@ async fn a_backup_is_whole_and_replaces_nothing() {
     let (_, everything, copied) = Store::open(other.path()).expect("it opens");
     assert_eq!(everything.sentences, [ban(1, None)]);
     assert!(copied.end() && thread.end());
+}
+
+#[tokio::test]
+async fn a_row_that_makes_no_sense_costs_no_other() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let bans = [ban(1, None), ban(2, None)].map(Change::Sentence);
+    store.write([bans.into(), vec![line("ban"), line("kick")]].concat()).await.expect("written");
+    let hurt = "UPDATE sentences SET reason = CAST(x'ff' AS TEXT) WHERE id = 1;
+        UPDATE audit SET act = CAST(x'ff' AS TEXT) WHERE id = 1;";
+    store.read(|db| db.execute_batch(hurt)).await.expect("it can be done");
+    let audit = store.read(|db| audit_of(db, None, 10)).await.expect("it can be read");
+    assert_eq!(audit.iter().map(|it| &*it.act).collect::<Vec<_>>(), ["kick"]);
+    drop(store);
+    assert!(thread.end());
+    let (_store, everything, _thread) = Store::open(dir.path()).expect("it opens again");
+    assert_eq!(everything.sentences, [ban(2, None)]);
+}
+
+#[tokio::test]
+async fn results_are_told_by_round_the_newest_first() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, _thread) = Store::open(dir.path()).expect("it opens");
+    let result = |round: u32, name: &str| {
+        Change::Result(RoundResult {
+            time: 10 + i64::from(round),
+            room: "1".into(),
+            game: "race".into(),
+            round,
+            key: PublicKey([1; 32]),
+            name: name.into(),
+            measure: "lap".into(),
+            value: 7.0,
+        })
+    };
+    let all = vec![result(1, "Ada"), result(1, "Bob"), result(2, "Ada"), result(3, "Cyd")];
+    store.write(all).await.expect("written");
+    let rounds = store.read(|db| results_of(db, 2)).await.expect("it can be read");
+    let names = |round: &ResultRow| -> Vec<String> {
+        round.players.iter().map(|it| it.name.clone()).collect()
+    };
+    assert_eq!(rounds.iter().map(|it| it.round).collect::<Vec<_>>(), [3, 2]);
+    let rounds = store.read(|db| results_of(db, 9)).await.expect("it can be read");
+    assert_eq!(
+        rounds.iter().map(names).collect::<Vec<_>>(),
+        [vec!["Cyd"], vec!["Ada"], vec!["Ada", "Bob"]]
+    );
 }

@@ -79,6 +79,9 @@ pub enum CommandError {
         /// The games that it hosts, with commas between.
         known: String,
     },
+    /// Another game begins too soon after the last one.
+    #[error("the game has only just begun, and players would leave; try again in two seconds")]
+    TooSoon,
     /// A line without a visible character.
     #[error("the text is empty")]
     Empty,

@@ -163,6 +163,7 @@ impl Member {
             address: self.address,
             played: now - self.joined,
             is_away: self.away_until.is_some(),
+            idle: now - self.activity.at,
             round_trip: estimate.map(|it| it.round_trip),
             jitter: Micros(self.jitter / JITTER_GAIN),
             offset: estimate.map(|it| it.offset),

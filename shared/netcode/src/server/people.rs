@@ -92,6 +92,8 @@ pub struct PlayerFigures {
     pub played: Micros,
     /// The connection is lost, and the seat is kept.
     pub is_away: bool,
+    /// Time since the player last did something.
+    pub idle: Micros,
     /// Round trip, as far as it is known.
     pub round_trip: Option<Micros>,
     /// Variation of the time that input packets take (RFC 3550, 6.4.1).

@@ -43,8 +43,9 @@ struct Running {
     /// After a panic, until the next game.
     pause: Option<Pause>,
     code: RoomCode,
-    /// Index of its game.
+    /// Index of its game, and when that began.
     game: usize,
+    began: LocalTime,
     /// Names the room in the log.
     span: tracing::Span,
     panics: Panics,
@@ -144,6 +145,7 @@ impl Rooms {
             pause,
             code,
             game: 0,
+            began: now,
             span,
             panics,
             empty_since,
@@ -177,7 +179,7 @@ impl Rooms {
             tracing::info!(game = entry.name, "the game begins");
         }
         drop(inside);
-        (running.game, running.room) = (game, room);
+        (running.game, running.room, running.began) = (game, room, self.clock.now());
         self.measure(id);
         is_open
     }

@@ -1,12 +1,16 @@
 //! The host's orders to rooms, and their end.
 
 use phaselock::server::CommandError;
-use phaselock::time::LocalTime;
+use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
 use super::{News, Rooms, Running};
 use crate::server::directory::RoomId;
 use crate::server::handle::Task;
+
+/// Least time from one game to the next that the host orders: clients leave a server that changes
+/// its game more than once a second, and news of it may travel at different speeds.
+const GAME_MIN: Micros = Micros::from_ms(1500);
 
 impl Rooms {
     /// Carries out an order; while the room waits for its next game, when that begins.
@@ -40,6 +44,10 @@ impl Rooms {
                 })?
             }
         };
+        let is_new = self.clock.now() - running.began < GAME_MIN;
+        if is_new && running.room.as_ref().is_some_and(|room| room.seats_taken() > 0) {
+            return Err(CommandError::TooSoon);
+        }
         let waiting = match self.running.get_mut(&id).and_then(|running| running.pause.take()) {
             Some(pause) => Some(pause.waiting),
             None => self.close_game(id),

@@ -1,0 +1,222 @@
+//! A whole server in this process, on ports of the system's choice, and players on it.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::player::PlayerKeys;
+use phaselock_quic::server::{RoomsConfig, Server};
+use tokio::runtime::Runtime;
+use tracing::subscriber::DefaultGuard;
+
+use crate::beside::{self, Beside, Kept};
+use crate::certificate::{Presented, identity};
+use crate::config::{Command, Settings, parse_from};
+use crate::host::{Author, Facts, Host};
+use crate::logging;
+use crate::people::Role;
+use crate::reload::{Parts, Reloader};
+use crate::serve::{records_of, room_config};
+
+/// Longer than anything takes on the slowest machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that runs. It ends with this.
+pub(crate) struct Served {
+    pub(crate) host: Arc<Host>,
+    pub(crate) address: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) runtime: Runtime,
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) kept: Kept,
+    _beside: Beside,
+    _logs: DefaultGuard,
+}
+
+/// Whoever has a token of that role.
+pub(crate) fn author(role: Role) -> Author {
+    Author { name: format!("the {role}"), role }
+}
+
+fn settings(dir: &Path, more: &[&str]) -> Settings {
+    let fixed = ["phaselock-server", "--listen", "127.0.0.1:0", "--bots", "0", "--data-dir"];
+    let args = fixed.iter().map(Into::into).chain([dir.into()]);
+    let args = args.chain(more.iter().map(Into::into));
+    match parse_from(args, []) {
+        Ok(Command::Serve(settings)) => *settings,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A server with these flags.
+pub(crate) fn serve(more: &[&str]) -> Served {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build().expect("a runtime");
+    let inside = runtime.enter();
+    let settings = settings(dir.path(), more);
+    let config = &settings.config;
+    let (log, logs) = logging::for_tests();
+    let presented = Presented::new(identity(config).expect("an identity"));
+    let kept = beside::open(config).expect("a directory for it");
+    let server = Server::bind(config.listen[0], presented.identity()).expect("a socket");
+    let server =
+        server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
+    let (address, handle) = (server.address(), server.handle());
+    let games = phaselock_games::all();
+    let names = config.game_names(&games);
+    let selected = games.select(&names).expect("games");
+    let room = room_config(config, 1).expect("rates");
+    let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
+    let reloader = Reloader::new(settings.clone(), parts);
+    let facts = Facts {
+        games: names,
+        addresses: vec![address.to_string()],
+        started: Clock::unix_secs(),
+        rates: room.rates,
+        data_dir: config.data_dir.clone(),
+        records: records_of(&selected),
+    };
+    let host = Arc::new(Host::new(facts, handle, &kept, log, reloader));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("it is a socket");
+    let admin = listener.local_addr().expect("it is bound");
+    let (beside, _) = beside::start(Arc::clone(&host), Some(listener)).expect("a thread");
+    let rooms =
+        RoomsConfig { rooms: config.rooms, rooms_max: config.rooms_max, ..RoomsConfig::default() };
+    let forever = std::future::pending::<Disconnect>();
+    runtime.spawn(async move { server.run_rooms(&selected, room, rooms, forever).await });
+    drop(inside);
+    Served { host, address, admin, runtime, dir, kept, _beside: beside, _logs: logs }
+}
+
+impl Served {
+    /// Waits for something of the host's.
+    pub(crate) fn wait<T>(&self, of: impl Future<Output = T>) -> T {
+        self.runtime.block_on(of)
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn until(&self, what: &str, done: impl Fn(&Host) -> bool) {
+        let start = Instant::now();
+        while !done(&self.host) {
+            assert!(start.elapsed() < PATIENCE, "in vain: {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The file of a player's key.
+    pub(crate) fn key(&self, name: &str) -> PathBuf {
+        self.dir.path().join("players").join(format!("{name}.pem"))
+    }
+
+    /// A player of that name, with the key of that name, who is about to join.
+    pub(crate) fn knock(&self, name: &str, password: Option<&str>) -> Player {
+        let address = self.address.to_string().parse().expect("an address");
+        let keys = PlayerKeys::File(self.key(name));
+        let options = Options { keys, ..Options::new(address, Pins::Memory) };
+        let config = SessionConfig {
+            password: password.map(str::to_owned),
+            ..SessionConfig::new(phaselock_games::all(), name)
+        };
+        let driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
+        Player { driver, ends: Vec::new(), lines: Vec::new(), joined: 0 }
+    }
+
+    /// A player who is in the game, and whom the host sees there.
+    pub(crate) fn join(&self, name: &str) -> Player {
+        let mut player = self.knock(name, None);
+        player.until("being in the game", |it| it.joined > 0);
+        let sees = |host: &Host| host.figures().borrow().players.iter().any(|it| it.name == name);
+        let start = Instant::now();
+        while !sees(&self.host) {
+            assert!(start.elapsed() < PATIENCE, "nobody sees {name}");
+            player.frame();
+        }
+        player
+    }
+}
+
+/// A client with its driver.
+pub(crate) struct Player {
+    pub(crate) driver: Driver,
+    /// Reasons for which it was not in the game, or no more.
+    pub(crate) ends: Vec<Disconnect>,
+    /// Lines that it saw.
+    pub(crate) lines: Vec<String>,
+    /// Times that it came into the game.
+    pub(crate) joined: usize,
+}
+
+impl Player {
+    /// Plays until something is so.
+    pub(crate) fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !done(self) {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "in vain: {what}; heard {:?}, ended {:?}",
+                self.lines,
+                self.ends
+            );
+            self.frame();
+        }
+    }
+
+    /// Plays for a moment.
+    pub(crate) fn frame(&mut self) {
+        self.driver.receive();
+        while let Some(notice) = self.driver.session.poll_notice() {
+            match notice {
+                Notice::State(State::Connected) => self.joined += 1,
+                Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
+                    self.ends.push(reason);
+                }
+                Notice::Chat { from: Some(from), text } => {
+                    self.lines.push(format!("{from}: {text}"));
+                }
+                Notice::Chat { from: None, text } => self.lines.push(text),
+                _ => {}
+            }
+        }
+        let now = self.driver.clock().now();
+        self.driver.session.press::<Skirmish>(now, |_, _| Default::default());
+        self.driver.transmit();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+
+    /// Plays for so long.
+    pub(crate) fn play(&mut self, time: Duration) {
+        let start = Instant::now();
+        while start.elapsed() < time {
+            self.frame();
+        }
+    }
+
+    /// Says a line, as soon as it may.
+    pub(crate) fn say(&mut self, line: &str) {
+        // A player may say one each second.
+        self.play(Duration::from_millis(1100));
+        self.driver.session.chat(line).expect("it is short");
+        self.frame();
+    }
+
+    /// Waits for a line with these words.
+    pub(crate) fn hear(&mut self, words: &str) {
+        self.until(words, |it| it.lines.iter().any(|line| line.contains(words)));
+    }
+
+    /// Waits for the end of the stay, with that code and these words.
+    pub(crate) fn is_put_out(&mut self, code: Code, words: &str) {
+        self.until(words, |it| !it.ends.is_empty());
+        let end = &self.ends[0];
+        assert_eq!(end.code, code, "{}", end.text);
+        assert!(end.text.contains(words), "{:?} has no {words:?}", end.text);
+    }
+}
