@@ -1,7 +1,7 @@
 //! The host's thread: it listens to the rooms, looks at them once a second, and answers the
 //! interface, beside the thread that has the socket.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::future::Future;
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use phaselock_quic::clock::Clock;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -36,6 +36,8 @@ pub(crate) struct Kept {
     pub(crate) gate: Arc<Gatekeeper>,
     pub(crate) store: Store,
     pub(crate) worlds: Worlds,
+    /// Held for as long as the server runs.
+    _lock: File,
     store_thread: StoreThread,
     worlds_thread: WorldsThread,
 }
@@ -51,16 +53,35 @@ pub(crate) fn rules(config: &Config) -> Rules {
 /// Opens all that is kept in the data directory, which is there.
 pub(crate) fn open(config: &Config) -> Result<Kept> {
     let data_dir = &config.data_dir;
+    let lock = lock(data_dir)?;
     let (store, everything, store_thread) = Store::open(data_dir)?;
     let book = Arc::new(Book::new(everything));
-    if book.tokens().is_empty() {
+    if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
         make_first_token(data_dir, &book, &store)?;
     }
     let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), rules(config)));
     let opened = Worlds::open(data_dir, config.resume_seconds);
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
-    Ok(Kept { book, gate, store, worlds, store_thread, worlds_thread })
+    Ok(Kept { book, gate, store, worlds, _lock: lock, store_thread, worlds_thread })
+}
+
+/// Keeps other servers from the same data directory, until the process ends, however it does.
+fn lock(data_dir: &Path) -> Result<File> {
+    let path = data_dir.join("lock");
+    let file = File::options().create(true).write(true).truncate(false).open(&path);
+    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!(
+            "another server uses {}; stop it, or give this one a data directory of its own",
+            data_dir.display()
+        ),
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(%error, "the data directory cannot be locked: let no other server use it");
+            Ok(file)
+        }
+    }
 }
 
 /// Makes the first token of an admin, and puts it into a file that only the server's user can read.
@@ -106,8 +127,9 @@ impl Kept {
 
     /// Writes all that is left.
     pub(crate) fn close(self) {
-        if !self.worlds_thread.end() || !self.store_thread.end() {
-            tracing::error!("a thread that writes panicked; what it had is lost");
+        let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
+        if have_ended.contains(&false) {
+            tracing::error!("a thread that writes panicked or hangs; what it had is lost");
         }
     }
 }

@@ -44,7 +44,7 @@ use crate::config::Config;
 use crate::logging::LogHandle;
 use crate::people::{BadSpan, BadSubject, Book};
 use crate::reload::Reloader;
-use crate::store::{AuditLine, Change, Store, StoreError, Written};
+use crate::store::{AuditLine, Change, Store, StoreError, Writing, Written};
 
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
 const EVENTS_MAX: usize = 1024;
@@ -185,15 +185,14 @@ impl Host {
         let _ = self.events.send(event);
     }
 
-    /// Writes an act into the audit log, together with what it changes. Returns what to say of it
-    /// where that is not on the disk yet.
-    async fn record(
+    /// Begins to write an act into the audit log, together with what it changes.
+    fn record(
         &self,
         by: &Author,
         act: &'static str,
         (whom, why, detail): (Option<String>, Option<String>, Option<String>),
         mut changes: Vec<Change>,
-    ) -> Result<Written, ActError> {
+    ) -> Result<Writing, ActError> {
         let line = AuditLine {
             time: Clock::unix_secs(),
             author: by.name.clone(),
@@ -206,7 +205,7 @@ impl Host {
         tracing::info!( act, by = by.name, role = %by.role, whom, why, detail, "an act of the host");
         self.tell(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
-        Ok(self.store.write(changes).await?)
+        Ok(self.store.begin(changes)?)
     }
 }
 

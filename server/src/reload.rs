@@ -134,6 +134,7 @@ impl Reloader {
             changed.push(Change { setting: "certificate".to_owned(), from, to, restart: None });
         }
         server.set_seats_per_address(after.seats_per_address);
+        config.send_replace(Arc::new(after.clone()));
         let rooms = room_changes(after);
         if room_changes(before) != rooms {
             // One that stands still takes it over when it goes on.
@@ -141,7 +142,6 @@ impl Reloader {
                 tracing::warn!(%error, "a room has not taken over the settings yet");
             }
         }
-        config.send_replace(Arc::new(after.clone()));
         Ok(ReloadReport { changed, needs_restart })
     }
 

@@ -37,6 +37,8 @@ const JOBS_MAX: usize = 1024;
 const PENDING_MAX: usize = 10_000;
 /// Time from one attempt to write what is pending to the next.
 const RETRY: Duration = Duration::from_secs(5);
+/// Longest time for which the end of the process waits for it.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Name of the file in the data directory.
 pub const FILE: &str = "phaselock.db";
 
@@ -61,6 +63,20 @@ pub enum StoreError {
     Read(#[from] rusqlite::Error),
     #[error("cannot back up to {}: {reason}", file.display())]
     Backup { file: PathBuf, reason: String },
+}
+
+/// Changes that are being written.
+#[derive(Debug)]
+pub struct Writing(Option<oneshot::Receiver<Written>>);
+
+impl Writing {
+    /// Waits until they are on the disk, or kept in memory for it.
+    pub async fn done(self) -> Result<Written, StoreError> {
+        match self.0 {
+            Some(written) => written.await.map_err(|_| StoreError::Stopped),
+            None => Ok(Written::Later),
+        }
+    }
 }
 
 type Reading = Box<dyn FnOnce(&Connection) + Send>;
@@ -151,13 +167,18 @@ impl Store {
 
     /// Writes changes, all or none, and waits until they are on the disk, or kept in memory for it.
     pub async fn write(&self, changes: Vec<Change>) -> Result<Written, StoreError> {
+        self.begin(changes)?.done().await
+    }
+
+    /// Begins to write changes, which goes on whoever waits for it.
+    pub fn begin(&self, changes: Vec<Change>) -> Result<Writing, StoreError> {
         let (done, written) = oneshot::channel();
         match self.jobs.try_send(Job::Write { changes, done: Some(done) }) {
-            Ok(()) => written.await.map_err(|_| StoreError::Stopped),
+            Ok(()) => Ok(Writing(Some(written))),
             // The thread has too much to do; it takes them with its next job.
             Err(TrySendError::Full(Job::Write { changes, .. })) => {
                 self.overflow.lock().unwrap_or_else(PoisonError::into_inner).extend(changes);
-                Ok(Written::Later)
+                Ok(Writing(None))
             }
             Err(_) => Err(StoreError::Stopped),
         }
@@ -224,9 +245,19 @@ impl Thread {
 
     /// Writes what is left, and ends the thread. Returns false if it has panicked.
     pub fn end(self) -> bool {
-        // A thread that has ended takes no word.
-        let _ = self.jobs.send(Job::End);
-        self.thread.join().is_ok()
+        let end = Instant::now() + END_TIMEOUT;
+        let mut word = Some(Job::End);
+        while !self.thread.is_finished() && Instant::now() < end {
+            // A thread with too much to do takes it later; one that has ended takes none.
+            if let Some(job) = word.take()
+                && let Err(TrySendError::Full(job)) = self.jobs.try_send(job)
+            {
+                word = Some(job);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        // One that hangs at a disk is left behind.
+        self.thread.is_finished() && self.thread.join().is_ok()
     }
 }
 
@@ -302,7 +333,12 @@ impl Keeping {
             return;
         }
         let begun = Instant::now();
-        let written = changes::write(&mut self.connection, &self.pending);
+        let written = changes::write(&mut self.connection, &self.pending).or_else(|error| {
+            match changes::is_of_the_disk(&error) {
+                true => Err(error),
+                false => self.write_each(),
+            }
+        });
         let took = begun.elapsed();
         let mut health = self.health();
         health.times.add(took);
@@ -330,6 +366,26 @@ impl Keeping {
                 self.bound();
             }
         }
+    }
+
+    /// Writes change by change, and leaves out those that the database can never take.
+    fn write_each(&mut self) -> rusqlite::Result<()> {
+        while let Some(change) = self.pending.pop_front() {
+            let alone = VecDeque::from([change]);
+            match changes::write(&mut self.connection, &alone) {
+                Err(error) if changes::is_of_the_disk(&error) => {
+                    self.pending.extend(alone);
+                    self.pending.rotate_right(1);
+                    return Err(error);
+                }
+                Err(error) => {
+                    tracing::error!(change = ?alone[0], %error, "a change cannot be kept, and is lost");
+                    self.health().lost += 1;
+                }
+                Ok(()) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Forgets what matters least, if too much is pending.

@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::wire::rooms::RoomCode;
@@ -21,6 +22,10 @@ const MAGIC: [u8; 8] = *b"phl-room";
 const HEAD_BYTES: usize = 8 + 8 + 1 + 32;
 /// Bytes of a file at most: far more than the greatest world takes.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Longest time for which the end of the process waits for the last rooms.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// Seconds by which the clock may have been set back since a room was kept.
+const SET_BACK_MAX: i64 = 86_400;
 /// End of a file's name.
 const END: &str = "room";
 
@@ -74,7 +79,9 @@ impl Worlds {
                     None => drop(old.insert(path)),
                 },
                 // Half a file of a server that was killed while it wrote.
-                _ => drop(old.insert(path)),
+                _ if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
+                // Somebody else's.
+                _ => {}
             }
         }
         for path in old {
@@ -120,8 +127,7 @@ fn read(path: &Path, secs_max: u32) -> Option<(bool, Vec<u8>)> {
     }
     let time = time.try_into().map_or(0, i64::from_le_bytes);
     let age = Clock::unix_secs() - time;
-    // A clock that was set back makes no room young for ever.
-    let is_young = (-60..=i64::from(secs_max)).contains(&age);
+    let is_young = (-SET_BACK_MAX..=i64::from(secs_max)).contains(&age);
     is_young.then(|| (is_open != [0], checkpoint.to_vec()))
 }
 
@@ -228,7 +234,12 @@ impl WorldsThread {
     pub fn end(self) -> bool {
         self.shared.jobs().ends = true;
         self.shared.changed.notify_all();
-        self.thread.join().is_ok()
+        let end = Instant::now() + END_TIMEOUT;
+        while !self.thread.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // One that hangs at a disk is left behind.
+        self.thread.is_finished() && self.thread.join().is_ok()
     }
 }
 

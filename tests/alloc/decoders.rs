@@ -163,7 +163,7 @@ const DECODERS: [Decoder; 9] = [
         },
         // The TOML library's syntax tree; the host wrote the file, and it has at most 64 KiB.
         multiple: 512,
-        base: FILE_BYTES_BASE,
+        base: 1024 * 1024, // The command line's parser, with its subcommands.
         proper: || corpus("config"),
         greedy: |size| format!("name = [{}]", "0,".repeat(size / 2)).into_bytes(),
     },

@@ -113,7 +113,8 @@ impl Look {
         let of = move |room: &RoomFigures| {
             (vec![("room", room.status.code.as_str().to_owned())], value(room))
         };
-        self.rooms.iter().map(of)
+        // A code that somebody made up is for those who know it, and would be a label for ever.
+        self.rooms.iter().filter(|room| room.is_open).map(of)
     }
 
     /// How many players there are in each class of a duration.

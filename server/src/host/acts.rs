@@ -120,16 +120,22 @@ impl Host {
             text = ban.goodbye(ban.made);
         }
         let order = Command::Kick { player: person.player, text };
-        match self.handle.command_in(&person.room, order).await {
-            // The ban holds, and is written.
-            Err(error) if span.is_some() => {
-                tracing::debug!(%error, name = person.name, "already gone");
-            }
-            put_out => put_out?,
-        }
         let detail = span.map(|span| format!("for {span}"));
-        let whom = (Some(describe(&person)), Some(reason), detail);
-        let written = self.record(by, "kick", whom, changes).await?;
+        let record = (Some(describe(&person)), Some(reason), detail);
+        let written = match span {
+            None => {
+                self.handle.command_in(&person.room, order).await?;
+                self.record(by, "kick", record, changes)?.done().await?
+            }
+            Some(_) => {
+                // The ban holds and is being written, also if the player has just gone.
+                let writing = self.record(by, "kick", record, changes)?;
+                if let Err(error) = self.handle.command_in(&person.room, order).await {
+                    tracing::debug!(%error, name = person.name, "already gone");
+                }
+                writing.done().await?
+            }
+        };
         Ok(done(format!("{} is put out", person.name), written))
     }
 
@@ -197,8 +203,10 @@ impl Host {
         );
         let detail = request.span.clone().unwrap_or_else(|| "forever".into());
         let record = (Some(whom.clone()), Some(reason), Some(detail));
-        let written = self.record(by, act.as_str(), record, changes).await?;
+        // It is being written while the players hear of it, however long the disk takes.
+        let writing = self.record(by, act.as_str(), record, changes)?;
         self.enforce(act, &made).await;
+        let written = writing.done().await?;
         let verb = if act == Act::Ban { "banned" } else { "muted" };
         Ok((made, done(format!("{whom} is {verb}"), written), written))
     }
@@ -309,7 +317,8 @@ impl Host {
             Act::Ban => ("unban", "banned"),
             Act::Mute => ("unmute", "muted"),
         };
-        let written = self.record(by, act, (Some(whom.clone()), None, None), vec![change]).await?;
+        let written =
+            self.record(by, act, (Some(whom.clone()), None, None), vec![change])?.done().await?;
         Ok(done(format!("{whom} is {verb} no more"), written))
     }
 
@@ -340,7 +349,8 @@ impl Host {
         }
         self.tell(super::HostEvent::said(code.as_ref(), text));
         let detail = Some(clean(text));
-        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new())
+        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new())?
+            .done()
             .await?;
         Ok(())
     }
@@ -388,7 +398,8 @@ impl Host {
             None => format!("{whom} has no role any more"),
         };
         let detail = Some(role.map_or("none".to_owned(), |role| role.to_string()));
-        let written = self.record(by, "role", (Some(whom), None, detail), vec![change]).await?;
+        let written =
+            self.record(by, "role", (Some(whom), None, detail), vec![change])?.done().await?;
         Ok(done(text, written))
     }
 }

@@ -39,6 +39,12 @@ fn span(text: &str) -> (Option<&str>, &str) {
     }
 }
 
+/// A player as the author of an act: names are decoration.
+fn named(person: &Person) -> String {
+    let key: String = person.key.to_string().chars().take(8).collect();
+    format!("{} [{key}]", person.name)
+}
+
 impl Host {
     /// Carries out a line of a player, and answers that player alone.
     pub(super) async fn handle_line(&self, person: &Person, line: &str) {
@@ -69,7 +75,7 @@ impl Host {
                 format!("there is no command /{command} for you; /help lists those that are");
             return Err(ActError::Bad(text));
         };
-        let by = Author { name: person.name.clone(), role: role.unwrap_or(Role::Viewer) };
+        let by = Author { name: named(person), role: role.unwrap_or(Role::Viewer) };
         let usage = || ActError::Bad(format!("write /{name} {usage}"));
         let (who, after) = word(rest);
         let here = Some(person.room.as_str().to_owned());

@@ -7,17 +7,21 @@ use std::time::Duration;
 
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
-use phaselock::server::{Event, MemberStats};
+use phaselock::server::{Command, Event, MemberStats};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::RoomEvent;
+use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::view::{DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView};
 use super::{Host, Person};
+use crate::people::{Act, Role};
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
+/// Commands of players that are carried out at a time; of more, some are not heard. Arbitrary.
+const COMMANDS_MAX: usize = 16;
 /// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
 const NUMBERS_MAX: usize = 4096;
 
@@ -27,8 +31,21 @@ pub async fn listen(host: Arc<Host>) {
     // Before this nobody listened.
     host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
     let mut numbers = BTreeMap::new();
+    let busy = Arc::new(Semaphore::new(COMMANDS_MAX));
     loop {
         match news.recv().await {
+            Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
+                // Of a command that the rooms or the disk hold up nothing else has to wait.
+                let person = host.roster().at(&room, player).cloned();
+                if let (Some(person), Ok(permit)) = (person, Arc::clone(&busy).try_acquire_owned())
+                {
+                    let host = Arc::clone(&host);
+                    tokio::spawn(async move {
+                        let _permit = permit;
+                        host.handle_line(&person, &text).await;
+                    });
+                }
+            }
             Ok(told) => host.hear(told, &mut numbers).await,
             Err(RecvError::Lagged(lost)) => {
                 tracing::warn!(lost, "the host missed news of the rooms");
@@ -56,6 +73,9 @@ impl Host {
                 let address = address.map(|it| it.to_string());
                 self.joins.fetch_add(1, Ordering::Relaxed);
                 self.note_session(key, &name, now);
+                if let Some(person) = &person {
+                    self.put_out_if_banned(person, now).await;
+                }
                 HostEvent::Joined {
                     room: code,
                     seat: player.0,
@@ -87,12 +107,6 @@ impl Host {
             Event::Chat { player, text } => {
                 HostEvent::Chat { room: Some(code), seat: Some(player.0), name: name(), text }
             }
-            Event::Asked { text, .. } => {
-                if let Some(person) = person {
-                    self.handle_line(&person, &text).await;
-                }
-                return;
-            }
             Event::Game { name } => {
                 numbers.remove(&room);
                 HostEvent::Game { room: code, name: name.to_owned() }
@@ -103,6 +117,7 @@ impl Host {
                 }
                 HostEvent::Round { room: code, played }
             }
+            Event::Report { value, .. } if !value.is_finite() => return,
             Event::Report { name: measure, player, value } => {
                 if let Some((player, person)) = player.zip(person.as_ref()) {
                     let numbers = numbers.entry(room).or_default();
@@ -116,6 +131,17 @@ impl Host {
             _ => return,
         };
         self.tell(news);
+    }
+
+    /// Puts a player out whose ban was made while the hello was on its way.
+    async fn put_out_if_banned(&self, person: &Person, now: i64) {
+        let is_trusted = self.book.role(person.key) >= Some(Role::Moderator);
+        let address = person.address.map(|it| it.ip()).filter(|_| !is_trusted);
+        if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {
+            let order = Command::Kick { player: person.player, text: ban.goodbye(now) };
+            // Gone by now, if it fails.
+            let _ = self.handle.command_in(&person.room, order).await;
+        }
     }
 
     fn note_session(&self, key: PublicKey, name: &str, time: i64) {

@@ -80,7 +80,7 @@ impl Host {
         let act = if game.is_some() { "game" } else { "round" };
         let whom = code.map(|code| format!("room {code}"));
         let written =
-            self.record(by, act, (whom, None, game.map(str::to_owned)), Vec::new()).await?;
+            self.record(by, act, (whom, None, game.map(str::to_owned)), Vec::new())?.done().await?;
         let text =
             game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
         Ok(done(text, written))
@@ -116,8 +116,10 @@ impl Host {
             drained => drained?,
         }
         let detail = format!("within {} s", within.as_secs());
-        let written =
-            self.record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new()).await?;
+        let written = self
+            .record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new())?
+            .done()
+            .await?;
         Ok(done("the server is drained".into(), written))
     }
 
@@ -128,7 +130,7 @@ impl Host {
             return Err(ActError::Bad("the server is not drained".into()));
         }
         self.handle.command(Command::Undrain).await?;
-        let written = self.record(by, "undrain", (None, None, None), Vec::new()).await?;
+        let written = self.record(by, "undrain", (None, None, None), Vec::new())?.done().await?;
         Ok(done("the server goes on".into(), written))
     }
 
@@ -145,7 +147,7 @@ impl Host {
         };
         let names: Vec<_> = report.changed.iter().map(|it| &*it.setting).collect();
         let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
-        self.record(by, "reload", (None, None, detail), Vec::new()).await?;
+        self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
         Ok(report)
     }
 
@@ -153,8 +155,10 @@ impl Host {
     pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         self.log.set_filter(filter).map_err(|error| ActError::Bad(error.to_string()))?;
-        let written =
-            self.record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new()).await?;
+        let written = self
+            .record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new())?
+            .done()
+            .await?;
         Ok(done(format!("the log has {filter}"), written))
     }
 
@@ -169,8 +173,10 @@ impl Host {
             return Err(ActError::Bad(text.into()));
         }
         let bytes = self.store.backup(self.facts.data_dir.join(file)).await?;
-        let written =
-            self.record(by, "backup", (None, None, Some(file.to_owned())), Vec::new()).await?;
+        let written = self
+            .record(by, "backup", (None, None, Some(file.to_owned())), Vec::new())?
+            .done()
+            .await?;
         Ok((done(format!("the database is copied to {file}"), written), bytes))
     }
 
@@ -191,34 +197,46 @@ impl Host {
             );
             return Err(ActError::Bad(text));
         }
+        if role != Role::Admin {
+            self.keep_an_admin(name)?;
+        }
         let token = new_token()?;
         let change = self
             .book
             .set_token(name, Some((hash_of(&token), role)), Clock::unix_secs())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let detail = Some(role.to_string());
-        self.record(by, "token", (Some(name.to_owned()), None, detail), vec![change]).await?;
+        self.record(by, "token", (Some(name.to_owned()), None, detail), vec![change])?
+            .done()
+            .await?;
         Ok(token)
+    }
+
+    /// Refuses to change the last token of an admin, so that nobody is shut out.
+    fn keep_an_admin(&self, name: &str) -> Result<(), ActError> {
+        let tokens = self.book.tokens();
+        let mut admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin);
+        if admins.all(|(it, ..)| it == name) {
+            let text = "this is the last token of an admin; make another one first";
+            return Err(ActError::Bad(text.into()));
+        }
+        Ok(())
     }
 
     /// Takes a token away. The last one of an admin stays, so that nobody is shut out.
     pub async fn drop_token(&self, by: &Author, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let tokens = self.book.tokens();
-        let Some((_, role, _)) = tokens.iter().find(|(it, ..)| it == name) else {
+        if !tokens.iter().any(|(it, ..)| it == name) {
             return Err(ActError::NotFound(format!("there is no token {name:?}")));
-        };
-        let admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin).count();
-        if *role == Role::Admin && admins == 1 {
-            let text = "this is the last token of an admin; make another one first";
-            return Err(ActError::Bad(text.into()));
         }
+        self.keep_an_admin(name)?;
         let change = self
             .book
             .set_token(name, None, Clock::unix_secs())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let record = (Some(name.to_owned()), None, Some("none".to_owned()));
-        let written = self.record(by, "token", record, vec![change]).await?;
+        let written = self.record(by, "token", record, vec![change])?.done().await?;
         Ok(done(format!("the token {name} is gone"), written))
     }
 }

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 65] = [
+const EVENTS: [(&str, &str); 67] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -54,6 +54,8 @@ const EVENTS: [(&str, &str); 65] = [
     ("a room has not taken over the settings", "room_settings_late"),
     ("rooms stand still", "rooms_stalled"),
     ("lines of the log were dropped", "log_dropped"),
+    ("a change cannot be kept", "database_change_lost"),
+    ("the data directory cannot be locked", "data_dir_unlocked"),
     ("the first token of an admin", "first_token"),
     ("the administration listens", "administration_listening"),
     ("the administration has no listener", "administration_failed"),

@@ -28,10 +28,16 @@ pub struct GivenRole {
     pub made: i64,
 }
 
-/// There is no room for more.
+/// The book refuses a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are {0} of these already; take some away first")]
-pub struct TooMany(usize);
+pub enum BookError {
+    /// There is no room for more.
+    #[error("there are {0} of these already; take some away first")]
+    TooMany(usize),
+    /// One of a higher role stands already.
+    #[error("somebody with a higher role has made one already")]
+    Higher,
+}
 
 #[derive(Debug, Default)]
 struct Lists {
@@ -73,15 +79,21 @@ impl Book {
 
     /// Adds a ban or a mute, whose number it gives. One against the same subject gives way; so do
     /// those that are over.
-    pub fn add(&self, mut sentence: Sentence) -> Result<(Sentence, Vec<Change>), TooMany> {
+    pub fn add(&self, mut sentence: Sentence) -> Result<(Sentence, Vec<Change>), BookError> {
         let mut lists = self.lists_mut();
+        let same = |it: &&Sentence| {
+            it.act == sentence.act && it.subject == sentence.subject && it.holds(sentence.made)
+        };
+        if lists.sentences.values().find(same).is_some_and(|it| it.role > sentence.role) {
+            return Err(BookError::Higher);
+        }
         let gives_way = |it: &Sentence| {
             it.act == sentence.act && it.subject == sentence.subject || !it.holds(sentence.made)
         };
         let old: Vec<_> =
             lists.sentences.values().filter(|it| gives_way(it)).map(|it| it.id).collect();
         if lists.sentences.len() - old.len() >= SENTENCES_MAX {
-            return Err(TooMany(SENTENCES_MAX));
+            return Err(BookError::TooMany(SENTENCES_MAX));
         }
         let mut changes: Vec<_> = old.iter().map(|id| Change::Lift(*id)).collect();
         old.iter().for_each(|id| drop(lists.sentences.remove(id)));
@@ -132,7 +144,7 @@ impl Book {
     }
 
     /// Gives a player a role, or takes it away (none).
-    pub fn set_role(&self, key: PublicKey, given: Option<GivenRole>) -> Result<Change, TooMany> {
+    pub fn set_role(&self, key: PublicKey, given: Option<GivenRole>) -> Result<Change, BookError> {
         let mut lists = self.lists_mut();
         let (name, role, author, made) = match &given {
             Some(it) => (it.name.clone(), Some(it.role), it.author.clone(), it.made),
@@ -141,7 +153,7 @@ impl Book {
         match given {
             Some(given) => {
                 if lists.roles.len() >= GRANTS_MAX && !lists.roles.contains_key(&key) {
-                    return Err(TooMany(GRANTS_MAX));
+                    return Err(BookError::TooMany(GRANTS_MAX));
                 }
                 lists.roles.insert(key, given);
             }
@@ -172,12 +184,12 @@ impl Book {
         name: &str,
         grant: Option<(String, Role)>,
         made: i64,
-    ) -> Result<Change, TooMany> {
+    ) -> Result<Change, BookError> {
         let mut lists = self.lists_mut();
         match &grant {
             Some((hash, role)) => {
                 if lists.tokens.len() >= GRANTS_MAX && !lists.tokens.contains_key(name) {
-                    return Err(TooMany(GRANTS_MAX));
+                    return Err(BookError::TooMany(GRANTS_MAX));
                 }
                 lists.tokens.insert(name.to_owned(), (hash.clone(), *role, made));
             }

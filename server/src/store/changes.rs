@@ -128,6 +128,18 @@ impl Change {
     }
 }
 
+/// True for errors after which another attempt makes sense: it is the disk's, or another program's.
+pub(super) fn is_of_the_disk(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
+    let never = [
+        ErrorCode::ConstraintViolation,
+        ErrorCode::TypeMismatch,
+        ErrorCode::TooBig,
+        ErrorCode::ParameterOutOfRange,
+    ];
+    error.sqlite_error_code().is_some_and(|code| !never.contains(&code))
+}
+
 /// Writes all in one transaction.
 pub(super) fn write(
     connection: &mut Connection,

@@ -23,6 +23,8 @@ use crate::wire::text::clean_name;
 
 use super::control::Event;
 
+/// Resume tokens that a room may have given after its last checkpoint: far more than it can.
+const TOKENS_BETWEEN: u64 = 1 << 16;
 /// Version of the layout.
 const FORMAT: u16 = 1;
 
@@ -200,7 +202,9 @@ impl Kept {
         host.epoch = epoch;
         (host.config.seed, host.config.map_seed) = (self.seed, self.map_seed);
         (host.number, host.epoch_number) = (self.number, self.epoch_number);
-        (host.next_player, host.next_token) = (self.next_player, self.next_token);
+        // Some were given since, of which nobody knows any more.
+        host.next_token = self.next_token.wrapping_add(TOKENS_BETWEEN);
+        host.next_player = self.next_player;
         let bots = host.config.bots.min(BOTS_MAX);
         // With nobody in it, and no bots, who have their places in the world already.
         let rotation = Rotation { host, tick, members: Vec::new(), bots: Vec::new() };

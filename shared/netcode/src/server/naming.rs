@@ -46,7 +46,12 @@ pub(super) fn checked(stated: &str) -> Result<String, BadName> {
     if mixes_scripts(&name) {
         return Err(BadName::Mixed);
     }
-    let is_reserved = |part: &str| RESERVED.iter().any(|word| folded(word) == folded(part));
+    let is_reserved = |part: &str| {
+        let part = part.trim_matches(|c: char| c.is_numeric());
+        RESERVED
+            .iter()
+            .any(|word| [folded(word), folded(&format!("{word}s"))].contains(&folded(part)))
+    };
     let mut words = name.split(|c: char| !c.is_alphanumeric());
     if is_reserved(&name) || words.any(is_reserved) {
         return Err(BadName::Reserved);
@@ -131,6 +136,8 @@ mod tests {
             ("[host]", BadName::Reserved),
             ("\u{441}onsole", BadName::Mixed),
             ("5ystem admin", BadName::Reserved),
+            ("Admin1", BadName::Reserved),
+            ("the admins", BadName::Reserved),
         ] {
             assert_eq!(checked(name), Err(error), "{name}");
         }

@@ -176,19 +176,25 @@ impl Directory {
     }
 
     /// Lists the rooms that were kept of the server before, each with true if anybody is led there.
-    pub(super) fn list_kept(&self, rooms: Vec<(RoomCode, bool)>) {
+    /// Returns those for which there is no room.
+    pub(super) fn list_kept(&self, rooms: Vec<(RoomCode, bool)>) -> Vec<RoomCode> {
         let mut list = self.list();
+        let mut left_out = Vec::new();
         for (code, is_open) in rooms {
             let mut listed = list.rooms.values();
-            if listed.all(|entry| entry.figures.status.code != code)
-                && list.rooms.len() < list.rooms_max
-            {
+            if listed.any(|entry| entry.figures.status.code == code) {
+                continue;
+            }
+            if list.rooms.len() >= list.rooms_max {
+                left_out.push(code);
+            } else {
                 let id = list.make(Some(&code), LocalTime(0));
                 if let Some(entry) = list.rooms.get_mut(&id) {
                     entry.figures.is_open = is_open;
                 }
             }
         }
+        left_out
     }
 
     /// True if anybody is led to a room.
@@ -337,6 +343,7 @@ impl Directory {
         let mut list = self.list();
         let mut entry = list.rooms.remove(&room)?;
         entry.seats.clear();
+        entry.figures.measured = Arc::default();
         entry.figures.seats_taken = 0;
         entry.coming = 0;
         let id = list.next_id();

@@ -298,7 +298,11 @@ impl Server {
         let start = clock.instant(LocalTime(0)).into_std();
         let places = SharedPlaces::new(places, doorkeeping, keys.secret, start);
         if let Some(keeper) = &plan.hosting.keeper {
-            host.directory.list_kept(keeper.kept());
+            for room in host.directory.list_kept(keeper.kept()) {
+                // Much later it would be a world of ghosts.
+                drop(keeper.take(&room));
+                keeper.forget(&room);
+            }
         }
         // Nothing has set it before: a server runs once.
         let has_rotation = plan.games.len() > 1;

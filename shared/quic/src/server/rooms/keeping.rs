@@ -42,8 +42,10 @@ impl Rooms {
         let seats = room.seats_taken();
         tracing::info!(game = entry.name, seats, "the game goes on where the server ended");
         drop(inside);
-        (running.game, running.room) = (index, Some(room));
+        (running.game, running.room, running.is_kept) = (index, Some(room), true);
         self.measure(id);
+        // Whose seats these are must be known before anybody is led to a room.
+        self.tell_events(id);
         true
     }
 
