@@ -1,7 +1,7 @@
 //! The gate: who may come in, by the book and by the host's rules.
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use phaselock_quic::server::Gate;
 
 use super::{Act, Book, Role};
 
-/// Time for which an address is not heard again that was turned away.
+/// Time for which an address is not heard again that is banned and was told so.
 const TURNED_AWAY: Duration = Duration::from_secs(1);
 /// Addresses that are remembered for that. Arbitrary; of more, some are told more often.
 const ADDRESSES_MAX: usize = 4096;
@@ -92,10 +92,18 @@ impl Gatekeeper {
     }
 }
 
+/// The address, or the beginning of the /64 that one customer of IPv6 has.
+fn home(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(it) => it.into(),
+        IpAddr::V6(it) => Ipv6Addr::from_bits(it.to_bits() & !u128::from(u64::MAX)).into(),
+    }
+}
+
 impl Gate for Gatekeeper {
     fn lets_knock(&self, address: IpAddr) -> bool {
         let turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = turned_away.get(&address.to_canonical());
+        let at = turned_away.get(&home(address));
         at.is_none_or(|at| at.elapsed() >= TURNED_AWAY)
     }
 
@@ -106,7 +114,10 @@ impl Gate for Gatekeeper {
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
         let (ip, now) = (address.ip().to_canonical(), Clock::unix_secs());
         if let Err(goodbye) = self.check(hello, ip, now) {
-            self.note(ip);
+            // Neighbours of one who has no password, or whose key is banned, may knock on.
+            if self.book.against(Act::Ban, None, Some(ip), now).is_some() {
+                self.note(home(ip));
+            }
             return Err(goodbye);
         }
         let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
