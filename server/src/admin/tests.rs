@@ -182,7 +182,8 @@ impl Reader {
         let mut stream = TcpStream::connect(served.admin).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time");
         let request = format!(
-            "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+            "GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+             Authorization: Bearer {token}\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).expect("it takes it");
         Self(BufReader::new(stream))
