@@ -53,12 +53,15 @@ struct Shared {
     changed: Condvar,
 }
 
+/// Checkpoints of rooms, each with true if anybody is led there.
+type KeptRooms = BTreeMap<RoomCode, (bool, Vec<u8>)>;
+
 /// Rooms in files.
 #[derive(Clone, Debug)]
 pub struct Worlds {
     shared: Arc<Shared>,
     /// Rooms of the server before, until they are taken.
-    kept: Arc<Mutex<BTreeMap<RoomCode, (bool, Vec<u8>)>>>,
+    kept: Arc<Mutex<KeptRooms>>,
 }
 
 impl Worlds {

@@ -116,6 +116,11 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     for (player, was) in before.iter().zip(&scored) {
         assert_eq!(score(&sim, *player), *was);
     }
+    // Killed once more before anybody was back, they are still expected.
+    let kept = sim.room.checkpoint(sim.now).expect("it can be written");
+    let config = RoomConfig { resume: Micros::from_ms(5000), ..room_config(7, 2) };
+    sim.room = restored(&kept, config, sim.now);
+    assert_eq!(sim.room.seats_taken(), 5);
     // One stays away.
     sim.clients[clients[4]].stalled = true;
     sim.run(2.0);

@@ -95,7 +95,7 @@ impl Client {
             let same = |field: &str| {
                 it[field].as_str().is_some_and(|value| value.eq_ignore_ascii_case(text))
             };
-            it["id"].to_string() == text || same("subject") || same("name")
+            it["id"].as_i64().map(Ok) == Some(text.parse()) || same("subject") || same("name")
         };
         let found: Vec<_> = all.iter().filter(is_meant).collect();
         if found.is_empty() {

@@ -121,7 +121,8 @@ impl<G: Game> Room<G> {
             played: now - member.joined,
         };
         // Who never said more than hello has nothing to come back to.
-        let seats = self.members.values().filter(|seated| seated.member.stats.accepted > 0);
+        let has_played = |member: &Member| member.stats.accepted > 0 || member.away_until.is_some();
+        let seats = self.members.values().filter(|seated| has_played(&seated.member));
         let Host { config, number, epoch_number, next_player, next_token, .. } = &self.host;
         let kept = Kept {
             hash: game_hash::<G>(),

@@ -21,6 +21,7 @@ use crate::limits::{
 use crate::time::{LocalTime, Offset, Rates, Tick};
 
 /// From a client.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClientMessage {
     /// The first message of whoever wants to play.
