@@ -26,7 +26,7 @@ mod signals;
 mod status;
 pub mod store;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod worlds;
 
 pub use run::run;

@@ -12,7 +12,7 @@ use ureq::http::{Method, Request, Response};
 use super::PAGE_POLICY;
 use super::stream::STREAMS_MAX;
 use crate::people::Role;
-use crate::testing::{PATIENCE, Served, author, serve};
+use crate::tests::{PATIENCE, Served, author, serve};
 
 const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
 

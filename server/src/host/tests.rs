@@ -8,7 +8,7 @@ use phaselock::wire::disconnect::Code;
 use super::{ActError, BanRequest, DrainRequest, Host, Whom};
 use crate::people::{Act, Right, Role, Rules, parse_key};
 use crate::store::{audit_of, results_of};
-use crate::testing::{Served, author, serve};
+use crate::tests::{Served, author, serve};
 
 fn whom(who: &str) -> Whom {
     Whom { who: who.into(), room: None }
