@@ -99,7 +99,7 @@ pub enum Asked {
         /// Time from the question to the answer.
         round_trip: Duration,
     },
-    /// It does not answer; the sentence says why.
+    /// No answer; the sentence says why.
     Silent(String),
 }
 
