@@ -78,7 +78,10 @@ fn lock(data_dir: &Path) -> Result<File> {
             data_dir.display()
         ),
         Err(TryLockError::Error(error)) => {
-            tracing::warn!(%error, "the data directory cannot be locked: let no other server use it");
+            tracing::warn!(
+                %error,
+                "the data directory cannot be locked: let no other server use it"
+            );
             Ok(file)
         }
     }

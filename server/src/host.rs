@@ -1,6 +1,6 @@
 //! The host's side of a running server: who is here, what is done to whom, and what is told of it.
 //!
-//! It runs on a thread of its own, beside the interface: nothing in it can hold up a room.
+//! A thread of its own runs it, beside the interface: nothing in it can hold up a room.
 //!
 //! ```text
 //! host        roster and figures            acts    kick, ban, mute, ... each with its audit line
@@ -202,7 +202,8 @@ impl Host {
             why: why.clone().filter(|why| !why.is_empty()),
             detail: detail.clone(),
         };
-        tracing::info!( act, by = by.name, role = %by.role, whom, why, detail, "an act of the host");
+        let role = by.role;
+        tracing::info!(act, by = by.name, %role, whom, why, detail, "an act of the host");
         self.tell(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
         Ok(self.store.begin(changes)?)

@@ -43,7 +43,7 @@ pub struct Sentence {
     pub id: i64,
     /// Ban or mute.
     pub act: Act,
-    /// Whom it is against.
+    /// Key, address or network that it is against.
     pub subject: Subject,
     /// The player's name at the time, if there was one.
     pub name: Option<String>,

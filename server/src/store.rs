@@ -1,4 +1,4 @@
-//! What must survive the server: bans, mutes, roles, tokens, the audit log, results and records,
+//! The server's memory beyond its end: bans, mutes, roles, tokens, audit log, results and records,
 //! in one SQLite database in the data directory.
 //!
 //! A thread of its own has the database. Whoever changes something waits until it is on the disk;
@@ -360,7 +360,10 @@ impl Keeping {
                     Some(format!("changes are kept in memory, since the disk fails: {error}"));
                 drop(health);
                 if is_new {
-                    tracing::error!(%error, "the database takes no changes; they are kept in memory");
+                    tracing::error!(
+                        %error,
+                        "the database takes no changes; they are kept in memory"
+                    );
                 }
                 self.retry_at = Some(Instant::now() + RETRY);
                 self.bound();
@@ -379,7 +382,11 @@ impl Keeping {
                     return Err(error);
                 }
                 Err(error) => {
-                    tracing::error!(change = ?alone[0], %error, "a change cannot be kept, and is lost");
+                    tracing::error!(
+                        change = ?alone[0],
+                        %error,
+                        "a change cannot be kept, and is lost"
+                    );
                     self.health().lost += 1;
                 }
                 Ok(()) => {}

@@ -117,7 +117,7 @@ impl Look {
         self.rooms.iter().filter(|room| room.is_open).map(of)
     }
 
-    /// How many players there are in each class of a duration.
+    /// Numbers of players in each class of a duration.
     fn spread(
         &self,
         to: &mut DescriptorEncoder<'_>,

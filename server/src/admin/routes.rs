@@ -67,7 +67,8 @@ pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>>
 }
 
 /// Puts a player out.
-#[utoipa::path(post, path = "/v1/kick", request_body = Kick, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/kick",
+    request_body = Kick, responses((status = 200, body = Done)))]
 pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick>) -> Answer<Done> {
     Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
 }
@@ -95,7 +96,8 @@ pub(super) async fn ban(
 }
 
 /// Lifts a ban.
-#[utoipa::path(delete, path = "/v1/bans/{id}", params(("id" = i64, Path, description = "Its number")),
+#[utoipa::path(delete, path = "/v1/bans/{id}",
+    params(("id" = i64, Path, description = "Its number")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unban(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Ban, id).await?))
@@ -120,7 +122,8 @@ pub(super) async fn mute(
 }
 
 /// Lifts a mute.
-#[utoipa::path(delete, path = "/v1/mutes/{id}", params(("id" = i64, Path, description = "Its number")),
+#[utoipa::path(delete, path = "/v1/mutes/{id}",
+    params(("id" = i64, Path, description = "Its number")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Mute, id).await?))
@@ -134,13 +137,15 @@ pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>)
 }
 
 /// Goes on with a game now.
-#[utoipa::path(post, path = "/v1/game", request_body = Play, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/game",
+    request_body = Play, responses((status = 200, body = Done)))]
 pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play>) -> Answer<Done> {
     Ok(done(host.play(&by, Some(&asked.game), asked.room.as_deref()).await?))
 }
 
 /// Begins the game that is played anew.
-#[utoipa::path(post, path = "/v1/round", request_body = Again, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/round",
+    request_body = Again, responses((status = 200, body = Done)))]
 pub(super) async fn round(
     By(by): By,
     State(host): AtHost,
@@ -150,7 +155,8 @@ pub(super) async fn round(
 }
 
 /// Takes nobody in any more, and ends the server with the round or when the time is up.
-#[utoipa::path(post, path = "/v1/drain", request_body = Drain, responses((status = 200, body = Done)))]
+#[utoipa::path(post, path = "/v1/drain",
+    request_body = Drain, responses((status = 200, body = Done)))]
 pub(super) async fn drain(
     By(by): By,
     State(host): AtHost,
@@ -216,7 +222,8 @@ impl From<&LogLine> for LineView {
 }
 
 /// The newest lines of the log.
-#[utoipa::path(get, path = "/v1/log", params(Lines), responses((status = 200, body = Vec<LineView>)))]
+#[utoipa::path(get, path = "/v1/log",
+    params(Lines), responses((status = 200, body = Vec<LineView>)))]
 pub(super) async fn log(
     _: By,
     State(host): AtHost,

@@ -65,7 +65,8 @@ fn event<T: Serialize>(name: &str, data: &T) -> Option<Event> {
 }
 
 /// Figures each second, and everything that happens, as server-sent events.
-#[utoipa::path(get, path = "/v1/events", responses((status = 200, content_type = "text/event-stream")))]
+#[utoipa::path(get, path = "/v1/events",
+    responses((status = 200, content_type = "text/event-stream")))]
 pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: HeaderMap) -> Response {
     let Some(place) = Place::take() else {
         let text = format!("{STREAMS_MAX} streams are open already; close one");

@@ -128,8 +128,8 @@ pub(super) fn variables(
     (layer, config)
 }
 
-/// True if a variable belongs to [`ctl`](crate::ctl), to the tests, or to Kubernetes, which sets some in every container
-/// near a service called "phaselock"
+/// True if a variable belongs to [`ctl`](crate::ctl), to the tests, or to Kubernetes, which sets
+/// some in every container near a service called "phaselock"
 /// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
 fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")

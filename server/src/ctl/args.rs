@@ -35,7 +35,7 @@ pub(super) struct Sentence {
     pub(super) reason: Vec<String>,
 }
 
-/// Whom a ban or mute is against.
+/// A ban's or a mute's subject.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Against {
     /// Name, seat such as p3, or at least 8 digits of the key of a player who is here; or a key of

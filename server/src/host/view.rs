@@ -179,7 +179,7 @@ pub struct SentenceView {
     pub name: Option<String>,
     /// Reason.
     pub reason: String,
-    /// Who made it.
+    /// The token or player who made it.
     pub by: String,
     /// Unix time in seconds.
     pub made: i64,
@@ -223,7 +223,7 @@ pub struct RoleView {
     pub name: Option<String>,
     /// The role.
     pub role: Role,
-    /// Who gave it.
+    /// The token or player who gave it.
     pub by: String,
     /// Unix time in seconds.
     pub made: i64,

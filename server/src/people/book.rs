@@ -22,7 +22,7 @@ pub struct GivenRole {
     pub name: Option<String>,
     /// The role.
     pub role: Role,
-    /// Who gave it.
+    /// The token or player who gave it.
     pub author: String,
     /// Unix time in seconds.
     pub made: i64,

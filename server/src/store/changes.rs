@@ -19,7 +19,7 @@ pub struct AuditLine {
     pub role: Role,
     /// The act, a word.
     pub act: &'static str,
-    /// Whom or what it was done to.
+    /// Player or thing that it was done to.
     pub whom: Option<String>,
     /// Reason that was given.
     pub why: Option<String>,
@@ -67,7 +67,7 @@ pub struct Record {
     pub best: Best,
 }
 
-/// What a session adds to a player's totals.
+/// Addition of a session to a player's totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerTotals {
     /// Unix time in seconds.
@@ -87,7 +87,7 @@ pub struct PlayerTotals {
 pub enum Change {
     /// A ban or a mute.
     Sentence(Sentence),
-    /// It is lifted.
+    /// The end of one, by its number.
     Lift(i64),
     /// A player has a role.
     Role {
@@ -97,7 +97,7 @@ pub enum Change {
         name: Option<String>,
         /// The role; none takes it away.
         role: Option<Role>,
-        /// Who gave it.
+        /// The token or player who gave it.
         author: String,
         /// Unix time in seconds.
         made: i64,
@@ -117,7 +117,7 @@ pub enum Change {
     Result(Result),
     /// A number that may be a record.
     Record(Record),
-    /// What a session adds.
+    /// An addition to a player's totals.
     Played(PlayerTotals),
 }
 

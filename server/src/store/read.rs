@@ -103,7 +103,7 @@ pub struct AuditRow {
     pub role: String,
     /// The act, a word.
     pub act: String,
-    /// Whom or what it was done to.
+    /// Player or thing that it was done to.
     pub whom: Option<String>,
     /// Reason that was given.
     pub why: Option<String>,
