@@ -52,11 +52,12 @@ trap 'exit 143' TERM HUP
 
 compose() { docker compose -p "$name" -f docker/compose.yaml "$@"; }
 
-# start NUMBER: a container as strict as can be, on the one volume.
+# start NUMBER ADDRESS: a container as strict as can be, on the one volume. The address is one of
+# this machine; if it ends in a colon, the port is any.
 start() {
     docker run --detach --name "$name-$1" \
         --read-only --cap-drop ALL --security-opt no-new-privileges \
-        --volume "$name:/data" --publish 127.0.0.1::4433/udp \
+        --volume "$name:/data" --publish "$2:4433/udp" \
         --env PHASELOCK_LOG=json --env PHASELOCK_BOTS=2 "$name" >/dev/null
 }
 
@@ -80,9 +81,13 @@ is_listening() { logged "$1" | grep '"message":"listening"' >/dev/null; }
 fingerprint() {
     logged "$1" | sed -n '/"message":"listening"/s/.*"fingerprint":"\([^"]*\)".*/\1/p'
 }
-have_joined() { [ "$(logged 1 | grep '"message":"joined"' | grep -c Witness)" = "$CLIENTS" ]; }
+# witnesses NUMBER MESSAGE: lines with that message about the clients that stay.
+witnesses() { logged "$1" | grep "\"message\":\"$2\"" | grep -c Witness || :; }
+have_joined() { [ "$(witnesses "$1" joined)" = "$CLIENTS" ]; }
+have_resumed() { [ "$(witnesses "$1" resumed)" = "$CLIENTS" ]; }
 have_been_told() {
-    [ "$(grep -c 'the server is shutting down' "$files/witness.err")" = "$CLIENTS" ]
+    local told='out of the game.*the server is shutting down'
+    [ "$(grep -c "$told" "$files/witness.err")" = "$CLIENTS" ]
 }
 
 # play ADDRESS: clients join, and snapshots must reach each of them.
@@ -94,6 +99,18 @@ play() {
     [ "$disconnects" = 0 ] || fail "clients lost the game $disconnects times"
     [ "$snapshots" -ge "$SNAPSHOTS_PER_S_MIN" ] || fail "only $snapshots snapshots per second came"
     echo "   all connected, $snapshots snapshots per second each"
+}
+# join NUMBER: clients join the server at $address and stay.
+join() {
+    PHASELOCK_LOG_FILTER=phaselock_bots=info "$bots" "$address" --count "$CLIENTS" \
+        --seconds 60 --name Witness >/dev/null 2>"$files/witness.err" &
+    playing=$!
+    until_true 10 have_joined "$1" || fail "the clients do not join"
+}
+leave() {
+    kill "$playing"
+    wait "$playing" 2>/dev/null || :
+    playing=
 }
 # The whole part of a figure.
 figure() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$files/play.json"; }
@@ -115,7 +132,7 @@ rm "$files/build.err"
 echo "   $(docker image inspect --format '{{.Size}}' "$name") bytes"
 
 step "starting it read-only, without capabilities, on a new volume"
-start 1
+start 1 127.0.0.1:
 began=$SECONDS
 until_true "$HEALTHY_S_MAX" is_healthy 1 || fail "it is not healthy after $HEALTHY_S_MAX s"
 echo "   healthy after $((SECONDS - began)) s"
@@ -133,11 +150,24 @@ address=$(docker port "$name-1" 4433/udp | sed -n 1p)
 step "playing with $CLIENTS clients from outside"
 play "$address"
 
+step "administering it from inside"
+docker exec "$name-1" phaselock-server ctl status >"$files/status" 2>"$files/status.err" ||
+    fail "the administration does not answer"
+echo "   $(sed -n 1p "$files/status")"
+
+step "looking at what it keeps"
+docker cp "$name-1:/data" - | tar --list --verbose --numeric-owner >"$files/kept"
+for file in cert.pem key.pem phaselock.db admin-token; do
+    grep -q " data/$file\$" "$files/kept" || fail "there is no $file: $(cat "$files/kept")"
+done
+foreign=$(grep -v " ${user/:/\/} " "$files/kept") && fail "not all of it is its user's: $foreign"
+for file in key.pem admin-token; do
+    grep -q "^-rw------- .* data/$file\$" "$files/kept" || fail "others may read $file"
+done
+echo "   $(wc -l <"$files/kept") files and folders of user $user"
+
 step "stopping it under $CLIENTS clients"
-PHASELOCK_LOG_FILTER=phaselock_client=debug "$bots" "$address" --count "$CLIENTS" --seconds 60 \
-    --name Witness >/dev/null 2>"$files/witness.err" &
-playing=$!
-until_true 10 have_joined || fail "the clients do not join"
+join 1
 began=$SECONDS
 docker stop -t 20 "$name-1" >/dev/null
 took=$((SECONDS - began))
@@ -145,28 +175,47 @@ code=$(inspect 1 '{{.State.ExitCode}}')
 [ "$code" = 0 ] || fail "it ended with exit code $code"
 [ "$took" -le "$STOP_S_MAX" ] || fail "it took $took s to end"
 until_true 3 have_been_told || fail "not all clients were told why"
-kill "$playing"
-wait "$playing" 2>/dev/null || :
-playing=
+leave
 echo "   ended within $((took + 1)) s with exit code 0, and told everybody why"
 
 step "replacing the container"
 before=$(fingerprint 1)
 docker rm "$name-1" >/dev/null
-start 2
+start 2 "$address"
 until_true 10 is_listening 2 || fail "the second container does not start"
 after=$(fingerprint 2)
 [ -n "$before" ] || fail "the log of the first container shows no certificate"
 [ "$before" = "$after" ] || fail "the certificate was $before and is now $after"
 echo "   same certificate, $after"
 
+step "killing it under $CLIENTS clients"
+join 2
+# Rooms are kept once a second.
+sleep 2
+docker kill "$name-2" >/dev/null
+code=$(inspect 2 '{{.State.ExitCode}}')
+[ "$code" = 137 ] || fail "it ended with exit code $code rather than by being killed"
+docker start "$name-2" >/dev/null
+until_true 20 have_resumed 2 || fail "not all clients have their seats again"
+have_joined 2 || fail "clients joined anew"
+leave
+echo "   started again, and all clients came back to their seats"
+
 if docker compose version >/dev/null 2>&1; then
     step "starting docker/compose.yaml"
+    compose --profile watch config --quiet 2>"$files/compose.err" ||
+        fail "it is not valid with the profile watch"
     compose=started
-    PUBLISH=127.0.0.1:0 compose up --build --detach --wait >"$files/compose.err" 2>&1 ||
+    compose build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} >"$files/compose.err" 2>&1 ||
+        fail "its image does not build"
+    PUBLISH=127.0.0.1:0 compose up --detach --wait >"$files/compose.err" 2>&1 ||
         fail "it does not come up"
     step "playing with $CLIENTS clients there"
     play "$(compose port --protocol udp server 4433)"
+    step "administering it from inside"
+    compose exec -T server phaselock-server ctl status >"$files/status" 2>"$files/status.err" ||
+        fail "the administration does not answer"
+    echo "   $(sed -n 1p "$files/status")"
     step "looking at its bounds"
     server=$(compose ps --quiet server)
     bounds=$(docker inspect --format '{{with .HostConfig}}{{.Memory}} {{.PidsLimit}} {{.NanoCpus}}

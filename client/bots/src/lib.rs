@@ -78,6 +78,7 @@ pub async fn play(
                 }
                 Notice::State(State::Connected) => report.connected = true,
                 Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
+                    tracing::info!(bot = config.name, reason = reason.text, "out of the game");
                     report.handle_end(reason.text);
                     add(&mut report, &driver.session, stay.take(), now);
                 }
