@@ -206,3 +206,24 @@ impl Beside {
 pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
     data_dir.join(TOKEN_FILE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_has_one_server_at_a_time() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
+        let kept = open(&config).expect("the first");
+        let error = open(&config).expect_err("another one").to_string();
+        assert!(error.contains("another server uses"), "{error}");
+        let token = fs::read_to_string(token_path(dir.path())).expect("the first start made it");
+        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        kept.close();
+        // The next start makes no other.
+        let kept = open(&config).expect("the first has ended");
+        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        kept.close();
+    }
+}

@@ -204,3 +204,40 @@ impl Book {
         lists.tokens.iter().map(|(name, (_, role, made))| (name.clone(), *role, *made)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::Subject;
+
+    fn ban(role: Role, made: i64, until: Option<i64>) -> Sentence {
+        Sentence {
+            id: 0,
+            act: Act::Ban,
+            subject: Subject::Key(PublicKey([7; 32])),
+            name: None,
+            reason: String::new(),
+            author: "somebody".into(),
+            role,
+            made,
+            until,
+        }
+    }
+
+    #[test]
+    fn a_ban_gives_way_to_a_new_one_unless_a_higher_role_made_it() {
+        let book = Book::default();
+        let holding =
+            |now| book.sentences(Act::Ban, now).iter().map(|it| it.id).collect::<Vec<_>>();
+        book.add(ban(Role::Moderator, 0, Some(100))).expect("the first");
+        let (_, changes) = book.add(ban(Role::Admin, 10, Some(50))).expect("a higher role");
+        assert_eq!((holding(20), changes.len()), (vec![2], 2), "the old one is lifted");
+        let refused = book.add(ban(Role::Moderator, 20, Some(21)));
+        assert_eq!(refused.map(|_| ()), Err(BookError::Higher));
+        assert_eq!(holding(49), [2]);
+        // It is over.
+        book.add(ban(Role::Moderator, 60, None)).expect("nothing stands any more");
+        assert_eq!(holding(1_000_000), [3]);
+        assert_eq!(book.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
+    }
+}

@@ -275,3 +275,17 @@ async fn results_are_told_by_round_the_newest_first() {
         [vec!["Cyd"], vec!["Ada"], vec!["Ada", "Bob"]]
     );
 }
+
+#[tokio::test]
+async fn a_change_that_no_database_takes_holds_up_no_other() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let changes = vec![Change::Sentence(ban(1, None)), record(f64::NAN, Best::Least), line("ban")];
+    assert_eq!(store.write(changes).await.expect("it answers"), Written::Durably);
+    let health = store.health();
+    assert_eq!((health.pending, health.lost, health.problem), (0, 1, None));
+    assert!(thread.end());
+    let (_, everything, thread) = Store::open(dir.path()).expect("it opens again");
+    assert_eq!(everything.sentences, [ban(1, None)]);
+    assert!(thread.end());
+}
