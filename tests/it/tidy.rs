@@ -122,3 +122,22 @@ fn quinn_is_named_by_the_drivers_alone() {
         assert_absent(folder, &[], &["quinn::"], "see shared/quic/");
     }
 }
+
+#[test]
+fn the_image_is_built_from_every_manifest() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
+    let (workspace, image) = (read("Cargo.toml"), read("docker/Dockerfile"));
+    let sent = read(".dockerignore");
+    let sent: Vec<_> = sent.lines().filter_map(|line| line.strip_prefix('!')).collect();
+    let crates = image.split("RUN for crate in ").nth(1).and_then(|rest| rest.split(';').next());
+    let crates: Vec<_> = crates.expect("the list of empty crates").split(' ').collect();
+    let members = workspace.split("members = [").nth(1).and_then(|rest| rest.split(']').next());
+    for member in members.expect("the list of members").split('"').skip(1).step_by(2) {
+        let manifest = format!("{member}/Cargo.toml");
+        let copied = format!("\nCOPY {manifest} {member}/\n");
+        assert!(image.contains(&copied), "docker/Dockerfile does not copy {manifest}");
+        assert!(crates.contains(&member), "docker/Dockerfile makes no empty {member}");
+        let is_sent = sent.iter().any(|path| Path::new(&manifest).starts_with(path));
+        assert!(is_sent, ".dockerignore leaves {manifest} out");
+    }
+}
