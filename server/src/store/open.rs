@@ -96,6 +96,7 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenErr
 
 fn try_open(file: &Path) -> Result<Connection, OpenError> {
     let failed = |source| OpenError::Open { file: file.to_owned(), source };
+    make_private(file);
     let mut connection = Connection::open(file).map_err(failed)?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(failed)?;
     // Acknowledged changes survive the loss of power too.
@@ -109,6 +110,16 @@ fn try_open(file: &Path) -> Result<Connection, OpenError> {
     }
     migrate(&mut connection, file)?;
     Ok(connection)
+}
+
+/// Makes the file, if there is none, so that nobody else can read it; its journals follow it. Where
+/// that fails, opening it says why.
+fn make_private(file: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(file);
 }
 
 fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
