@@ -133,7 +133,7 @@ async fn run(
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (beside, ended) = beside::start(Arc::new(host), listener)?;
     if let Some(address) = administered {
-        tracing::info!( %address, "the administration listens");
+        tracing::info!(at = %address, "the administration listens");
     }
     watch.spawn("the thread of the administration", async {
         // It sends nothing; it ends.

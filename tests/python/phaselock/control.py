@@ -146,6 +146,7 @@ class Hello:
     version: str = "python"
     wishes: int = PLAIN_CODING
     room: str | None = None
+    password: str | None = None
 
     def body(self) -> bytes:
         """Message's body."""
@@ -164,6 +165,7 @@ class Hello:
                 b"\0" if self.resume is None else b"\1" + varint(self.resume),
                 varint(self.wishes),
                 b"\0" if self.room is None else b"\1" + text(self.room),
+                b"\0" if self.password is None else b"\1" + text(self.password),
             ]
         )
 

@@ -27,6 +27,7 @@ class HelloRequest:
     resume: int | None
     wishes: int
     room: str | None
+    password: str | None
 
 
 @dataclass
@@ -65,9 +66,12 @@ def read_request(data: bytes) -> Request | None:
         games = [(body.text(NAME_BYTES_MAX), body.number()) for _ in range(count)]
         sent, key, proof = body.signed(), body.take(32), body.take(64)
         resume, wishes = body.option(body.number), body.number(32)
-        # A hello of an earlier version ends here.
+        # Hellos of earlier versions end before the room, or before the password.
         room = None if body.is_over() else body.option(lambda: room_code(body))
-        return HelloRequest(wire, version, name, games, sent, key, proof, resume, wishes, room)
+        password = None if body.is_over() else body.option(lambda: body.text(TEXT_BYTES_MAX))
+        return HelloRequest(
+            wire, version, name, games, sent, key, proof, resume, wishes, room, password
+        )
     if kind == 1:
         request = Query()
     elif kind == 2:
