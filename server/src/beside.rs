@@ -95,7 +95,7 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
     let grant = Some((hash_of(&token), Role::Admin));
     let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
     store.note(vec![change]);
-    tracing::warn!(
+    tracing::info!(
         file = %path.display(),
         "the first token of an admin is in this file; whoever has it can do everything"
     );
