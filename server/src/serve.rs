@@ -75,11 +75,13 @@ async fn run(
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
     let presented = Presented::new(identity(config)?);
-    let listener = beside::bind(config.admin_listen)?;
-    let kept = beside::open(config)?;
     let doorkeeping =
         Doorkeeping { seats_per_address: config.seats_per_address, ..Doorkeeping::default() };
-    let server = Server::bind_all(&config.listen, presented.identity())?
+    // First, since a port that is taken is what goes wrong most often.
+    let server = Server::bind_all(&config.listen, presented.identity())?;
+    let listener = beside::bind(config.admin_listen)?;
+    let kept = beside::open(config)?;
+    let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
         .kept_by(Arc::new(kept.worlds.clone()));
