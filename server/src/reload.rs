@@ -195,13 +195,9 @@ fn tell(report: &ReloadReport) {
     tracing::info!(changed, needs_restart, "the settings were loaded");
 }
 
-/// Time without a change of the keys after which a player is put out.
-pub(crate) fn idle(config: &Config) -> Option<Micros> {
-    (config.idle_seconds > 0).then(|| Micros::from_ms(1000 * i64::from(config.idle_seconds)))
-}
-
 /// Settings of rooms that take effect while they run.
-fn room_changes(config: &Config) -> RoomChanges {
+pub(crate) fn room_changes(config: &Config) -> RoomChanges {
+    let secs = |secs: u32| Micros::from_ms(1000 * i64::from(secs));
     RoomChanges {
         name: config.name.clone(),
         bots: config.bots,
@@ -210,8 +206,8 @@ fn room_changes(config: &Config) -> RoomChanges {
         send: config.send.clone(),
         rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
         favour: config.favour,
-        resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
+        resume: secs(config.resume_seconds),
         rounds: Some(config.rounds),
-        idle: idle(config),
+        idle: (config.idle_seconds > 0).then(|| secs(config.idle_seconds)),
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use phaselock::game::Best;
 use phaselock::games::{GameEntry, Games};
 use phaselock::server::{Command, RoomConfig};
-use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock::time::{Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::doorkeeping::Doorkeeping;
@@ -28,7 +28,7 @@ use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
 use crate::people::Gatekeeper;
-use crate::reload::{Parts, Reloader, idle};
+use crate::reload::{Parts, Reloader, room_changes};
 use crate::signals::{Signal, Signals};
 
 /// Time for goodbyes when a part of the server has ended.
@@ -238,26 +238,16 @@ async fn stopped(
 pub(crate) fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
     let seed = config.seed.unwrap_or_else(Clock::seed);
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
-    Ok(RoomConfig {
-        name: config.name.clone(),
+    let mut room = RoomConfig {
         rates,
         seed,
         map_seed: map_seed(seed),
-        bots: config.bots,
-        players_max: config.max_players,
-        client_bytes_per_second: config.client_bytes,
-        send: config.send.clone(),
-        rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
-        favour: config.favour,
-        start: LocalTime(0),
-        unix_micros: 0,
-        resume: Micros::from_ms(1000 * i64::from(config.resume_seconds)),
-        rounds: Some(config.rounds),
-        number: 0,
         takes_commands: true,
-        idle: idle(config),
         workers: Arc::new(workers(config.workers, threads)?),
-    })
+        ..RoomConfig::default()
+    };
+    room_changes(config).apply(&mut room);
+    Ok(room)
 }
 
 fn processors() -> usize {

@@ -9,11 +9,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use phaselock::identity::PublicKey;
 use phaselock::limits::GAMES_MAX;
 use phaselock::motion::SendRule;
 
 use super::types::{AllowList, Password};
+use crate::people::parse_key;
 
 /// Most addresses to serve on. Arbitrary.
 pub const LISTEN_MAX: usize = 8;
@@ -132,13 +132,6 @@ pub(super) fn allow_list_in(path: &Path) -> Result<AllowList, String> {
         keys.insert(key);
     }
     Ok(AllowList { path: path.to_owned(), keys })
-}
-
-fn parse_key(word: &str) -> Option<PublicKey> {
-    let digits: Option<Vec<_>> = word.chars().map(|digit| digit.to_digit(16)).collect();
-    let bytes: Vec<_> =
-        digits?.chunks(2).map(|pair| pair.iter().fold(0, |it, d| it << 4 | d) as u8).collect();
-    (word.len() == 64).then(|| bytes.try_into().ok().map(PublicKey)).flatten()
 }
 
 /// The text of a small file. Whatever is none, such as a pipe, could keep the server waiting.
