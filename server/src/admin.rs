@@ -1,9 +1,11 @@
 //! The administration's interface: JSON over HTTP on an address of the machine itself, its
 //! description, a stream of events, metrics, and the page.
 //!
-//! Everything below `/v1` needs a token; each request is bounded in size and time.
+//! Everything below `/v1` needs a token; connections are bounded in number, each request in size and
+//! time.
 
 mod auth;
+mod connections;
 mod metrics;
 mod requests;
 mod routes;
@@ -72,6 +74,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .routes(routes!(routes::log))
         .routes(routes!(routes::roles, routes::give_role))
         .routes(routes!(routes::take_role))
+        .routes(routes!(routes::forget))
         .routes(routes!(routes::tokens, routes::make_token))
         .routes(routes!(routes::drop_token))
         .routes(routes!(routes::audit))
@@ -102,8 +105,7 @@ pub fn router(host: Arc<Host>) -> Router {
 /// Answers at a listener that does not block, for as long as the process runs.
 pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
     match TcpListener::from_std(listener) {
-        // It goes on after each error of a connection.
-        Ok(listener) => drop(axum::serve(listener, router(host)).await),
+        Ok(listener) => connections::serve(listener, router(host)).await,
         Err(error) => tracing::error!(%error, "the administration has no listener"),
     }
 }

@@ -56,6 +56,9 @@ pub(crate) fn open(config: &Config) -> Result<Kept> {
     let lock = lock(data_dir)?;
     let (store, everything, store_thread) = Store::open(data_dir)?;
     let book = Arc::new(Book::new(everything));
+    let decided = Arc::clone(&book);
+    store.refill_from(move || decided.all());
+    store.keep_for(config.keep_days);
     if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
         make_first_token(data_dir, &book, &store)?;
     }
@@ -180,10 +183,9 @@ pub(crate) fn start(
                 }
             };
             tokio::select! {
-                () = listen(Arc::clone(&host)) => {}
+                () = listen(Arc::clone(&host), stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
                 () = interface => {}
-                _ = stopped => {}
             }
         });
     });

@@ -120,6 +120,10 @@ impl Ctl {
             Act::Events => return client.follow(json),
             Act::Roles => (get("/v1/roles")?, print::Shape::Roles),
             Act::Role { player, role } => (client.role(player, role)?, print::Shape::Done),
+            Act::Forget { key } => {
+                let path = format!("/v1/people/{}", escaped(key));
+                (client.call(Method::DELETE, &path, None)?, print::Shape::Done)
+            }
             Act::Tokens => (get("/v1/tokens")?, print::Shape::Tokens),
             Act::Token { name, role } => match &**role {
                 "none" => {

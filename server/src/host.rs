@@ -19,7 +19,7 @@ mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phaselock::game::Best;
@@ -49,7 +49,7 @@ use crate::store::{AuditLine, Change, Store, StoreError, Writing, Written};
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
 const EVENTS_MAX: usize = 1024;
 
-/// Fixed facts of a server.
+/// Facts of a server's start and end.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Names of its games.
@@ -62,6 +62,8 @@ pub struct Facts {
     pub rates: Rates,
     /// Directory of everything that must survive.
     pub data_dir: PathBuf,
+    /// Set once the process has been told to end.
+    pub is_stopping: Arc<AtomicBool>,
     /// The better of two of each number that games report, by game and number.
     pub records: BTreeMap<(String, String), Best>,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -30,6 +31,7 @@ use crate::notify::Notifier;
 use crate::people::Gatekeeper;
 use crate::reload::{Parts, Reloader, room_changes};
 use crate::signals::{Signal, Signals};
+use crate::store::Store;
 
 /// Time for goodbyes when a part of the server has ended.
 const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
@@ -123,12 +125,14 @@ async fn run(
     if config.watch_config {
         watch.spawn("the task that looks at the configuration", reloader.clone().watch());
     }
+    let is_stopping = Arc::new(AtomicBool::new(false));
     let facts = Facts {
         games: names.clone(),
         addresses,
         started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
+        is_stopping: Arc::clone(&is_stopping),
         records: records_of(&selected),
     };
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
@@ -142,12 +146,15 @@ async fn run(
         let _ = ended.await;
     });
     watch.spawn("a thread that writes", kept.ended());
-    watch.spawn("the task of the gate", keep_rules(Arc::clone(&kept.gate), reloader.config()));
+    watch.spawn(
+        "the task of the gate",
+        keep_rules(Arc::clone(&kept.gate), kept.store.clone(), reloader.config()),
+    );
     let (broken, is_broken) = oneshot::channel();
     let current = reloader.config();
     let stopped = async move {
         tokio::select! {
-            goodbye = stopped(stop, handle, current, notifier) => goodbye,
+            goodbye = stopped(stop, handle, current, notifier, &is_stopping) => goodbye,
             Ok(goodbye) = is_broken => goodbye,
         }
     };
@@ -175,10 +182,12 @@ async fn run(
     done
 }
 
-/// Has newcomers judged by the rules in force.
-async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
+/// Has newcomers judged, and people forgotten, by the rules in force.
+async fn keep_rules(gate: Arc<Gatekeeper>, store: Store, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
-        gate.set_rules(beside::rules(&config.borrow_and_update()));
+        let config = Arc::clone(&config.borrow_and_update());
+        gate.set_rules(beside::rules(&config));
+        store.keep_for(config.keep_days);
     }
 }
 
@@ -217,8 +226,10 @@ async fn stopped(
     handle: ServerHandle,
     config: Current<Arc<Config>>,
     notifier: Notifier,
+    is_stopping: &AtomicBool,
 ) -> Disconnect {
     stop.recv().await;
+    is_stopping.store(true, Ordering::Relaxed);
     let drain_seconds = config.borrow().drain_seconds;
     let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
     // Goodbyes come on top.

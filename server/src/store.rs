@@ -3,19 +3,22 @@
 //!
 //! A thread of its own has the database. Whoever changes something waits until it is on the disk;
 //! the server's other threads never wait for it. Where the disk is full or fails, changes are kept
-//! in memory, counted as such in the answer, and written as soon as it takes them again.
+//! in memory, counted as such in the answer, and written as soon as it takes them again. A database
+//! that is damaged or removed while the server runs is begun anew with all that the host has
+//! decided, which is in memory too.
 
 mod changes;
+mod keeping;
+mod old;
 mod open;
 mod read;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -24,6 +27,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult};
+use keeping::Keeping;
 pub use open::OpenError;
 pub use read::{
     AuditRow, Everything, RecordRow, ResultRow, audit as audit_of, records as records_of,
@@ -32,11 +36,6 @@ pub use read::{
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.
 const JOBS_MAX: usize = 1024;
-/// Changes that are kept in memory while the disk takes none; of more, the oldest results and
-/// statistics are lost. Arbitrary: some megabytes.
-const PENDING_MAX: usize = 10_000;
-/// Time from one attempt to write what is pending to the next.
-const RETRY: Duration = Duration::from_secs(5);
 /// Longest time for which the end of the process waits for it.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Name of the file in the data directory.
@@ -110,14 +109,43 @@ pub struct Health {
     pub times: Times,
 }
 
+/// Source of all that the host has decided, for a database that has lost it.
+type Decided = Box<dyn Fn() -> Vec<Change> + Send + Sync>;
+
+/// State that the thread and its users have in common.
+#[derive(Default)]
+struct Common {
+    health: Mutex<Health>,
+    /// Changes for which there was no space among the jobs.
+    overflow: Mutex<Vec<Change>>,
+    /// Jobs that nobody waits for and for which there was no space.
+    dropped: AtomicU64,
+    decided: OnceLock<Decided>,
+    /// Days for which what is known of people and acts is kept; 0 for ever.
+    keep_days: AtomicU32,
+}
+
+impl std::fmt::Debug for Common {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Common").field("health", &self.health).finish_non_exhaustive()
+    }
+}
+
+impl Common {
+    fn health(&self) -> std::sync::MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn overflow(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
+        self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A hold on the database; copies hold the same one.
 #[derive(Clone, Debug)]
 pub struct Store {
     jobs: SyncSender<Job>,
-    health: Arc<Mutex<Health>>,
-    /// Changes for which there was no space among the jobs.
-    overflow: Arc<Mutex<Vec<Change>>>,
-    dropped: Arc<AtomicU64>,
+    common: Arc<Common>,
 }
 
 impl std::fmt::Debug for Job {
@@ -136,22 +164,15 @@ impl Store {
     /// database, or a damaged one, is set aside under another name, and said in the log. Returns
     /// all that the server keeps in memory.
     pub fn open(data_dir: &Path) -> Result<(Self, Everything, Thread), OpenError> {
-        let (connection, aside) = open::open(&data_dir.join(FILE))?;
+        let file = data_dir.join(FILE);
+        let (connection, aside) = open::open(&file)?;
         let everything = read::everything(&connection)?;
         let (jobs, inbox) = sync_channel(JOBS_MAX);
-        let health = Arc::new(Mutex::new(Health::default()));
-        let problem = aside.map(|aside| {
+        let common = Arc::new(Common::default());
+        common.health().problem = aside.map(|aside| {
             format!("the database was damaged and is set aside as {}", aside.display())
         });
-        let overflow = Arc::default();
-        let keeper = Keeping {
-            connection,
-            overflow: Arc::clone(&overflow),
-            pending: VecDeque::new(),
-            health: Arc::clone(&health),
-            retry_at: None,
-        };
-        keeper.health().problem = problem;
+        let keeper = Keeping::new(connection, file, Arc::clone(&common));
         let thread = thread::Builder::new().name("database".into());
         let alive = Arc::new(());
         let held = Arc::clone(&alive);
@@ -160,7 +181,7 @@ impl Store {
             keeper.run(&inbox);
         };
         let thread = thread.spawn(run).map_err(OpenError::Thread)?;
-        let store = Self { jobs, health, overflow, dropped: Arc::default() };
+        let store = Self { jobs, common };
         let thread = Thread { jobs: store.jobs.clone(), alive, thread };
         Ok((store, everything, thread))
     }
@@ -177,7 +198,7 @@ impl Store {
             Ok(()) => Ok(Writing(Some(written))),
             // The thread has too much to do; it takes them with its next job.
             Err(TrySendError::Full(Job::Write { changes, .. })) => {
-                self.overflow.lock().unwrap_or_else(PoisonError::into_inner).extend(changes);
+                self.common.overflow().extend(changes);
                 Ok(Writing(None))
             }
             Err(_) => Err(StoreError::Stopped),
@@ -188,7 +209,7 @@ impl Store {
     /// are dropped, and counted.
     pub fn note(&self, changes: Vec<Change>) {
         if self.give(Job::Write { changes, done: None }).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+            self.common.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -214,9 +235,20 @@ impl Store {
 
     /// State of the database.
     pub fn health(&self) -> Health {
-        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        health.lost += self.dropped.load(Ordering::Relaxed);
+        let mut health = self.common.health().clone();
+        health.lost += self.common.dropped.load(Ordering::Relaxed);
         health
+    }
+
+    /// States where all that the host has decided can be had, should the database lose it.
+    pub fn refill_from(&self, decided: impl Fn() -> Vec<Change> + Send + Sync + 'static) {
+        // The first one stays.
+        let _ = self.common.decided.set(Box::new(decided));
+    }
+
+    /// Has acts, results and players be forgotten after so many days; 0 for never.
+    pub fn keep_for(&self, days: u32) {
+        self.common.keep_days.store(days, Ordering::Relaxed);
     }
 
     fn give(&self, job: Job) -> Result<(), StoreError> {
@@ -258,157 +290,5 @@ impl Thread {
         }
         // One that hangs at a disk is left behind.
         self.thread.is_finished() && self.thread.join().is_ok()
-    }
-}
-
-/// The thread's side.
-struct Keeping {
-    connection: Connection,
-    /// Changes that the disk has not taken, the oldest first.
-    pending: VecDeque<Change>,
-    health: Arc<Mutex<Health>>,
-    overflow: Arc<Mutex<Vec<Change>>>,
-    /// Moment of the next attempt.
-    retry_at: Option<Instant>,
-}
-
-impl Keeping {
-    fn health(&self) -> std::sync::MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn run(mut self, inbox: &Receiver<Job>) {
-        loop {
-            let wait = self.retry_at.map(|at| at.saturating_duration_since(Instant::now()));
-            let job = match wait {
-                Some(wait) => match inbox.recv_timeout(wait) {
-                    Ok(job) => Some(job),
-                    Err(RecvTimeoutError::Timeout) => None,
-                    Err(RecvTimeoutError::Disconnected) => return,
-                },
-                None => match inbox.recv() {
-                    Ok(job) => Some(job),
-                    Err(_) => return,
-                },
-            };
-            match job {
-                None => self.flush(),
-                Some(Job::Write { changes, done }) => {
-                    let written = self.write(changes);
-                    if let Some(done) = done {
-                        let _ = done.send(written);
-                    }
-                }
-                Some(Job::Read(read)) => read(&self.connection),
-                Some(Job::Backup { file, done }) => {
-                    let _ = done.send(open::backup(&self.connection, &file));
-                }
-                Some(Job::End) => return self.flush(),
-            }
-        }
-    }
-
-    fn write(&mut self, changes: Vec<Change>) -> Written {
-        self.pending.append(&mut self.take_overflow());
-        self.pending.extend(changes);
-        // While the disk fails each attempt costs time, and nothing is lost by waiting.
-        if self.retry_at.is_none_or(|at| at <= Instant::now()) {
-            self.flush();
-        } else {
-            self.bound();
-        }
-        if self.pending.is_empty() { Written::Durably } else { Written::Later }
-    }
-
-    fn take_overflow(&self) -> VecDeque<Change> {
-        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *overflow).into()
-    }
-
-    /// Writes all that is pending, in its order.
-    fn flush(&mut self) {
-        self.retry_at = None;
-        self.pending.append(&mut self.take_overflow());
-        if self.pending.is_empty() {
-            return;
-        }
-        let begun = Instant::now();
-        let written = changes::write(&mut self.connection, &self.pending).or_else(|error| {
-            match changes::is_of_the_disk(&error) {
-                true => Err(error),
-                false => self.write_each(),
-            }
-        });
-        let took = begun.elapsed();
-        let mut health = self.health();
-        health.times.add(took);
-        match written {
-            Ok(()) => {
-                if health.pending > 0 {
-                    tracing::info!(changes = health.pending, "the database takes changes again");
-                    health.problem = None;
-                }
-                health.pending = 0;
-                drop(health);
-                self.pending.clear();
-            }
-            Err(error) => {
-                health.errors += 1;
-                let is_new = health.pending == 0;
-                health.pending = self.pending.len();
-                health.problem =
-                    Some(format!("changes are kept in memory, since the disk fails: {error}"));
-                drop(health);
-                if is_new {
-                    tracing::error!(
-                        %error,
-                        "the database takes no changes; they are kept in memory"
-                    );
-                }
-                self.retry_at = Some(Instant::now() + RETRY);
-                self.bound();
-            }
-        }
-    }
-
-    /// Writes change by change, and leaves out those that the database can never take.
-    fn write_each(&mut self) -> rusqlite::Result<()> {
-        while let Some(change) = self.pending.pop_front() {
-            let alone = VecDeque::from([change]);
-            match changes::write(&mut self.connection, &alone) {
-                Err(error) if changes::is_of_the_disk(&error) => {
-                    self.pending.extend(alone);
-                    self.pending.rotate_right(1);
-                    return Err(error);
-                }
-                Err(error) => {
-                    tracing::error!(
-                        change = ?alone[0],
-                        %error,
-                        "a change cannot be kept, and is lost"
-                    );
-                    self.health().lost += 1;
-                }
-                Ok(()) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Forgets what matters least, if too much is pending.
-    fn bound(&mut self) {
-        let over = self.pending.len().saturating_sub(PENDING_MAX);
-        if over > 0 {
-            let mut left = over;
-            self.pending.retain(|change| {
-                let goes = left > 0 && !change.is_essential();
-                left -= usize::from(goes);
-                !goes
-            });
-            self.pending.drain(..left);
-        }
-        let mut health = self.health();
-        health.lost += over as u64;
-        health.pending = self.pending.len();
     }
 }

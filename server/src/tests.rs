@@ -76,6 +76,7 @@ pub(crate) fn serve(more: &[&str]) -> Served {
     let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     let facts = Facts {
+        is_stopping: Arc::default(),
         games: names,
         addresses: vec![address.to_string()],
         started: Clock::unix_secs(),

@@ -28,6 +28,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(5);
 const SET_BACK_MAX: i64 = 86_400;
 /// End of a file's name.
 const END: &str = "room";
+/// End of the name of a file that was set aside.
+const ASIDE: &str = "damaged";
 
 /// A thing to do for a room's file.
 #[derive(Debug)]
@@ -78,8 +80,9 @@ impl Worlds {
             let code = stem.and_then(|stem| stem.parse::<RoomCode>().ok());
             match (code, path.extension().is_some_and(|end| end == END)) {
                 (Some(code), true) => match read(&path, secs_max) {
-                    Some(room) => drop(kept.insert(code, room)),
-                    None => drop(old.insert(path)),
+                    Ok(room) => drop(kept.insert(code, room)),
+                    Err(Unread::Old) => drop(old.insert(path)),
+                    Err(Unread::Damaged(problem)) => set_aside(&path, problem),
                 },
                 // Half a file of a server that was killed while it wrote.
                 _ if path.extension().is_some_and(|end| end == "new") => drop(old.insert(path)),
@@ -107,31 +110,46 @@ impl Worlds {
     }
 }
 
+/// Cause for which a room begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    /// Nobody could come back to it any more.
+    Old,
+    /// The file is not what a server wrote; the text says how.
+    Damaged(&'static str),
+}
+
 /// The checkpoint in a file, if it is whole and not too old, and true if anybody is led there.
-fn read(path: &Path, secs_max: u32) -> Option<(bool, Vec<u8>)> {
-    let problem = |text: &str| {
-        tracing::warn!(file = %path.display(), "a kept room {text}; it begins anew");
-    };
+fn read(path: &Path, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
     let size = fs::metadata(path).map(|it| it.len()).unwrap_or(u64::MAX);
-    let Some(bytes) = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten() else {
-        problem("cannot be read");
-        return None;
-    };
-    let Some((head, checkpoint)) = bytes.split_at_checked(HEAD_BYTES) else {
-        problem("is cut off");
-        return None;
-    };
+    let bytes = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten();
+    let bytes = bytes.ok_or(Unread::Damaged("cannot be read"))?;
+    let split = bytes.split_at_checked(HEAD_BYTES);
+    let (head, checkpoint) = split.ok_or(Unread::Damaged("is cut off"))?;
     let (magic, rest) = head.split_at(8);
     let (time, rest) = rest.split_at(8);
     let (is_open, hash) = rest.split_at(1);
     if magic != MAGIC || digest(&SHA256, checkpoint).as_ref() != hash {
-        problem("is damaged");
-        return None;
+        return Err(Unread::Damaged("is damaged"));
     }
     let time = time.try_into().map_or(0, i64::from_le_bytes);
     let age = Clock::unix_secs() - time;
     let is_young = (-SET_BACK_MAX..=i64::from(secs_max)).contains(&age);
-    is_young.then(|| (is_open != [0], checkpoint.to_vec()))
+    is_young.then(|| (is_open != [0], checkpoint.to_vec())).ok_or(Unread::Old)
+}
+
+/// Renames a file that is no room, for people to look at; the next one of that code takes its
+/// place.
+fn set_aside(path: &Path, problem: &str) {
+    let aside = path.with_extension(ASIDE);
+    let renamed = fs::rename(path, &aside);
+    tracing::warn!(
+        file = %path.display(),
+        problem,
+        aside = %aside.display(),
+        error = renamed.err().map(tracing::field::display),
+        "a kept room is damaged and set aside; it begins anew"
+    );
 }
 
 impl Shared {
@@ -282,7 +300,10 @@ mod tests {
         let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
         assert_eq!(worlds.kept(), [(code("friday"), false)]);
         assert!(thread.end());
-        assert_eq!(fs::read_dir(path("")).expect("a directory").count(), 1);
+        let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
+        let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["1.damaged", "2.damaged", "friday.room"]);
     }
 
     #[test]

@@ -161,7 +161,8 @@ fn kicked_player_is_told_why_and_does_not_come_back() {
     let [kicked, other] = [0; 2].map(|_| sim.join_bot(CABLE));
     sim.run(1.0);
     let player = sim.clients[kicked].core().player();
-    let kick = |player, text: &str| Command::Kick { player, text: text.into() };
+    let kick =
+        |player: PlayerId, text: &str| Command::Kick { player: player.into(), text: text.into() };
     let bot = sim.room.handle_command(sim.now, kick(PlayerId(0), "no"));
     assert_eq!(bot, Err(CommandError::Bot(PlayerId(0))));
     let nobody = sim.room.handle_command(sim.now, kick(PlayerId(900), "no"));
@@ -306,7 +307,7 @@ fn kick_waits_for_a_player_who_is_away() {
     greet(&mut room, LocalTime(0), 0, &hello_of(7, None));
     play(&mut room, 0);
     room.handle_lost(LocalTime(10), ClientId(0), "the cable is pulled");
-    let kick = Command::Kick { player: PlayerId(0), text: "be nice".into() };
+    let kick = Command::Kick { player: PlayerId(0).into(), text: "be nice".into() };
     assert_eq!(room.handle_command(LocalTime(20), kick), Ok(()));
     assert_eq!(room.seats_taken(), 0);
     assert_eq!(goodbye(&greet(&mut room, LocalTime(30), 1, &hello_of(7, None))), Code::Kicked);

@@ -2,9 +2,12 @@
 
 use phaselock::client::Notice;
 use phaselock::game::Game;
+use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
-use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig};
+use phaselock::server::{
+    AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig, Target,
+};
 use phaselock::time::Micros;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -49,7 +52,7 @@ fn two(config: RoomConfig) -> (Sim<Skirmish>, [PlayerId; 2]) {
 fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     let (mut sim, [ada, _]) = two(room_config(1, 0));
     let mute = Mute { within: Some(Micros::from_ms(5000)), reason: "spam".into() };
-    order(&mut sim, Command::Mute { player: ada, mute: Some(mute) }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
     sim.clients[0].session.chat("buy my boat").expect("sent");
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), [""; 0]);
@@ -69,17 +72,25 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     assert_eq!(lines(&mut sim, 1), ["sorry"]);
     // For good, and lifted.
     let mute = Mute { within: None, reason: String::new() };
-    order(&mut sim, Command::Mute { player: ada, mute: Some(mute) }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: Some(mute) }).expect("she is there");
     sim.clients[0].session.chat("quiet").expect("sent");
     sim.run(1.0);
     assert!(lines(&mut sim, 0).last().is_some_and(|line| line == "you are muted for good"));
-    order(&mut sim, Command::Mute { player: ada, mute: None }).expect("she is there");
+    order(&mut sim, Command::Mute { player: ada.into(), mute: None }).expect("she is there");
     sim.clients[0].session.chat("free").expect("sent");
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), ["free"]);
     let nobody = PlayerId(99);
-    let missing = order(&mut sim, Command::Mute { player: nobody, mute: None });
+    let missing = order(&mut sim, Command::Mute { player: nobody.into(), mute: None });
     assert_eq!(missing, Err(CommandError::NoPlayer(nobody)));
+    // An order that names the key of somebody else comes too late for the seat.
+    let late = Target { seat: ada, key: Some(PublicKey([9; 32])) };
+    let kick = Command::Kick { player: late, text: "too late".into() };
+    assert_eq!(order(&mut sim, kick), Err(CommandError::NoPlayer(ada)));
+    let players = sim.room.players(sim.now);
+    let key = players.iter().find(|it| it.player == ada).map(|it| it.key);
+    let hers = Command::Tell { player: Target { seat: ada, key }, text: "hers".into() };
+    assert_eq!(order(&mut sim, hers), Ok(()));
 }
 
 #[test]
@@ -104,13 +115,14 @@ fn a_newcomer_may_be_muted_from_the_first_word_on() {
 #[test]
 fn a_line_for_one_player_is_read_by_nobody_else() {
     let (mut sim, [ada, _]) = two(room_config(1, 2));
-    order(&mut sim, Command::Tell { player: ada, text: " for you\u{7} ".into() }).expect("there");
+    order(&mut sim, Command::Tell { player: ada.into(), text: " for you\u{7} ".into() })
+        .expect("there");
     sim.run(0.5);
     assert_eq!(lines(&mut sim, 0), ["for you"]);
     assert_eq!(lines(&mut sim, 1), [""; 0]);
-    let empty = Command::Tell { player: ada, text: "\u{200b}".into() };
+    let empty = Command::Tell { player: ada.into(), text: "\u{200b}".into() };
     assert_eq!(order(&mut sim, empty), Err(CommandError::Empty));
-    let bot = Command::Tell { player: PlayerId(0), text: "x".into() };
+    let bot = Command::Tell { player: PlayerId(0).into(), text: "x".into() };
     assert_eq!(order(&mut sim, bot), Err(CommandError::NoPlayer(PlayerId(0))));
 }
 
@@ -123,8 +135,8 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), ["a/b"]);
     let [asked, said] = [
-        Event::Asked { player: ada, text: "/kick bob 10m reason".into() },
-        Event::Chat { player: ada, text: "a/b".into() },
+        Event::Asked { player: ada.into(), text: "/kick bob 10m reason".into() },
+        Event::Chat { player: ada.into(), text: "a/b".into() },
     ];
     assert_eq!(events(&mut sim), [asked, said]);
     // Where nobody takes them they are what they look like.

@@ -278,7 +278,10 @@ fn host_speaks_kicks_and_hears_of_it_over_the_network() {
     let seat = player.core().expect("it plays").player();
     let order = |command| runtime.block_on(server.handle().command(command));
     let nobody = phaselock::ids::PlayerId(900);
-    let kick = |player| host::Command::Kick { player, text: "be nice".into() };
+    let kick = |player: phaselock::ids::PlayerId| host::Command::Kick {
+        player: player.into(),
+        text: "be nice".into(),
+    };
     assert_eq!(order(kick(nobody)), Err(OrderError::Refused(CommandError::NoPlayer(nobody))));
     player.until("heard", |player| player.lines.iter().any(|line| line == "Ada: hello"));
     assert_eq!(order(host::Command::Say { text: "last warning".into() }), Ok(()));

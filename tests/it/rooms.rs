@@ -210,7 +210,7 @@ async fn players_are_led_to_the_emptiest_room_or_by_code_and_see_nobody_elsewher
     assert_eq!(lost.goodbye().map(|goodbye| goodbye.code), Some(Code::NoRoom));
     assert!(matches!(lost.states.last(), Some(State::Ended { .. })));
 
-    let kick = |text: &str| Command::Kick { player: PlayerId(0), text: text.into() };
+    let kick = |text: &str| Command::Kick { player: PlayerId(0).into(), text: text.into() };
     assert_eq!(house.handle.command(kick("out")).await, Err(OrderError::WhichRoom));
     let second = "2".parse().expect("a code");
     let (mut all, handle) = (players.iter_mut().collect::<Vec<_>>(), house.handle.clone());

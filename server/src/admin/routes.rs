@@ -264,6 +264,18 @@ pub(super) async fn take_role(
     Ok(done(host.set_role(&by, None, Some(&key), None).await?))
 }
 
+/// Forgets all results, records and totals of a player.
+#[utoipa::path(delete, path = "/v1/people/{key}",
+    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn forget(
+    By(by): By,
+    State(host): AtHost,
+    Named(key): Named<String>,
+) -> Answer<Done> {
+    Ok(done(host.forget(&by, &key).await?))
+}
+
 /// Tokens, without their secrets.
 #[utoipa::path(get, path = "/v1/tokens", responses((status = 200, body = Vec<TokenView>)))]
 pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenView>> {

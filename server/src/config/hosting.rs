@@ -16,8 +16,11 @@ use super::values::{
 
 const START: Option<&str> = Some("it counts when the server starts");
 
+/// Longest time for which people are remembered, in days: a century. Arbitrary.
+const KEEP_DAYS_MAX: u32 = 36_500;
+
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 15] = [
+pub(super) const HOSTING: [Setting; 16] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -110,6 +113,15 @@ pub(super) const HOSTING: [Setting; 15] = [
         show: |config| config.data_dir.display().to_string(),
         restart: Some("its files are open"),
         ..Setting::TEXT
+    },
+    Setting {
+        flag: "keep-days",
+        value: "DAYS",
+        help: "Time after which acts, results and players not seen since are forgotten, 0 for never \
+               [default: 365]",
+        read: |config, text| number(&mut config.keep_days, text, 0..=KEEP_DAYS_MAX),
+        show: |config| config.keep_days.to_string(),
+        ..Setting::NUMBER
     },
     Setting {
         flag: "cert-file",

@@ -73,6 +73,8 @@ pub struct Config {
     pub cert_file: Option<PathBuf>,
     /// See [`cert_file`](Self::cert_file).
     pub key_file: Option<PathBuf>,
+    /// Days for which acts, results and players are remembered, 0 to 36500; 0: for ever.
+    pub keep_days: u32,
     /// No certificate is made: without one the server does not start.
     pub require_identity: bool,
     /// TCP address of the administration; none to have none.
@@ -126,6 +128,7 @@ impl Default for Config {
             password_file: None,
             allow_list: None,
             drain_seconds: 0,
+            keep_days: 365,
             redirect: None,
             workers: None,
             data_dir: PathBuf::from("phaselock-data"),

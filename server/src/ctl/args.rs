@@ -182,6 +182,12 @@ pub(super) enum Act {
         #[arg(id = "ctl-role", value_name = "ROLE")]
         role: String,
     },
+    /// Forget all results, records and totals of a player
+    Forget {
+        /// The key: 64 hexadecimal digits
+        #[arg(id = "ctl-key", value_name = "KEY")]
+        key: String,
+    },
     /// Show tokens
     Tokens,
     /// Make a token, in place of one of the same name, or take it away

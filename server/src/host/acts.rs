@@ -119,7 +119,7 @@ impl Host {
             changes = written;
             text = ban.goodbye(ban.made);
         }
-        let order = Command::Kick { player: person.player, text };
+        let order = Command::Kick { player: person.target(), text };
         let detail = span.map(|span| format!("for {span}"));
         let record = (Some(describe(&person)), Some(reason), detail);
         let written = match span {
@@ -270,7 +270,7 @@ impl Host {
                 continue;
             }
             let order = match act {
-                Act::Ban => Command::Kick { player: person.player, text: sentence.goodbye(now) },
+                Act::Ban => Command::Kick { player: person.target(), text: sentence.goodbye(now) },
                 Act::Mute => self.mute_order(&person, Some(sentence), now),
             };
             if let Err(error) = self.handle.command_in(&person.room, order).await {
@@ -284,7 +284,7 @@ impl Host {
             within: it.until.map(|until| Micros::from_ms((until - now).saturating_mul(1000))),
             reason: it.reason.clone(),
         });
-        Command::Mute { player: person.player, mute }
+        Command::Mute { player: person.target(), mute }
     }
 
     /// Lifts a ban or a mute of a number. A moderator may not lift a ban that an admin made.

@@ -54,7 +54,7 @@ impl Host {
             Err(error) => vec![error.to_string()],
         };
         for text in answers {
-            let order = Command::Tell { player: person.player, text };
+            let order = Command::Tell { player: person.target(), text };
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&person.room, order).await;
         }

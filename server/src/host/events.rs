@@ -11,8 +11,8 @@ use phaselock::server::{Command, Event, MemberStats};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::RoomEvent;
-use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::view::{DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView};
@@ -25,15 +25,24 @@ const COMMANDS_MAX: usize = 16;
 /// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
 const NUMBERS_MAX: usize = 4096;
 
-/// Listens to the rooms for as long as the server runs.
-pub async fn listen(host: Arc<Host>) {
+/// Seconds of play that are added to somebody's total at a time: what a server that is killed
+/// forgets at most.
+const COUNT_SECS: i64 = 60;
+
+/// Listens to the rooms until it is stopped, and to what they have told by then.
+pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
     let mut news = host.handle.events();
     // Before this nobody listened.
     host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
     let mut numbers = BTreeMap::new();
     let busy = Arc::new(Semaphore::new(COMMANDS_MAX));
     loop {
-        match news.recv().await {
+        let told = tokio::select! {
+            biased;
+            told = news.recv() => told,
+            _ = &mut stopped => return host.note_times(1),
+        };
+        match told {
             Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
                 // Of a command that the rooms or the disk hold up nothing else has to wait.
                 let person = host.roster().at(&room, player).cloned();
@@ -69,10 +78,12 @@ impl Host {
         let code = room.as_str().to_owned();
         let name = || person.as_ref().map(|it| it.name.clone());
         let news = match event {
-            Event::Joined { player, name, key, address } => {
+            Event::Joined { player, name, key, address, is_kept } => {
                 let address = address.map(|it| it.to_string());
-                self.joins.fetch_add(1, Ordering::Relaxed);
-                self.note_session(key, &name, now);
+                if !is_kept {
+                    self.joins.fetch_add(1, Ordering::Relaxed);
+                    self.note_session(key, &name, now);
+                }
                 if let Some(person) = &person {
                     self.put_out_if_banned(person, now).await;
                 }
@@ -87,7 +98,7 @@ impl Host {
             Event::Left { player, reason } => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
-                    self.note_time(person, now);
+                    self.store.note(vec![played(person, now - person.counted, now)]);
                 }
                 HostEvent::Left {
                     room: code,
@@ -138,7 +149,7 @@ impl Host {
         let is_trusted = self.book.role(person.key) >= Some(Role::Moderator);
         let address = person.address.map(|it| it.ip()).filter(|_| !is_trusted);
         if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {
-            let order = Command::Kick { player: person.player, text: ban.goodbye(now) };
+            let order = Command::Kick { player: person.target(), text: ban.goodbye(now) };
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&person.room, order).await;
         }
@@ -150,11 +161,15 @@ impl Host {
         self.store.note(vec![Change::Played(totals)]);
     }
 
-    fn note_time(&self, person: &Person, time: i64) {
-        let seconds = u32::try_from(time - person.joined).unwrap_or(0);
-        let (key, name) = (person.key, person.name.clone());
-        let totals = PlayerTotals { time, key, name, sessions: 0, seconds };
-        self.store.note(vec![Change::Played(totals)]);
+    /// Adds the time that people have played since it was last added.
+    fn note_times(&self, secs_min: i64) {
+        let now = Clock::unix_secs();
+        let due = self.roster().count(now, secs_min);
+        let times = due.iter().map(|(person, secs)| played(person, *secs, now));
+        let times: Vec<_> = times.collect();
+        if !times.is_empty() {
+            self.store.note(times);
+        }
     }
 
     fn note_record(&self, person: &Person, measure: &str, value: f64, time: i64) {
@@ -193,6 +208,13 @@ impl Host {
     }
 }
 
+/// An addition to the time that somebody has played.
+fn played(person: &Person, secs: i64, time: i64) -> Change {
+    let seconds = u32::try_from(secs).unwrap_or(0);
+    let (key, name) = (person.key, person.name.clone());
+    Change::Played(PlayerTotals { time, key, name, sessions: 0, seconds })
+}
+
 /// Looks at all rooms once a second, for as long as the server runs.
 pub async fn watch_figures(host: Arc<Host>) {
     let mut seconds = interval(Duration::from_secs(1));
@@ -201,6 +223,7 @@ pub async fn watch_figures(host: Arc<Host>) {
     loop {
         seconds.tick().await;
         let figures = host.look(&mut before);
+        host.note_times(COUNT_SECS);
         host.figures.send_replace(Arc::new(figures));
     }
 }

@@ -1,6 +1,7 @@
 //! Orders to the server as a whole.
 
 use std::path::{Component, Path};
+use std::sync::atomic::Ordering;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand;
@@ -14,9 +15,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::acts::room_code;
+use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
-use crate::config::{Change, Mistake};
-use crate::people::{Right, Role, parse_span};
+use crate::config::{self, Mistake};
+use crate::people::{Right, Role, Subject, parse_span};
+use crate::store::Change;
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
@@ -48,8 +51,8 @@ pub struct ReloadReport {
     pub needs_restart: Vec<SettingChange>,
 }
 
-impl From<&Change> for SettingChange {
-    fn from(it: &Change) -> Self {
+impl From<&config::Change> for SettingChange {
+    fn from(it: &config::Change) -> Self {
         let why = it.restart.map(str::to_owned);
         Self { setting: it.setting.clone(), from: it.from.clone(), to: it.to.clone(), why }
     }
@@ -129,6 +132,10 @@ impl Host {
         if self.handle.draining().is_none() {
             return Err(ActError::Bad("the server is not drained".into()));
         }
+        if self.facts.is_stopping.load(Ordering::Relaxed) {
+            let text = "the process was told to end, and ends: whoever told it waits for that";
+            return Err(ActError::Bad(text.into()));
+        }
         self.handle.command(Command::Undrain).await?;
         let written = self.record(by, "undrain", (None, None, None), Vec::new())?.done().await?;
         Ok(done("the server goes on".into(), written))
@@ -140,7 +147,7 @@ impl Host {
         let text = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
         let loaded = self.reloader.reload().await;
         let loaded = loaded.map_err(|mistakes| ActError::Mistakes(text(mistakes)))?;
-        let views = |changes: &[Change]| changes.iter().map(SettingChange::from).collect();
+        let views = |changes: &[config::Change]| changes.iter().map(SettingChange::from).collect();
         let report = ReloadReport {
             changed: views(&loaded.changed),
             needs_restart: views(&loaded.needs_restart),
@@ -178,6 +185,22 @@ impl Host {
             .done()
             .await?;
         Ok((done(format!("the database is copied to {file}"), written), bytes))
+    }
+
+    /// Forgets all results, records and totals of a player. The audit log keeps what was done to
+    /// the player for as long as it keeps anything.
+    pub async fn forget(&self, by: &Author, key: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let Subject::Key(key) = Subject::parse("key", key)? else {
+            return Err(ActError::Bad("state a key".into()));
+        };
+        // Not the whole key, which is to be forgotten.
+        let whom: String = key.to_string().chars().take(KEY_DIGITS_MIN).collect();
+        let written = self
+            .record(by, "forget", (Some(whom.clone()), None, None), vec![Change::Forget(key)])?
+            .done()
+            .await?;
+        Ok(done(format!("results, records and totals of {whom} are forgotten"), written))
     }
 
     /// Makes a token of the interface, in place of one of that name. It is returned this once: only

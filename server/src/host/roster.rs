@@ -1,11 +1,12 @@
 //! The people in all rooms, by what the rooms tell.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::net::SocketAddr;
 
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
-use phaselock::server::Event;
+use phaselock::server::{Event, Target};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{RoomEvent, RoomFigures};
 
@@ -13,7 +14,7 @@ use super::ActError;
 use crate::people::Subject;
 
 /// Hexadecimal digits of a key that name a player.
-const KEY_DIGITS_MIN: usize = 8;
+pub(super) const KEY_DIGITS_MIN: usize = 8;
 
 /// Somebody with a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +31,18 @@ pub struct Person {
     pub address: Option<SocketAddr>,
     /// Unix time in seconds of the join.
     pub joined: i64,
+    /// Unix time in seconds up to which the time played is in the player's total.
+    pub counted: i64,
     /// Name of the room's game.
     pub game: String,
 }
 
 impl Person {
+    /// The player, for orders.
+    pub fn target(&self) -> Target {
+        Target { seat: self.player, key: Some(self.key) }
+    }
+
     /// True if a ban or mute of that subject is about this player.
     pub fn is_subject(&self, subject: &Subject) -> bool {
         subject.is_about(Some(self.key), self.address.map(|it| it.ip()))
@@ -54,7 +62,7 @@ impl Roster {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
         match event {
-            Event::Joined { player, name, key, address } => {
+            Event::Joined { player, name, key, address, .. } => {
                 let game = self.games.get(room).copied().unwrap_or_default().to_owned();
                 let person = Person {
                     room: room.clone(),
@@ -63,6 +71,7 @@ impl Roster {
                     key: *key,
                     address: *address,
                     joined: now,
+                    counted: now,
                     game,
                 };
                 self.people.insert(at(player), person.clone());
@@ -87,13 +96,14 @@ impl Roster {
     /// Takes in the figures of all rooms, after news were missed, and for addresses of those who
     /// are back from elsewhere.
     pub fn correct(&mut self, rooms: &[RoomFigures], now: i64) {
-        let mut before = std::mem::take(&mut self.people);
+        let mut before = mem::take(&mut self.people);
         for room in rooms {
             let code = &room.status.code;
             for told in &room.measured.players {
                 let at = (code.clone(), told.player);
                 let old = before.remove(&at).filter(|old| old.key == told.key);
-                let joined = old.map_or(now - told.played.0 / 1_000_000, |old| old.joined);
+                let joined = old.as_ref().map_or(now - told.played.0 / 1_000_000, |old| old.joined);
+                let counted = old.map_or(now, |old| old.counted);
                 let person = Person {
                     room: code.clone(),
                     player: told.player,
@@ -101,6 +111,7 @@ impl Roster {
                     key: told.key,
                     address: told.address,
                     joined,
+                    counted,
                     game: room.status.game.clone(),
                 };
                 self.people.insert(at, person);
@@ -109,6 +120,13 @@ impl Roster {
         // Who came since the figures were made is in none of them yet.
         let fresh = |person: &Person| now - person.joined <= 2;
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
+    }
+
+    /// Counts the time that people have played, where it is so many seconds or more. Returns who
+    /// that is, and how many.
+    pub fn count(&mut self, now: i64, secs_min: i64) -> Vec<(Person, i64)> {
+        let due = self.people.values_mut().filter(|it| now - it.counted >= secs_min);
+        due.map(|person| (person.clone(), now - mem::replace(&mut person.counted, now))).collect()
     }
 
     /// Adds somebody.

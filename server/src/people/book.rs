@@ -198,6 +198,25 @@ impl Book {
         Ok(Change::Token { name: name.to_owned(), grant, made })
     }
 
+    /// All that stands in it, for a database that has lost it.
+    pub fn all(&self) -> Vec<Change> {
+        let lists = self.lists();
+        let sentences = lists.sentences.values().cloned().map(Change::Sentence);
+        let roles = lists.roles.iter().map(|(key, it)| Change::Role {
+            key: *key,
+            name: it.name.clone(),
+            role: Some(it.role),
+            author: it.author.clone(),
+            made: it.made,
+        });
+        let tokens = lists.tokens.iter().map(|(name, (hash, role, made))| Change::Token {
+            name: name.clone(),
+            grant: Some((hash.clone(), *role)),
+            made: *made,
+        });
+        sentences.chain(roles).chain(tokens).collect()
+    }
+
     /// Name, role and time of all tokens.
     pub fn tokens(&self) -> Vec<(String, Role, i64)> {
         let lists = self.lists();

@@ -119,6 +119,8 @@ pub enum Change {
     Record(Record),
     /// An addition to a player's totals.
     Played(PlayerTotals),
+    /// Nothing of a player is remembered any more: results, records and totals.
+    Forget(PublicKey),
 }
 
 impl Change {
@@ -225,16 +227,16 @@ impl Change {
                     it.value
                 ])?,
             Self::Record(it) => {
-                let better = match it.best {
-                    Best::Least => "excluded.value < value",
-                    Best::Most => "excluded.value > value",
+                let (best, better) = match it.best {
+                    Best::Least => ("least", "excluded.value < value"),
+                    Best::Most => ("most", "excluded.value > value"),
                 };
                 to.prepare_cached(&format!(
-                    "INSERT INTO records (game, measure, key, name, value, time)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                    "INSERT INTO records (game, measure, key, name, value, time, best)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                      ON CONFLICT (game, measure, key) DO UPDATE
-                     SET name = excluded.name, value = excluded.value, time = excluded.time
-                     WHERE {better}"
+                     SET name = excluded.name, value = excluded.value, time = excluded.time,
+                     best = excluded.best WHERE {better}"
                 ))?
                 .execute(params![
                     it.game,
@@ -242,7 +244,8 @@ impl Change {
                     key_text(&it.key),
                     it.name,
                     it.value,
-                    it.time
+                    it.time,
+                    best
                 ])?
             }
             Self::Played(it) => to
@@ -254,6 +257,14 @@ impl Change {
                      seconds = seconds + excluded.seconds",
                 )?
                 .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
+            Self::Forget(key) => {
+                let mut rows = 0;
+                for table in ["results", "records", "players"] {
+                    let delete = format!("DELETE FROM {table} WHERE key = ?1");
+                    rows += to.prepare_cached(&delete)?.execute([key_text(key)])?;
+                }
+                rows
+            }
         };
         Ok(())
     }

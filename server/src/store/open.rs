@@ -13,7 +13,7 @@ use super::StoreError;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -48,6 +48,9 @@ const MIGRATIONS: [&str; 2] = [
     "
     ALTER TABLE sentences ADD COLUMN role TEXT NOT NULL DEFAULT 'admin';
 ",
+    "
+    ALTER TABLE records ADD COLUMN best TEXT NOT NULL DEFAULT 'least';
+",
 ];
 
 /// The database cannot be opened.
@@ -70,7 +73,7 @@ pub enum OpenError {
 }
 
 /// True if the file is no database, or damaged.
-fn is_damage(error: &rusqlite::Error) -> bool {
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
@@ -92,6 +95,51 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenErr
         }
         opened => Ok((opened?, None)),
     }
+}
+
+/// Begins a new database in place of one that failed while it was in use. What there is of the old
+/// one is set aside; returns also where that is now.
+pub(super) fn begin_anew(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenError> {
+    if let Some(directory) = file.parent() {
+        // It may be gone with all that was in it; opening says so if it cannot be made.
+        let _ = std::fs::create_dir_all(directory);
+    }
+    let aside = match file.exists() {
+        true => Some(set_aside(file)?),
+        false => None,
+    };
+    // Journals without their database would be taken for the new one's.
+    for end in ["-wal", "-shm"] {
+        let mut journal = OsString::from(file);
+        journal.push(end);
+        match std::fs::remove_file(PathBuf::from(journal)) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(OpenError::Aside { file: file.to_owned(), source });
+            }
+            _ => {}
+        }
+    }
+    Ok((try_open(file)?, aside))
+}
+
+/// The system's own name of a file: it tells whether a path still leads to the file that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileIdentity {
+    device: u64,
+    number: u64,
+}
+
+/// The identity of the file at a path; none if there is none.
+pub(super) fn identity(file: &Path) -> Option<FileIdentity> {
+    let metadata = std::fs::metadata(file).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Some(FileIdentity { device: metadata.dev(), number: metadata.ino() })
+    }
+    // Elsewhere a file that is open cannot be removed or replaced.
+    #[cfg(not(unix))]
+    metadata.is_file().then_some(FileIdentity { device: 0, number: 0 })
 }
 
 fn try_open(file: &Path) -> Result<Connection, OpenError> {

@@ -219,12 +219,13 @@ pub struct RecordRow {
     pub time: i64,
 }
 
-/// Records of a game, or of all (none).
+/// Records of a game, or of all (none), the best of each number first.
 pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<Vec<RecordRow>> {
     rows(
         connection,
         "SELECT game, measure, key, name, value, time FROM records
-         WHERE ?1 IS NULL OR game = ?1 ORDER BY game, measure, value LIMIT 1000",
+         WHERE ?1 IS NULL OR game = ?1
+         ORDER BY game, measure, CASE best WHEN 'most' THEN -value ELSE value END LIMIT 1000",
         [game],
         |row| {
             Ok(Some(RecordRow {

@@ -135,7 +135,7 @@ async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
     assert_eq!(store.write(vec![line("late")]).await.expect("it answers"), Written::Later);
     assert_eq!(store.health().errors, 1);
     limit(1_000_000).await.expect("there is space again");
-    tokio::time::sleep(RETRY + Duration::from_millis(500)).await;
+    tokio::time::sleep(keeping::RETRY + Duration::from_millis(500)).await;
     let health = store.health();
     assert_eq!((health.pending, health.problem), (0, None));
     assert!(thread.end());
@@ -148,19 +148,14 @@ async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
 fn what_the_host_decided_outlives_results_in_memory() {
     let dir = tempfile::tempdir().expect("a directory");
     let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
-    let mut keeping = Keeping {
-        connection,
-        pending: VecDeque::new(),
-        overflow: Arc::default(),
-        health: Arc::default(),
-        retry_at: Some(Instant::now() + Duration::from_secs(60)),
-    };
+    let mut keeping = Keeping::new(connection, dir.path().join(FILE), Arc::default());
+    keeping.retry_at = Some(Instant::now() + Duration::from_secs(60));
     keeping.write(vec![Change::Sentence(ban(1, None))]);
-    keeping.write(vec![record(1.0, Best::Least); PENDING_MAX + 50]);
+    keeping.write(vec![record(1.0, Best::Least); keeping::PENDING_MAX + 50]);
     keeping.write(vec![Change::Sentence(ban(2, None))]);
-    assert_eq!(keeping.pending.len(), PENDING_MAX);
+    assert_eq!(keeping.pending.len(), keeping::PENDING_MAX);
     let bans = keeping.pending.iter().filter(|it| it.is_essential()).count();
-    assert_eq!((bans, keeping.health().lost), (2, 52));
+    assert_eq!((bans, keeping.common.health().lost), (2, 52));
 }
 
 #[tokio::test]
@@ -198,6 +193,98 @@ async fn damaged_files_are_set_aside_and_named() {
             fs::remove_file(dir.path().join(name)).expect("it can be removed");
         }
     }
+}
+
+#[tokio::test]
+async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
+    // Removed with its journals, removed alone, moved, and replaced.
+    let remove_all = |dir: &Path| fs::remove_dir_all(dir).expect("it can be removed");
+    let remove = |dir: &Path| fs::remove_file(dir.join(FILE)).expect("it can be removed");
+    let rename = |dir: &Path| fs::rename(dir.join(FILE), dir.join("other")).expect("renamed");
+    let replace = |dir: &Path| {
+        fs::write(dir.join("new"), [7; 4096]).expect("it can be written");
+        fs::rename(dir.join("new"), dir.join(FILE)).expect("renamed");
+    };
+    let harms: [&dyn Fn(&Path); 4] = [&remove_all, &remove, &rename, &replace];
+    for (number, harm) in harms.iter().enumerate() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let data = dir.path().join("data");
+        fs::create_dir(&data).expect("a directory");
+        let (store, _, thread) = Store::open(&data).expect("it opens");
+        store.refill_from(|| vec![Change::Sentence(ban(1, None))]);
+        let first = store.write(vec![Change::Sentence(ban(1, None))]).await;
+        assert_eq!(first.expect("it takes it"), Written::Durably);
+        harm(&data);
+        let second = store.write(vec![Change::Sentence(ban(2, None))]).await;
+        assert_eq!(second.expect("it takes it"), Written::Durably, "case {number}");
+        let problem = store.health().problem;
+        assert!(problem.is_some_and(|it| it.contains("a new one has")), "case {number}");
+        let third = store.write(vec![Change::Sentence(ban(3, None))]).await;
+        assert_eq!(third.expect("it takes it"), Written::Durably);
+        // As after a kill: nothing is written at the end.
+        drop((store, thread));
+        let (_, everything, thread) = Store::open(&data).expect("it opens again");
+        let ids: Vec<_> = everything.sentences.iter().map(|it| it.id).collect();
+        assert_eq!(ids, [1, 2, 3], "case {number}");
+        assert!(thread.end());
+    }
+}
+
+#[tokio::test]
+async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let played = |key, time| {
+        let key = PublicKey([key; 32]);
+        Change::Played(PlayerTotals { time, key, name: "Ada".into(), sessions: 1, seconds: 9 })
+    };
+    let result = |key, time| {
+        Change::Result(RoundResult {
+            time,
+            room: "1".into(),
+            game: "race".into(),
+            round: 1,
+            key: PublicKey([key; 32]),
+            name: "Ada".into(),
+            measure: "lap".into(),
+            value: 1.0,
+        })
+    };
+    let mut changes: Vec<_> = (0..1500).map(|_| line("kick")).collect();
+    changes.extend([played(1, 5), played(2, 100), result(1, 5), result(2, 100)]);
+    changes.extend([Change::Sentence(ban(1, Some(50))), Change::Sentence(ban(2, None))]);
+    for place in 0..=120_u8 {
+        changes.push(Change::Record(Record {
+            time: 1,
+            game: "race".into(),
+            measure: "points".into(),
+            key: PublicKey([place; 32]),
+            name: "Ada".into(),
+            value: place.into(),
+            best: Best::Most,
+        }));
+    }
+    store.write(changes).await.expect("it takes them");
+    let drop_some = || store.read(|db| old::drop_some(db, 60));
+    assert_eq!(drop_some().await.expect("it can"), 1000);
+    assert_eq!(drop_some().await.expect("it can"), 500);
+    let count = |table: &'static str| {
+        let query = format!("SELECT count(*) FROM {table}");
+        store.read(move |db| db.query_row(&query, [], |row| row.get::<_, i64>(0)))
+    };
+    for (table, left) in
+        [("audit", 0), ("players", 1), ("results", 1), ("sentences", 1), ("records", 100)]
+    {
+        assert_eq!(count(table).await.expect("it can be read"), left, "{table}");
+    }
+    let records = store.read(|db| records_of(db, Some("race"))).await.expect("it can be read");
+    let values: Vec<_> = records.iter().map(|it| it.value).collect();
+    assert_eq!((values[0], values[99]), (120.0, 21.0), "the most is the best");
+    store.write(vec![Change::Forget(PublicKey([2; 32]))]).await.expect("it takes it");
+    for (table, left) in [("players", 0), ("results", 0), ("records", 100)] {
+        assert_eq!(count(table).await.expect("it can be read"), left, "{table}");
+    }
+    assert!(thread.end());
 }
 
 #[tokio::test]

@@ -141,7 +141,7 @@ impl Play {
                     self.peers[index] = self.peer();
                 }
                 6 => {
-                    let player = PlayerId(index as u16 + self.config.bots);
+                    let player = PlayerId(index as u16 + self.config.bots).into();
                     let text = "the fuzzer kicked it".into();
                     let _ = self.room.handle_command(self.now, Command::Kick { player, text });
                 }

@@ -4,6 +4,8 @@
 //! made of it steps on as the first one would have. Its players are away until they come back.
 //! Bytes that are damaged, or of other rules, change nothing.
 
+use core::net::SocketAddr;
+
 use serde::{Deserialize, Serialize};
 
 use super::member::Member;
@@ -26,7 +28,7 @@ use super::control::Event;
 /// Resume tokens that a room may have given after its last checkpoint: far more than it can.
 const TOKENS_BETWEEN: u64 = 1 << 16;
 /// Version of the layout.
-const FORMAT: u16 = 1;
+const FORMAT: u16 = 2;
 
 /// A room cannot be made of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +91,8 @@ struct KeptSeat {
     plain: bool,
     /// Time since the player took the seat.
     played: Micros,
+    /// Where the player's last connection came from.
+    address: Option<SocketAddr>,
 }
 
 /// Name of the game that a checkpoint is of; none if the bytes are no checkpoint.
@@ -119,6 +123,7 @@ impl<G: Game> Room<G> {
             games: member.games.clone(),
             plain: member.plain,
             played: now - member.joined,
+            address: member.address,
         };
         // Who never said more than hello has nothing to come back to.
         let has_played = |member: &Member| member.stats.accepted > 0 || member.away_until.is_some();
@@ -245,7 +250,7 @@ impl KeptEntity {
 impl<G: Game> Room<G> {
     /// Keeps the seat of a player who was here before.
     fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
-        let KeptSeat { player, name, key, token, mut games, plain, played } = seat;
+        let KeptSeat { player, name, key, token, mut games, plain, played, address } = seat;
         let Some(name) = clean_name(&name) else { return };
         games.truncate(GAMES_MAX);
         // The true hello is still to come.
@@ -266,13 +271,14 @@ impl<G: Game> Room<G> {
             Member::new((player, name), token, hello, now, Offset(0), *epoch_number, config);
         member.plain = plain;
         member.joined = now - played;
+        member.address = address;
         member.away_until = Some(now + config.resume);
         member.away_in = *number;
         let (name, key) = (member.name.clone(), member.key);
         let profile = Profile { name: name.clone(), key: Some(key) };
         self.world.set_profile(player, Some(profile));
         self.take_seat(client, member);
-        self.host.tell(Event::Joined { player, name, key, address: None });
+        self.host.tell(Event::Joined { player, name, key, address, is_kept: true });
         self.host.tell(Event::Away { player });
     }
 }

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use super::config::RoomChanges;
-use super::people::Mute;
+use super::people::{Mute, Target};
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
@@ -16,8 +16,8 @@ use crate::wire::disconnect::Disconnect;
 pub enum Command {
     /// Puts a player out.
     Kick {
-        /// The seat.
-        player: PlayerId,
+        /// The player.
+        player: Target,
         /// Cause, for the player to read.
         text: String,
     },
@@ -28,15 +28,15 @@ pub enum Command {
     },
     /// Shows one player a line.
     Tell {
-        /// The seat.
-        player: PlayerId,
+        /// The player.
+        player: Target,
         /// The line.
         text: String,
     },
     /// Lets a player speak no more, or again (none).
     Mute {
-        /// The seat.
-        player: PlayerId,
+        /// The player.
+        player: Target,
         /// Time and cause.
         mute: Option<Mute>,
     },
@@ -103,6 +103,8 @@ pub enum Event {
         key: PublicKey,
         /// Where the connection comes from, as far as the driver knows.
         address: Option<SocketAddr>,
+        /// The player has the seat since before the server's start, and is away.
+        is_kept: bool,
     },
     /// A player's connection is lost, and the seat is kept.
     Away {

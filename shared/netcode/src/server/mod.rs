@@ -29,7 +29,7 @@ pub use config::{RoomChanges, RoomConfig};
 pub use control::{Command, CommandError, Event};
 pub use interest::{Interest, Sight};
 pub use output::{ClientId, Output};
-pub use people::{MemberStats, Mute, Pass, PlayerFigures};
+pub use people::{MemberStats, Mute, Pass, PlayerFigures, Target};
 pub use room::Room;
 pub use rotation::Rotation;
 pub use workers::{Alone, Job, Workers};

@@ -2,9 +2,33 @@
 
 use core::net::SocketAddr;
 
+use super::member::Member;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Offset};
+
+/// A player whom an order is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The seat.
+    pub seat: PlayerId,
+    /// The player's key; none for whoever has the seat. With it an order that comes too late finds
+    /// nobody, rather than somebody else.
+    pub key: Option<PublicKey>,
+}
+
+impl Target {
+    pub(super) fn is(&self, member: &Member) -> bool {
+        member.player == self.seat && self.key.is_none_or(|key| key == member.key)
+    }
+}
+
+impl From<PlayerId> for Target {
+    /// Whoever has the seat.
+    fn from(seat: PlayerId) -> Self {
+        Self { seat, key: None }
+    }
+}
 
 /// Knowledge of the host about a newcomer, with which a driver hands on its hello.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

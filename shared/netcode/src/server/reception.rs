@@ -113,7 +113,7 @@ impl<G: Game> Room<G> {
         }
         let seat = Seat { name: name.clone(), bot: false };
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
-        self.host.tell(Event::Joined { player, name, key, address });
+        self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
         self.world.snap();
     }
 

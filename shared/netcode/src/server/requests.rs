@@ -127,12 +127,12 @@ impl<G: Game> Room<G> {
     ) -> Result<(), CommandError> {
         match command {
             Command::Kick { player, text } => {
-                if self.bots.contains_key(&player) {
-                    return Err(CommandError::Bot(player));
+                if self.bots.contains_key(&player.seat) {
+                    return Err(CommandError::Bot(player.seat));
                 }
                 let mut members = self.members.iter();
-                let member = members.find(|(_, seated)| seated.member.player == player);
-                let (client, seated) = member.ok_or(CommandError::NoPlayer(player))?;
+                let member = members.find(|(_, seated)| player.is(&seated.member));
+                let (client, seated) = member.ok_or(CommandError::NoPlayer(player.seat))?;
                 let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
                 let goodbye = Disconnect::new(Code::Kicked, text);
                 let farewells = &mut self.host.farewells;
@@ -148,14 +148,14 @@ impl<G: Game> Room<G> {
             }
             Command::Tell { player, text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
-                let client = self.present().find(|(_, member)| member.player == player);
-                let (client, _) = client.ok_or(CommandError::NoPlayer(player))?;
+                let client = self.present().find(|(_, member)| player.is(member));
+                let (client, _) = client.ok_or(CommandError::NoPlayer(player.seat))?;
                 self.host.send(client, ServerMessage::Chat { from: None, text });
             }
             Command::Mute { player, mute } => {
                 let mut members = self.members.values_mut();
-                let seated = members.find(|seated| seated.member.player == player);
-                let member = &mut seated.ok_or(CommandError::NoPlayer(player))?.member;
+                let seated = members.find(|seated| player.is(&seated.member));
+                let member = &mut seated.ok_or(CommandError::NoPlayer(player.seat))?.member;
                 member.muted = mute.map(|mute| Muted::from(mute, now));
             }
             Command::Undrain => {
