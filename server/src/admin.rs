@@ -23,6 +23,7 @@ use axum::routing::get;
 use axum::{Json, Router, middleware};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
@@ -59,12 +60,14 @@ pub fn router(host: Arc<Host>) -> Router {
         .routes(routes!(routes::me))
         .routes(routes!(routes::status))
         .routes(routes!(routes::players))
+        .routes(routes!(routes::left))
         .routes(routes!(routes::kick))
         .routes(routes!(routes::bans, routes::ban))
         .routes(routes!(routes::unban))
         .routes(routes!(routes::mutes, routes::mute))
         .routes(routes!(routes::unmute))
         .routes(routes!(routes::say))
+        .routes(routes!(routes::tell))
         .routes(routes!(routes::game))
         .routes(routes!(routes::round))
         .routes(routes!(routes::drain, routes::undrain))
@@ -129,11 +132,19 @@ async fn sealed(mut response: Response) -> Response {
     response
 }
 
-/// Bounds the time for an answer.
+/// Bounds the time for an answer. What was asked for is done to its end, with its line in the audit
+/// log, also for whoever hangs up.
 async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Response {
-    match tokio::time::timeout(ANSWER_TIMEOUT, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => answer(StatusCode::GATEWAY_TIMEOUT, "the server does not answer; try again"),
+    match timeout(ANSWER_TIMEOUT, tokio::spawn(next.run(request))).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => {
+            let text = "this has panicked, and the log has why: please report it";
+            answer(StatusCode::INTERNAL_SERVER_ERROR, text)
+        }
+        Err(_) => {
+            let text = "this takes longer than 10 s and goes on; the audit log will have it";
+            answer(StatusCode::GATEWAY_TIMEOUT, text)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use phaselock_quic::clock::Clock;
@@ -24,6 +24,8 @@ use crate::worlds::{Worlds, WorldsThread};
 
 /// Time between two looks at whether the threads that write are there.
 const ENDED_INTERVAL: Duration = Duration::from_millis(400);
+/// Longest time for which the end of the process waits for the host's thread.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 /// Name of the first token, and of the file that it is in.
 const FIRST_TOKEN: &str = "first";
 /// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
@@ -50,9 +52,11 @@ pub(crate) fn rules(config: &Config) -> Rules {
     }
 }
 
-/// Opens all that is kept in the data directory, which is there.
+/// Opens all that is kept in the data directory, which is made if it is not there.
 pub(crate) fn open(config: &Config) -> Result<Kept> {
     let data_dir = &config.data_dir;
+    make_private_dir(data_dir)
+        .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
     let lock = lock(data_dir)?;
     let (store, everything, store_thread) = Store::open(data_dir)?;
     let book = Arc::new(Book::new(everything));
@@ -67,6 +71,15 @@ pub(crate) fn open(config: &Config) -> Result<Kept> {
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
     Ok(Kept { book, gate, store, worlds, _lock: lock, store_thread, worlds_thread })
+}
+
+/// Makes a directory that only the server's user can look into, unless there is one.
+fn make_private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// Keeps other servers from the same data directory, until the process ends, however it does.
@@ -93,7 +106,7 @@ fn lock(data_dir: &Path) -> Result<File> {
 /// Makes the first token of an admin, and puts it into a file that only the server's user can read.
 fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
     let token = new_token()?;
-    let path = data_dir.join(TOKEN_FILE);
+    let path = token_path(data_dir);
     write_private(&path, &token).with_context(|| format!("cannot write {}", path.display()))?;
     let grant = Some((hash_of(&token), Role::Admin));
     let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
@@ -175,7 +188,7 @@ pub(crate) fn start(
     let thread = thread.spawn(move || {
         // Dropped when the thread ends, however it does.
         let _alive: oneshot::Sender<()> = alive;
-        runtime.block_on(async move {
+        let ended = runtime.block_on(async move {
             let interface = async {
                 match listener {
                     Some(listener) => admin::serve(listener, Arc::clone(&host)).await,
@@ -188,6 +201,9 @@ pub(crate) fn start(
                 () = interface => {}
             }
         });
+        // Nobody waits for a file that does not answer.
+        runtime.shutdown_background();
+        ended
     });
     let thread = thread.context("cannot start a thread for the administration")?;
     Ok((Beside { stop, thread }, ended))
@@ -198,8 +214,13 @@ impl Beside {
     pub(crate) fn end(self) {
         // One that has ended takes no word.
         let _ = self.stop.send(());
-        if self.thread.join().is_err() {
-            tracing::error!("the administration panicked");
+        let end = Instant::now() + END_TIMEOUT;
+        while !self.thread.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(2));
+        }
+        // One that hangs is left behind.
+        if !self.thread.is_finished() || self.thread.join().is_err() {
+            tracing::error!("the administration panicked or hangs");
         }
     }
 }

@@ -71,6 +71,7 @@ impl Ctl {
         let shown: (Value, print::Shape) = match &self.args.act {
             Act::Status => (get("/v1/status")?, print::Shape::Status),
             Act::Players => (get("/v1/players")?, print::Shape::Players),
+            Act::Left => (get("/v1/left")?, print::Shape::Left),
             Act::Kick { player, sentence } => {
                 let mut body = json!({ "who": player.player, "reason": sentence.reason.join(" ") });
                 put(&mut body, "room", player.room.as_deref());
@@ -91,6 +92,11 @@ impl Ctl {
                 let mut body = json!({ "text": text.join(" ") });
                 put(&mut body, "room", room.as_deref());
                 (post("/v1/say", body)?, print::Shape::Done)
+            }
+            Act::Tell { player, text } => {
+                let mut body = json!({ "who": player.player, "text": text.join(" ") });
+                put(&mut body, "room", player.room.as_deref());
+                (post("/v1/tell", body)?, print::Shape::Done)
             }
             Act::Game { game, room } => {
                 let mut body = json!({ "game": game });

@@ -35,8 +35,8 @@ pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
 pub use roster::{Person, Roster};
 pub use view::{
-    AuditEvent, Figures, HostEvent, PlayerView, RoleView, SentenceView, SettingView, StatusView,
-    TokenView,
+    AuditEvent, Figures, HostEvent, LeftView, PlayerView, RoleView, SentenceView, SettingView,
+    StatusView, TokenView,
 };
 
 use crate::beside::Kept;

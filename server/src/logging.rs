@@ -132,7 +132,8 @@ pub(crate) fn for_tests() -> (LogHandle, tracing::subscriber::DefaultGuard) {
     (log, tracing::subscriber::set_default(subscriber))
 }
 
-fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
+/// Reads directives.
+pub(crate) fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
     filter.parse().map_err(|error| LoggingError::Filter { filter: filter.to_owned(), error })
 }
 
@@ -163,10 +164,13 @@ impl LogHandle {
     ///
     /// If the filter is not valid; the one in force stays.
     pub fn set_filter(&self, filter: &str) -> Result<(), LoggingError> {
-        let filter = parse_filter(filter)?;
+        self.put_filter(parse_filter(filter)?);
+        Ok(())
+    }
+
+    pub(crate) fn put_filter(&self, filter: Targets) {
         // It fails if nothing logs any more, and then nothing has a filter.
         let _ = self.filter.reload(filter);
-        Ok(())
     }
 
     /// The newest lines, the oldest of them first; [`LINES_MAX`] at most.

@@ -6,6 +6,9 @@ mod role;
 mod subject;
 mod time;
 
+use phaselock::server::Mute;
+use phaselock::time::Micros;
+
 pub use book::{Book, GivenRole};
 pub use gate::{Gatekeeper, Rules};
 pub use role::{Right, Role};
@@ -63,6 +66,12 @@ impl Sentence {
     /// True while it holds, at a Unix time in seconds.
     pub fn holds(&self, now: i64) -> bool {
         self.until.is_none_or(|until| now < until)
+    }
+
+    /// The same for the room of whoever is muted.
+    pub fn as_mute(&self, now: i64) -> Mute {
+        let within = |until: i64| Micros::from_ms((until - now).saturating_mul(1000));
+        Mute { within: self.until.map(within), reason: self.reason.clone() }
     }
 
     /// The words for whoever is banned: until when, and why.

@@ -13,15 +13,17 @@ use phaselock::time::Micros;
 use phaselock_quic::server::ServerHandle;
 use tokio::sync::{Mutex, watch};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::certificate::{self, Presented};
 use crate::config::{Change, Config, Mistake, SettingValue, Settings};
-use crate::logging::LogHandle;
+use crate::logging::{self, LogHandle};
 use crate::run::check_games;
 
 /// Time between two looks at the files that settings come from.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest time for reading the files, twice: within an answer of the administration.
+const FILES_TIMEOUT: Duration = Duration::from_secs(4);
 /// Most bytes of such a file that are looked at; none that is valid is longer.
 const WATCH_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -103,9 +105,7 @@ impl Reloader {
         let Inner { parts: Parts { games, log, server, presented }, settings, config } = &*self.0;
         let mut in_force = settings.lock().await;
         let before = in_force.clone();
-        // Files may take their time; ticks do not wait for them.
-        let loaded = spawn_blocking(move || before.load_again()).await;
-        let newer = loaded.map_err(|error| vec![Mistake::Reload(error.to_string())])??;
+        let newer = of_files(move || before.load_again()).await?;
         let mistakes = check_games(games, &newer);
         if !mistakes.is_empty() {
             return Err(mistakes);
@@ -115,18 +115,20 @@ impl Reloader {
             changes.into_iter().partition(|change| change.restart.is_some());
         let next = in_force.in_force(&newer)?;
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
-        let opened = spawn_blocking(move || {
-            let identity = certificate.newer(&named).map_err(Mistake::Identity)?;
-            new_log.reopen().map_err(Mistake::Log)?;
+        let filter = logging::parse_filter(&next.config.log_filter);
+        let filter = filter.map_err(|error| vec![Mistake::Log(error)])?;
+        let opened = of_files(move || {
+            let identity = certificate.newer(&named).map_err(Mistake::Identity);
+            let identity = identity.map_err(|mistake| vec![mistake])?;
+            new_log.reopen().map_err(|error| vec![Mistake::Log(error)])?;
             Ok(identity)
         });
-        let opened = opened.await.map_err(|error| vec![Mistake::Reload(error.to_string())])?;
-        let identity = opened.map_err(|mistake| vec![mistake])?;
+        let identity = opened.await?;
         // From here on nothing is refused any more.
         let before = mem::replace(&mut *in_force, next);
         let (before, after) = (&before.config, &in_force.config);
         if before.log_filter != after.log_filter {
-            log.set_filter(&after.log_filter).map_err(|error| vec![Mistake::Log(error)])?;
+            log.put_filter(filter);
         }
         if let Some(identity) = identity {
             let from = presented.replace(&identity).to_string();
@@ -171,6 +173,19 @@ impl Reloader {
         let paths: Vec<_> = optional.into_iter().flatten().chain([certificate, key]).collect();
         spawn_blocking(move || digest(&paths)).await.unwrap_or_default()
     }
+}
+
+/// The result of something that reads files. These may take their time, and ticks do not wait for
+/// them; a pipe that nobody writes into would take for ever.
+async fn of_files<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, Vec<Mistake>> + Send + 'static,
+) -> Result<T, Vec<Mistake>> {
+    let cause = match timeout(FILES_TIMEOUT, spawn_blocking(read)).await {
+        Ok(Ok(done)) => return done,
+        Ok(Err(panic)) => panic.to_string(),
+        Err(_) => "a file does not answer; is one a pipe, or on a disk that is gone?".to_owned(),
+    };
+    Err(vec![Mistake::Reload(cause)])
 }
 
 fn digest(paths: &[PathBuf]) -> u64 {

@@ -8,6 +8,7 @@
 //! decided, which is in memory too.
 
 mod changes;
+mod files;
 mod keeping;
 mod old;
 mod open;
@@ -58,6 +59,8 @@ pub enum StoreError {
     Busy,
     #[error("the database has stopped; restart the server")]
     Stopped,
+    #[error("the database does not take this, and it is lost with the process: {0}")]
+    Refused(String),
     #[error("the database cannot be read: {0}")]
     Read(#[from] rusqlite::Error),
     #[error("cannot back up to {}: {reason}", file.display())]
@@ -66,13 +69,13 @@ pub enum StoreError {
 
 /// Changes that are being written.
 #[derive(Debug)]
-pub struct Writing(Option<oneshot::Receiver<Written>>);
+pub struct Writing(Option<oneshot::Receiver<Result<Written, StoreError>>>);
 
 impl Writing {
     /// Waits until they are on the disk, or kept in memory for it.
     pub async fn done(self) -> Result<Written, StoreError> {
         match self.0 {
-            Some(written) => written.await.map_err(|_| StoreError::Stopped),
+            Some(written) => written.await.map_err(|_| StoreError::Stopped)?,
             None => Ok(Written::Later),
         }
     }
@@ -83,7 +86,7 @@ type Reading = Box<dyn FnOnce(&Connection) + Send>;
 enum Job {
     Write {
         changes: Vec<Change>,
-        done: Option<oneshot::Sender<Written>>,
+        done: Option<oneshot::Sender<Result<Written, StoreError>>>,
     },
     Read(Reading),
     Backup {
@@ -116,8 +119,9 @@ type Decided = Box<dyn Fn() -> Vec<Change> + Send + Sync>;
 #[derive(Default)]
 struct Common {
     health: Mutex<Health>,
-    /// Changes for which there was no space among the jobs.
-    overflow: Mutex<Vec<Change>>,
+    /// Groups of changes for which there was no space among the jobs, the oldest first. While there
+    /// are any, later ones come here too, so that all are written in their order.
+    overflow: Mutex<Vec<Vec<Change>>>,
     /// Jobs that nobody waits for and for which there was no space.
     dropped: AtomicU64,
     decided: OnceLock<Decided>,
@@ -136,7 +140,7 @@ impl Common {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn overflow(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
+    fn overflow(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Change>>> {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,13 +169,11 @@ impl Store {
     /// all that the server keeps in memory.
     pub fn open(data_dir: &Path) -> Result<(Self, Everything, Thread), OpenError> {
         let file = data_dir.join(FILE);
-        let (connection, aside) = open::open(&file)?;
+        let (connection, problem) = open::open(&file)?;
         let everything = read::everything(&connection)?;
         let (jobs, inbox) = sync_channel(JOBS_MAX);
         let common = Arc::new(Common::default());
-        common.health().problem = aside.map(|aside| {
-            format!("the database was damaged and is set aside as {}", aside.display())
-        });
+        common.health().problem = problem;
         let keeper = Keeping::new(connection, file, Arc::clone(&common));
         let thread = thread::Builder::new().name("database".into());
         let alive = Arc::new(());
@@ -193,16 +195,22 @@ impl Store {
 
     /// Begins to write changes, which goes on whoever waits for it.
     pub fn begin(&self, changes: Vec<Change>) -> Result<Writing, StoreError> {
-        let (done, written) = oneshot::channel();
-        match self.jobs.try_send(Job::Write { changes, done: Some(done) }) {
-            Ok(()) => Ok(Writing(Some(written))),
-            // The thread has too much to do; it takes them with its next job.
-            Err(TrySendError::Full(Job::Write { changes, .. })) => {
-                self.common.overflow().extend(changes);
-                Ok(Writing(None))
-            }
-            Err(_) => Err(StoreError::Stopped),
+        let mut overflow = self.common.overflow();
+        if overflow.is_empty() {
+            let (done, written) = oneshot::channel();
+            let changes = match self.jobs.try_send(Job::Write { changes, done: Some(done) }) {
+                Ok(()) => return Ok(Writing(Some(written))),
+                Err(TrySendError::Full(Job::Write { changes, .. })) => changes,
+                Err(_) => return Err(StoreError::Stopped),
+            };
+            // The thread has too much to do; it takes them after all that it has.
+            overflow.push(changes);
+        } else if overflow.len() < JOBS_MAX {
+            overflow.push(changes);
+        } else {
+            return Err(StoreError::Busy);
         }
+        Ok(Writing(None))
     }
 
     /// Writes changes at some time, which nobody waits for. If the thread has too much to do they
@@ -237,6 +245,7 @@ impl Store {
     pub fn health(&self) -> Health {
         let mut health = self.common.health().clone();
         health.lost += self.common.dropped.load(Ordering::Relaxed);
+        health.pending += self.common.overflow().iter().map(Vec::len).sum::<usize>();
         health
     }
 

@@ -135,6 +135,25 @@ pub(super) struct Say {
     pub(super) room: Option<String>,
 }
 
+/// Says a line to one player.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tell {
+    /// Name, seat such as `p3`, or at least 8 digits of the key.
+    who: String,
+    /// Code of the room; none for all rooms.
+    #[serde(default)]
+    room: Option<String>,
+    /// The line.
+    pub(super) text: String,
+}
+
+impl Tell {
+    pub(super) fn whom(&self) -> Whom {
+        Whom { who: self.who.clone(), room: self.room.clone() }
+    }
+}
+
 /// Goes on with a game.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

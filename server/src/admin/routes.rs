@@ -13,13 +13,13 @@ use utoipa::ToSchema;
 use super::auth::By;
 use super::requests::{
     Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel,
-    MakeToken, Named, OfGame, Play, Punish, Say,
+    MakeToken, Named, OfGame, Play, Punish, Say, Tell,
 };
 use super::{answer, metrics};
 use crate::config::SettingValue;
 use crate::host::{
-    ActError, Host, PlayerView, ReloadReport, RoleView, SentenceView, SettingView, StatusView,
-    TokenView,
+    ActError, Host, LeftView, PlayerView, ReloadReport, RoleView, SentenceView, SettingView,
+    StatusView, TokenView,
 };
 use crate::logging::LogLine;
 use crate::people::{Act, Right, Role};
@@ -64,6 +64,12 @@ pub(super) async fn status(_: By, State(host): AtHost) -> Json<StatusView> {
 #[utoipa::path(get, path = "/v1/players", responses((status = 200, body = Vec<PlayerView>)))]
 pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>> {
     Json(host.figures().borrow().players.clone())
+}
+
+/// Players who have left since the start, the last one first; 256 at most.
+#[utoipa::path(get, path = "/v1/left", responses((status = 200, body = Vec<LeftView>)))]
+pub(super) async fn left(_: By, State(host): AtHost) -> Json<Vec<LeftView>> {
+    Json(host.left())
 }
 
 /// Puts a player out.
@@ -132,8 +138,14 @@ pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64
 /// Shows everybody a line.
 #[utoipa::path(post, path = "/v1/say", request_body = Say, responses((status = 200, body = Done)))]
 pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>) -> Answer<Done> {
-    host.say(&by, &asked.text, asked.room.as_deref()).await?;
-    Ok(done("it is said"))
+    Ok(done(host.say(&by, &asked.text, asked.room.as_deref()).await?))
+}
+
+/// Shows one player a line.
+#[utoipa::path(post, path = "/v1/tell",
+    request_body = Tell, responses((status = 200, body = Done)))]
+pub(super) async fn tell(By(by): By, State(host): AtHost, Body(asked): Body<Tell>) -> Answer<Done> {
+    Ok(done(host.tell_player(&by, &asked.whom(), &asked.text).await?))
 }
 
 /// Goes on with a game now.

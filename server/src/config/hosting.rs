@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use phaselock::limits::{PLAYERS_MAX, TEXT_BYTES_MAX};
+use phaselock::wire::text::printable;
 use phaselock_quic::address::Address;
 use tracing_subscriber::filter::Targets;
 
@@ -20,7 +21,7 @@ const START: Option<&str> = Some("it counts when the server starts");
 const KEEP_DAYS_MAX: u32 = 36_500;
 
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 16] = [
+pub(super) const HOSTING: [Setting; 17] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -69,6 +70,19 @@ pub(super) const HOSTING: [Setting; 16] = [
             Ok(())
         },
         show: |config| path_or(config.password_file.as_ref(), "none"),
+        ..Setting::TEXT
+    },
+    Setting {
+        flag: "greeting",
+        value: "TEXT",
+        help: "Line that each player reads who joins, such as the house's rules [default: none]",
+        read: |config, text| {
+            let line = text.to_str().map(|text| printable(text).trim().to_owned());
+            let line = line.filter(|line| (1..=TEXT_BYTES_MAX).contains(&line.len()));
+            let rule = format!("a line of 1 to {TEXT_BYTES_MAX} bytes, of visible characters");
+            put(&mut config.greeting, line.map(Some), &rule)
+        },
+        show: |config| or(config.greeting.as_ref(), "none"),
         ..Setting::TEXT
     },
     Setting {

@@ -57,6 +57,8 @@ pub struct Config {
     pub password: Option<Password>,
     /// File that the password was read from.
     pub password_file: Option<PathBuf>,
+    /// Line that each player reads who joins; none for none.
+    pub greeting: Option<String>,
     /// Players who may join; none for everybody.
     pub allow_list: Option<AllowList>,
     /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
@@ -126,6 +128,7 @@ impl Default for Config {
             seats_per_address: 8,
             password: None,
             password_file: None,
+            greeting: None,
             allow_list: None,
             drain_seconds: 0,
             keep_days: 365,

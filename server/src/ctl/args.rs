@@ -38,8 +38,8 @@ pub(super) struct Sentence {
 /// A ban's or a mute's subject.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Against {
-    /// Name, seat such as p3, or at least 8 digits of the key of a player who is here; or a key of
-    /// 64 digits, an address, or a network such as 192.0.2.0/24
+    /// Name, seat such as p3, or at least 8 digits of the key of a player who is here or has left;
+    /// or a key of 64 digits, an address, or a network such as 192.0.2.0/24
     #[arg(id = "ctl-whom", value_name = "WHOM")]
     pub(super) whom: String,
     /// Code of the player's room
@@ -79,6 +79,8 @@ pub(super) enum Act {
     Status,
     /// Show all players
     Players,
+    /// Show players who have left; they can be banned by name
+    Left,
     /// Put a player out; with --for the key may not come back so long
     Kick {
         #[command(flatten)]
@@ -123,6 +125,14 @@ pub(super) enum Act {
         room: Option<String>,
         /// The line
         #[arg(id = "ctl-text", value_name = "TEXT", required = true, trailing_var_arg = true)]
+        text: Vec<String>,
+    },
+    /// Show one player a line
+    Tell {
+        #[command(flatten)]
+        player: Player,
+        /// The line
+        #[arg(id = "ctl-line", value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
     /// Go on with a game now

@@ -9,6 +9,7 @@ pub(super) enum Shape {
     Done,
     Status,
     Players,
+    Left,
     Sentences,
     Reload,
     Settings,
@@ -75,6 +76,16 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
         Shape::Log => lines(value, |it| {
             format!("{} {:5} {}", clock(&it["time"]), plain(&it["level"]), plain(&it["text"]))
         }),
+        Shape::Left => table(
+            value,
+            &[
+                ("NAME", |it| plain(&it["name"])),
+                ("KEY", |it| plain(&it["key"])),
+                ("ADDRESS", |it| plain(&it["address"])),
+                ("ROOM", |it| plain(&it["room"])),
+                ("LEFT", |it| time(&it["left"], "")),
+            ],
+        ),
         Shape::Roles => table(
             value,
             &[

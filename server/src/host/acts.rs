@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use phaselock::server::{Command, Mute};
-use phaselock::time::Micros;
+use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
+use phaselock_quic::server::OrderError;
 
 use super::{ActError, Host, Person, done};
 use crate::people::{Act, Right, Role, Sentence, Subject, parse_span, span_text};
@@ -84,6 +84,14 @@ impl Host {
         Ok(person)
     }
 
+    /// The same of one who may have left.
+    fn known(&self, by: &Author, whom: &Whom) -> Result<Person, ActError> {
+        let room = room_code(whom.room.as_deref())?;
+        let person = self.roster().find_also_left(&whom.who, room.as_ref())?;
+        self.may_act_on(by, &person)?;
+        Ok(person)
+    }
+
     fn may_act_on(&self, by: &Author, person: &Person) -> Result<(), ActError> {
         match self.book.role(person.key) {
             Some(role) if role > by.role => {
@@ -120,15 +128,18 @@ impl Host {
             text = ban.goodbye(ban.made);
         }
         let order = Command::Kick { player: person.target(), text };
-        let detail = span.map(|span| format!("for {span}"));
-        let record = (Some(describe(&person)), Some(reason), detail);
+        let whom = Some(describe(&person));
         let written = match span {
             None => {
-                self.handle.command_in(&person.room, order).await?;
-                self.record(by, "kick", record, changes)?.done().await?
+                let kicked = self.handle.command_in(&person.room, order).await;
+                let record = (whom, Some(reason), failure(&kicked));
+                let written = self.record(by, "kick", record, changes)?.done().await?;
+                kicked?;
+                written
             }
-            Some(_) => {
+            Some(span) => {
                 // The ban holds and is being written, also if the player has just gone.
+                let record = (whom, Some(reason), Some(format!("for {span}")));
                 let writing = self.record(by, "kick", record, changes)?;
                 if let Err(error) = self.handle.command_in(&person.room, order).await {
                     tracing::debug!(%error, name = person.name, "already gone");
@@ -223,7 +234,7 @@ impl Host {
         let mut given = texts.into_iter().filter_map(|(kind, text)| Some((kind, text.as_ref()?)));
         match (who, given.next(), given.next()) {
             (Some(whom), None, None) => {
-                let person = self.target(by, whom)?;
+                let person = self.known(by, whom)?;
                 let mut subjects = vec![Subject::Key(person.key)];
                 // A new key from the same place is the same player; this machine's own is nobody's.
                 let address = person.address.map(|it| it.ip()).filter(|it| !is_own(*it));
@@ -264,9 +275,9 @@ impl Host {
             let Some(sentence) = made.iter().find(|it| person.is_subject(&it.subject)) else {
                 continue;
             };
-            // Whoever keeps order is not put out together with a neighbour.
-            let is_trusted = self.book.role(person.key) >= Some(Role::Moderator);
-            if is_trusted && !matches!(sentence.subject, Subject::Key(_)) {
+            // Nor do they go with a neighbour who are let in beside one.
+            let is_own = matches!(sentence.subject, Subject::Key(_));
+            if !is_own && self.book.keeps_order(person.key) {
                 continue;
             }
             let order = match act {
@@ -280,19 +291,16 @@ impl Host {
     }
 
     fn mute_order(&self, person: &Person, sentence: Option<&Sentence>, now: i64) -> Command {
-        let mute = sentence.map(|it| Mute {
-            within: it.until.map(|until| Micros::from_ms((until - now).saturating_mul(1000))),
-            reason: it.reason.clone(),
-        });
+        let mute = sentence.map(|it| it.as_mute(now));
         Command::Mute { player: person.target(), mute }
     }
 
-    /// Lifts a ban or a mute of a number. A moderator may not lift a ban that an admin made.
+    /// Lifts a ban or a mute of a number. A moderator may not lift one that an admin made.
     pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
         let found = self.book.sentence(act, id).ok_or_else(missing)?;
-        if act == Act::Ban && found.role > by.role {
+        if found.role > by.role {
             let text = format!(
                 "{} made this, as {}, and {} is {}",
                 found.author, found.role, by.name, by.role
@@ -338,21 +346,50 @@ impl Host {
         Ok(found)
     }
 
+    /// Says a line to one player.
+    pub async fn tell_player(
+        &self,
+        by: &Author,
+        whom: &Whom,
+        text: &str,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Order)?;
+        // Whoever may say something to all may say it to anybody.
+        let room = room_code(whom.room.as_deref())?;
+        let person = self.roster().find(&whom.who, room.as_ref())?;
+        let text = clean(text);
+        let order = Command::Tell { player: person.target(), text: text.clone() };
+        let told = self.handle.command_in(&person.room, order).await;
+        let record = (Some(describe(&person)), failure(&told), Some(text));
+        let written = self.record(by, "tell", record, Vec::new())?.done().await?;
+        told?;
+        Ok(done(format!("{} is told", person.name), written))
+    }
+
     /// Says a line to everybody, or in a room.
-    pub async fn say(&self, by: &Author, text: &str, room: Option<&str>) -> Result<(), ActError> {
+    pub async fn say(
+        &self,
+        by: &Author,
+        text: &str,
+        room: Option<&str>,
+    ) -> Result<String, ActError> {
         by.needs(Right::Order)?;
         let order = Command::Say { text: text.to_owned() };
         let code = room_code(room)?;
-        match &code {
-            Some(code) => self.handle.command_in(code, order).await?,
-            None => self.handle.command(order).await?,
+        let said = match &code {
+            Some(code) => self.handle.command_in(code, order).await,
+            None => self.handle.command(order).await,
+        };
+        let whom = room.map(|it| format!("room {it}"));
+        // Some rooms may have heard it.
+        let detail = failure(&said).map_or(clean(text), |why| format!("{}; {why}", clean(text)));
+        if said.is_ok() {
+            self.tell(super::HostEvent::said(code.as_ref(), text));
         }
-        self.tell(super::HostEvent::said(code.as_ref(), text));
-        let detail = Some(clean(text));
-        self.record(by, "say", (room.map(|it| format!("room {it}")), None, detail), Vec::new())?
-            .done()
-            .await?;
-        Ok(())
+        let writing = self.record(by, "say", (whom, None, Some(detail)), Vec::new())?;
+        let written = writing.done().await?;
+        said?;
+        Ok(done("it is said".into(), written))
     }
 
     /// Gives a player a role, or takes it away (none).
@@ -366,7 +403,7 @@ impl Host {
         by.needs(Right::Manage)?;
         let (key, name) = match (who, key) {
             (Some(whom), None) => {
-                let person = self.target(by, whom)?;
+                let person = self.known(by, whom)?;
                 (person.key, Some(person.name))
             }
             (None, Some(key)) => {
@@ -407,6 +444,11 @@ impl Host {
 /// This machine itself.
 fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
+}
+
+/// A note for the audit log on an order that was not carried out, or not at once.
+pub(super) fn failure(ordered: &Result<(), OrderError>) -> Option<String> {
+    ordered.as_ref().err().map(|error| format!("failed: {error}"))
 }
 
 /// A player for the audit log.

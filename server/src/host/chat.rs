@@ -6,7 +6,7 @@ use super::{ActError, Author, BanRequest, Host, Person, Whom};
 use crate::people::{Act, Right, Role, parse_span};
 
 /// Commands with their arguments, and the right that each needs; none for everybody.
-const COMMANDS: [(&str, &str, Option<Right>); 9] = [
+const COMMANDS: [(&str, &str, Option<Right>); 10] = [
     ("help", "", None),
     ("players", "", Some(Right::Look)),
     ("kick", "PLAYER [TIME] [REASON]", Some(Right::Order)),
@@ -14,6 +14,7 @@ const COMMANDS: [(&str, &str, Option<Right>); 9] = [
     ("mute", "PLAYER [TIME] [REASON]", Some(Right::Order)),
     ("unmute", "PLAYER", Some(Right::Order)),
     ("say", "TEXT", Some(Right::Order)),
+    ("tell", "PLAYER TEXT", Some(Right::Order)),
     ("game", "NAME", Some(Right::Manage)),
     ("round", "", Some(Right::Manage)),
 ];
@@ -130,9 +131,11 @@ impl Host {
                 Ok(lines)
             }
             "say" => {
-                self.say(&by, rest, here.as_deref()).await?;
-                Ok(Vec::new())
+                // Everybody sees the line itself, its author too.
+                self.say(&by, rest, here.as_deref()).await.map(|_| Vec::new())
             }
+            "tell" if after.is_empty() => Err(usage()),
+            "tell" => Ok(vec![self.tell_player(&by, &whom, after).await?]),
             "game" => Ok(vec![self.play(&by, Some(who), here.as_deref()).await?]),
             _ => Ok(vec![self.play(&by, None, here.as_deref()).await?]),
         }

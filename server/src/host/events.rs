@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
-use phaselock::server::{Command, Event, MemberStats};
+use phaselock::limits::ROOMS_MAX;
+use phaselock::server::{Command, Event, MemberStats, Target};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::RoomEvent;
@@ -17,10 +18,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::view::{DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView};
 use super::{Host, Person};
-use crate::people::{Act, Role};
+use crate::people::Act;
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
-/// Commands of players that are carried out at a time; of more, some are not heard. Arbitrary.
+/// Commands of players who keep order, and of all others, that are carried out at a time. Of more,
+/// some are not heard. Arbitrary.
 const COMMANDS_MAX: usize = 16;
 /// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
 const NUMBERS_MAX: usize = 4096;
@@ -35,7 +37,8 @@ pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
     // Before this nobody listened.
     host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
     let mut numbers = BTreeMap::new();
-    let busy = Arc::new(Semaphore::new(COMMANDS_MAX));
+    // Whoever has a role does not wait behind strangers.
+    let [of_role, of_others] = [(); 2].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));
     loop {
         let told = tokio::select! {
             biased;
@@ -46,8 +49,10 @@ pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
             Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
                 // Of a command that the rooms or the disk hold up nothing else has to wait.
                 let person = host.roster().at(&room, player).cloned();
-                if let (Some(person), Ok(permit)) = (person, Arc::clone(&busy).try_acquire_owned())
-                {
+                let Some(person) = person else { continue };
+                let has_role = host.book.role(person.key).is_some();
+                let places = if has_role { &of_role } else { &of_others };
+                if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
                     let host = Arc::clone(&host);
                     tokio::spawn(async move {
                         let _permit = permit;
@@ -55,7 +60,18 @@ pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
                     });
                 }
             }
-            Ok(told) => host.hear(told, &mut numbers).await,
+            Ok(told) => {
+                if let Event::Joined { player, key, is_kept: false, .. } = told.event {
+                    let newcomer = Target { seat: player, key: Some(key) };
+                    tokio::spawn(Arc::clone(&host).greet(told.room.clone(), newcomer));
+                }
+                host.hear(told, &mut numbers).await;
+                // Strangers choose the codes of rooms, so those that are gone must not add up.
+                if numbers.len() > ROOMS_MAX.into() {
+                    let rooms = host.handle.rooms();
+                    numbers.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
+                }
+            }
             Err(RecvError::Lagged(lost)) => {
                 tracing::warn!(lost, "the host missed news of the rooms");
                 host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
@@ -146,12 +162,20 @@ impl Host {
 
     /// Puts a player out whose ban was made while the hello was on its way.
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
-        let is_trusted = self.book.role(person.key) >= Some(Role::Moderator);
-        let address = person.address.map(|it| it.ip()).filter(|_| !is_trusted);
+        let address = person.address.map(|it| it.ip());
         if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {
             let order = Command::Kick { player: person.target(), text: ban.goodbye(now) };
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&person.room, order).await;
+        }
+    }
+
+    /// Shows a newcomer the host's line.
+    async fn greet(self: Arc<Self>, room: RoomCode, player: Target) {
+        let greeting = self.config.borrow().greeting.clone();
+        if let Some(text) = greeting {
+            // Gone by now, if it fails.
+            let _ = self.handle.command_in(&room, Command::Tell { player, text }).await;
         }
     }
 

@@ -14,7 +14,7 @@ use phaselock_quic::server::OrderError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::acts::room_code;
+use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
 use crate::config::{self, Mistake};
@@ -79,11 +79,13 @@ impl Host {
     ) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let code = room_code(room)?;
-        self.handle.play(code.as_ref(), game).await?;
+        let played = self.handle.play(code.as_ref(), game).await;
         let act = if game.is_some() { "game" } else { "round" };
         let whom = code.map(|code| format!("room {code}"));
-        let written =
-            self.record(by, act, (whom, None, game.map(str::to_owned)), Vec::new())?.done().await?;
+        let details: Vec<_> = game.map(str::to_owned).into_iter().chain(failure(&played)).collect();
+        let detail = Some(details.join("; ")).filter(|detail| !detail.is_empty());
+        let written = self.record(by, act, (whom, None, detail), Vec::new())?.done().await?;
+        played?;
         let text =
             game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
         Ok(done(text, written))
@@ -113,16 +115,16 @@ impl Host {
             redirect: redirect.clone(),
             ..Disconnect::new(Code::Draining, text.clone())
         };
-        match self.handle.command(Command::Drain { goodbye, within }).await {
-            // Nobody played, and so it has ended at once.
-            Err(OrderError::Stopped) => {}
-            drained => drained?,
-        }
         let detail = format!("within {} s", within.as_secs());
+        // First, since a server on which nobody plays ends at once.
         let written = self
             .record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new())?
             .done()
             .await?;
+        match self.handle.command(Command::Drain { goodbye, within }).await {
+            Err(OrderError::Stopped) => {}
+            drained => drained?,
+        }
         Ok(done("the server is drained".into(), written))
     }
 
@@ -136,8 +138,10 @@ impl Host {
             let text = "the process was told to end, and ends: whoever told it waits for that";
             return Err(ActError::Bad(text.into()));
         }
-        self.handle.command(Command::Undrain).await?;
-        let written = self.record(by, "undrain", (None, None, None), Vec::new())?.done().await?;
+        let undrained = self.handle.command(Command::Undrain).await;
+        let record = (None, None, failure(&undrained));
+        let written = self.record(by, "undrain", record, Vec::new())?.done().await?;
+        undrained?;
         Ok(done("the server goes on".into(), written))
     }
 
@@ -145,8 +149,14 @@ impl Host {
     pub async fn reload(&self, by: &Author) -> Result<ReloadReport, ActError> {
         by.needs(Right::Manage)?;
         let text = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
-        let loaded = self.reloader.reload().await;
-        let loaded = loaded.map_err(|mistakes| ActError::Mistakes(text(mistakes)))?;
+        let loaded = match self.reloader.reload().await {
+            Ok(loaded) => loaded,
+            Err(mistakes) => {
+                let detail = Some(format!("failed: {} mistakes", mistakes.len()));
+                self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
+                return Err(ActError::Mistakes(text(mistakes)));
+            }
+        };
         let views = |changes: &[config::Change]| changes.iter().map(SettingChange::from).collect();
         let report = ReloadReport {
             changed: views(&loaded.changed),
@@ -179,11 +189,14 @@ impl Host {
                 "a backup goes into the data directory: name a new file there, without a path";
             return Err(ActError::Bad(text.into()));
         }
-        let bytes = self.store.backup(self.facts.data_dir.join(file)).await?;
-        let written = self
-            .record(by, "backup", (None, None, Some(file.to_owned())), Vec::new())?
-            .done()
-            .await?;
+        let copied = self.store.backup(self.facts.data_dir.join(file)).await;
+        let detail = match &copied {
+            Ok(_) => file.to_owned(),
+            Err(error) => format!("{file}; failed: {error}"),
+        };
+        let written =
+            self.record(by, "backup", (None, None, Some(detail)), Vec::new())?.done().await?;
+        let bytes = copied?;
         Ok((done(format!("the database is copied to {file}"), written), bytes))
     }
 

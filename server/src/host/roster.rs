@@ -1,6 +1,6 @@
 //! The people in all rooms, by what the rooms tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::net::SocketAddr;
 
@@ -13,6 +13,8 @@ use phaselock_quic::server::{RoomEvent, RoomFigures};
 use super::ActError;
 use crate::people::Subject;
 
+/// People who have left and are remembered, so that they can be banned by name. Arbitrary.
+const LEFT_MAX: usize = 256;
 /// Hexadecimal digits of a key that name a player.
 pub(super) const KEY_DIGITS_MIN: usize = 8;
 
@@ -38,6 +40,11 @@ pub struct Person {
 }
 
 impl Person {
+    /// True if a text of enough digits begins the key.
+    fn has_key(&self, digits: &str) -> bool {
+        digits.len() >= KEY_DIGITS_MIN && self.key.to_string().starts_with(digits)
+    }
+
     /// The player, for orders.
     pub fn target(&self) -> Target {
         Target { seat: self.player, key: Some(self.key) }
@@ -53,6 +60,8 @@ impl Person {
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
     people: BTreeMap<(RoomCode, PlayerId), Person>,
+    /// People who have left, the last one last, and the Unix time in seconds of it.
+    left: VecDeque<(Person, i64)>,
     games: BTreeMap<RoomCode, &'static str>,
 }
 
@@ -77,7 +86,15 @@ impl Roster {
                 self.people.insert(at(player), person.clone());
                 Some(person)
             }
-            Event::Left { player, .. } => self.people.remove(&at(player)),
+            Event::Left { player, .. } => {
+                let person = self.people.remove(&at(player))?;
+                // Once each, and as of the last time.
+                self.left.retain(|(it, _)| it.key != person.key);
+                self.left.push_back((person.clone(), now));
+                let over = self.left.len().saturating_sub(LEFT_MAX);
+                self.left.drain(..over);
+                Some(person)
+            }
             Event::Game { name } => {
                 self.games.insert(room.clone(), name);
                 let here = self.people.iter_mut().filter(|((code, _), _)| code == room);
@@ -96,6 +113,8 @@ impl Roster {
     /// Takes in the figures of all rooms, after news were missed, and for addresses of those who
     /// are back from elsewhere.
     pub fn correct(&mut self, rooms: &[RoomFigures], now: i64) {
+        // Strangers choose the codes of rooms, so those that are gone must not add up.
+        self.games.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
         let mut before = mem::take(&mut self.people);
         for room in rooms {
             let code = &room.status.code;
@@ -140,6 +159,26 @@ impl Roster {
         self.people.values()
     }
 
+    /// People who have left, the last one first, and the Unix time in seconds of it.
+    pub fn left(&self) -> impl Iterator<Item = &(Person, i64)> {
+        self.left.iter().rev()
+    }
+
+    /// The player whom a host means, also one who has left: the last one of that name, or of a key
+    /// with that beginning.
+    pub fn find_also_left(&self, who: &str, room: Option<&RoomCode>) -> Result<Person, ActError> {
+        let wanted = who.trim().to_lowercase();
+        let is_meant =
+            |person: &Person| person.name.to_lowercase() == wanted || person.has_key(&wanted);
+        match self.find(who, room) {
+            Err(ActError::NotFound(text)) => {
+                let found = self.left().find(|(person, _)| is_meant(person));
+                found.map(|(person, _)| person.clone()).ok_or(ActError::NotFound(text))
+            }
+            found => found,
+        }
+    }
+
     /// The player of a seat.
     pub fn at(&self, room: &RoomCode, player: PlayerId) -> Option<&Person> {
         self.people.get(&(room.clone(), player))
@@ -165,15 +204,11 @@ impl Roster {
             }
         };
         let seat = who.strip_prefix(['p', '#']).unwrap_or(who).parse::<u16>().ok();
-        let is_key = who.len() >= KEY_DIGITS_MIN && who.bytes().all(|it| it.is_ascii_hexdigit());
         let lower = who.to_lowercase();
         one(here().filter(|it| it.name == who).collect())
             .or_else(|| one(here().filter(|it| it.name.to_lowercase() == lower).collect()))
             .or_else(|| one(here().filter(|it| Some(it.player.0) == seat).collect()))
-            .or_else(|| {
-                let begins = |it: &&Person| is_key && it.key.to_string().starts_with(&lower);
-                one(here().filter(begins).collect())
-            })
+            .or_else(|| one(here().filter(|it| it.has_key(&lower)).collect()))
             .unwrap_or_else(|| {
                 let text = format!(
                     "nobody here is called {who:?}; name a player, a seat such as p3, or at least \

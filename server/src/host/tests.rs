@@ -159,23 +159,29 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
 }
 
 #[test]
-fn a_moderator_lifts_no_ban_of_an_admin() {
+fn a_moderator_lifts_nothing_of_an_admin() {
+    for act in [Act::Ban, Act::Mute] {
+        lifts_nothing_of_an_admin(act);
+    }
+}
+
+fn lifts_nothing_of_an_admin(act: Act) {
     let served = serve(&[]);
     let host = &served.host;
-    let ban = |role: Role| {
+    let made = |role: Role| {
         let request = BanRequest {
             key: Some("cd".repeat(32)),
             span: Some("7d".into()),
             ..BanRequest::default()
         };
-        let (made, ..) = served.wait(host.punish(&author(role), Act::Ban, &request)).expect("done");
-        made[0].id
+        let (sentences, ..) = served.wait(host.punish(&author(role), act, &request)).expect("done");
+        sentences[0].id
     };
-    let id = ban(Role::Admin);
-    assert!(forbidden(served.wait(host.lift(&author(Role::Moderator), Act::Ban, id))));
-    served.wait(host.lift(&author(Role::Admin), Act::Ban, id)).expect("an admin may");
-    let id = ban(Role::Moderator);
-    served.wait(host.lift(&author(Role::Moderator), Act::Ban, id)).expect("it is a moderator's");
+    let id = made(Role::Admin);
+    assert!(forbidden(served.wait(host.lift(&author(Role::Moderator), act, id))));
+    served.wait(host.lift(&author(Role::Admin), act, id)).expect("an admin may");
+    let id = made(Role::Moderator);
+    served.wait(host.lift(&author(Role::Moderator), act, id)).expect("it is a moderator's");
 }
 
 #[test]
@@ -352,4 +358,28 @@ fn results_of_a_round_are_kept_with_their_players() {
     // Nobody has driven a lap.
     assert!(results.is_empty(), "{results:?}");
     assert!(host.facts.records.keys().any(|(game, _)| game == "race"), "race has no records");
+}
+
+#[test]
+fn newcomers_are_greeted_and_who_has_left_can_be_banned_by_name() {
+    let served = serve(&["--greeting", "Be nice."]);
+    let host = &served.host;
+    let mut ada = served.join("Ada");
+    ada.until("a greeting", |it| it.lines.iter().any(|line| line == "Be nice."));
+    served.wait(host.tell_player(&author(Role::Moderator), &whom("ada"), "hello")).expect("here");
+    ada.until("a word", |it| it.lines.iter().any(|line| line == "hello"));
+    let refused = served.wait(host.tell_player(&author(Role::Viewer), &whom("ada"), "hello"));
+    assert!(forbidden(refused));
+    let key = key_of(host, "Ada");
+    drop(ada);
+    served.until("an empty roster", |host| host.roster().people().next().is_none());
+    assert_eq!(host.left().iter().map(|it| &*it.name).collect::<Vec<_>>(), ["Ada"]);
+    let kicked = served.wait(host.kick(&author(Role::Admin), &whom("ada"), None, ""));
+    assert!(matches!(kicked, Err(ActError::NotFound(_))), "{kicked:?}");
+    let request = against("ada", "1h", "gone at once");
+    let (made, ..) =
+        served.wait(host.punish(&author(Role::Moderator), Act::Ban, &request)).expect("known");
+    assert_eq!((made.len(), made[0].subject.to_string()), (1, key));
+    let mut back = served.knock("Ada", None);
+    back.until("a refusal", |it| it.ends.iter().any(|end| end.code == Code::Banned));
 }

@@ -214,6 +214,21 @@ impl From<&Sentence> for SentenceView {
     }
 }
 
+/// Somebody who has left.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LeftView {
+    /// The player's name.
+    pub name: String,
+    /// The player's key.
+    pub key: String,
+    /// Where the player's connection came from.
+    pub address: Option<String>,
+    /// Code of the room.
+    pub room: String,
+    /// Unix time in seconds of the end.
+    pub left: i64,
+}
+
 /// A role of a player.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RoleView {
@@ -366,6 +381,18 @@ impl RoomView {
 }
 
 impl Host {
+    /// Players who have left, the last one first.
+    pub fn left(&self) -> Vec<LeftView> {
+        let view = |(person, left): &(Person, i64)| LeftView {
+            name: person.name.clone(),
+            key: person.key.to_string(),
+            address: person.address.map(|it| it.to_string()),
+            room: person.room.as_str().to_owned(),
+            left: *left,
+        };
+        self.roster().left().map(view).collect()
+    }
+
     /// The view of a player, with the counts of the look before.
     pub(super) fn player_view(
         &self,

@@ -48,6 +48,12 @@ struct Lists {
     last: i64,
 }
 
+impl Lists {
+    fn keeps_order(&self, key: PublicKey) -> bool {
+        self.roles.get(&key).is_some_and(|given| given.role >= Role::Moderator)
+    }
+}
+
 /// Bans, mutes, roles and tokens. Each change returns what the database has to write.
 #[derive(Debug, Default)]
 pub struct Book(RwLock<Lists>);
@@ -123,7 +129,8 @@ impl Book {
         lists.sentences.values().filter(holds).cloned().collect()
     }
 
-    /// The one of an act against a player that holds for longest, if there is one.
+    /// The one of an act against a player that holds for longest, if there is one. Whoever keeps
+    /// order is judged by the key alone, not by what a neighbour has done.
     pub fn against(
         &self,
         act: Act,
@@ -132,10 +139,16 @@ impl Book {
         now: i64,
     ) -> Option<Sentence> {
         let lists = self.lists();
+        let address = address.filter(|_| !key.is_some_and(|key| lists.keeps_order(key)));
         let holds =
             |it: &&Sentence| it.act == act && it.holds(now) && it.subject.is_about(key, address);
         let found = lists.sentences.values().filter(holds);
         found.max_by_key(|it| it.until.unwrap_or(i64::MAX)).cloned()
+    }
+
+    /// True for moderators and admins.
+    pub fn keeps_order(&self, key: PublicKey) -> bool {
+        self.lists().keeps_order(key)
     }
 
     /// A player's role.
@@ -258,5 +271,23 @@ mod tests {
         book.add(ban(Role::Moderator, 60, None)).expect("nothing stands any more");
         assert_eq!(holding(1_000_000), [3]);
         assert_eq!(book.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
+    }
+
+    #[test]
+    fn who_keeps_order_does_not_answer_for_a_neighbour() {
+        let book = Book::default();
+        let home = "192.0.2.7".parse().expect("an address");
+        let subject = Subject::of_address(home);
+        for act in [Act::Ban, Act::Mute] {
+            book.add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }).expect("the first");
+        }
+        let (ada, eve) = (PublicKey([1; 32]), PublicKey([2; 32]));
+        let given = GivenRole { name: None, role: Role::Moderator, author: "x".into(), made: 0 };
+        book.set_role(ada, Some(given)).expect("there is space");
+        for act in [Act::Ban, Act::Mute] {
+            assert!(book.against(act, Some(ada), Some(home), 1).is_none());
+            assert!(book.against(act, Some(eve), Some(home), 1).is_some());
+            assert!(book.against(act, None, Some(home), 1).is_some());
+        }
     }
 }

@@ -1,20 +1,19 @@
 //! The gate: who may come in, by the book and by the host's rules.
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use phaselock::identity::PublicKey;
-use phaselock::server::{Mute, Pass};
-use phaselock::time::Micros;
+use phaselock::server::Pass;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Gate;
 
-use super::{Act, Book, Role};
+use super::{Act, Book};
 
 /// Time for which an address is not heard again that is banned and was told so.
 const TURNED_AWAY: Duration = Duration::from_secs(1);
@@ -51,10 +50,7 @@ impl Gatekeeper {
 
     fn check(&self, hello: &Hello, address: IpAddr, now: i64) -> Result<(), Disconnect> {
         let key = hello.credentials.key;
-        // Whoever keeps order is not shut out together with a neighbour.
-        let is_trusted = self.book.role(key) >= Some(Role::Moderator);
-        let from = (!is_trusted).then_some(address);
-        if let Some(ban) = self.book.against(Act::Ban, Some(key), from, now) {
+        if let Some(ban) = self.book.against(Act::Ban, Some(key), Some(address), now) {
             return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
         }
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
@@ -92,18 +88,10 @@ impl Gatekeeper {
     }
 }
 
-/// The address, or the beginning of the /64 that one customer of IPv6 has.
-fn home(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(it) => it.into(),
-        IpAddr::V6(it) => Ipv6Addr::from_bits(it.to_bits() & !u128::from(u64::MAX)).into(),
-    }
-}
-
 impl Gate for Gatekeeper {
     fn lets_knock(&self, address: IpAddr) -> bool {
         let turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = turned_away.get(&home(address));
+        let at = turned_away.get(&address.to_canonical());
         at.is_none_or(|at| at.elapsed() >= TURNED_AWAY)
     }
 
@@ -116,15 +104,11 @@ impl Gate for Gatekeeper {
         if let Err(goodbye) = self.check(hello, ip, now) {
             // Neighbours of one who has no password, or whose key is banned, may knock on.
             if self.book.against(Act::Ban, None, Some(ip), now).is_some() {
-                self.note(home(ip));
+                self.note(ip);
             }
             return Err(goodbye);
         }
         let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
-        let mute = mute.map(|it| Mute {
-            within: it.until.map(|until| Micros::from_ms((until - now).saturating_mul(1000))),
-            reason: it.reason,
-        });
-        Ok(Pass { address: Some(address), mute })
+        Ok(Pass { address: Some(address), mute: mute.map(|it| it.as_mute(now)) })
     }
 }

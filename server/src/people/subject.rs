@@ -89,13 +89,14 @@ impl Subject {
         }
     }
 
-    /// Reads one of a kind. A network's address is cut to its length.
+    /// Reads one of a kind. An address of IPv6 means its /64; a network's address is cut to its
+    /// length.
     pub fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
         match kind {
             "key" => parse_key(text).map(Self::Key).ok_or(BadSubject::Key),
             "address" => {
                 let address = text.parse::<IpAddr>().map_err(|_| BadSubject::Address)?;
-                Ok(Self::Address(address.to_canonical()))
+                Ok(Self::of_address(address))
             }
             _ => {
                 let (address, len) = text.split_once('/').ok_or(BadSubject::Network)?;
@@ -159,11 +160,14 @@ mod tests {
             ("key", &*key, &*key),
             ("address", "192.0.2.7", "192.0.2.7"),
             ("address", "::ffff:192.0.2.7", "192.0.2.7"),
+            ("address", "2001:db8::7", "2001:db8::/64"),
             ("network", "192.0.2.7/24", "192.0.2.0/24"),
+            ("network", "2001:db8::7/128", "2001:db8::7/128"),
             ("network", "2001:db8:1:2:3::/56", "2001:db8:1::/56"),
         ] {
             let subject = Subject::parse(kind, text).expect("it is one");
-            assert_eq!((subject.kind(), &*subject.to_string()), (kind, back));
+            assert_eq!(subject.to_string(), back);
+            assert_eq!(subject.kind() == "key", kind == "key");
         }
         for (kind, text, error) in [
             ("key", "xyz", BadSubject::Key),

@@ -1,10 +1,8 @@
 //! Changes of the database.
 
-use std::collections::VecDeque;
-
 use phaselock::game::Best;
 use phaselock::identity::PublicKey;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Savepoint, Transaction, params};
 
 use crate::people::{Role, Sentence};
 
@@ -142,20 +140,17 @@ pub(super) fn is_of_the_disk(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code().is_some_and(|code| !never.contains(&code))
 }
 
-/// Writes all in one transaction.
-pub(super) fn write(
-    connection: &mut Connection,
-    changes: &VecDeque<Change>,
-) -> rusqlite::Result<()> {
-    let transaction = connection.transaction()?;
-    for change in changes {
-        change.write(&transaction)?;
+/// Writes a group of changes, all or none.
+pub(super) fn write(to: &mut Transaction<'_>, group: &[Change]) -> rusqlite::Result<()> {
+    let to = to.savepoint()?;
+    for change in group {
+        change.write(&to)?;
     }
-    transaction.commit()
+    to.commit()
 }
 
 impl Change {
-    fn write(&self, to: &Transaction<'_>) -> rusqlite::Result<()> {
+    fn write(&self, to: &Savepoint<'_>) -> rusqlite::Result<()> {
         let key_text = |key: &PublicKey| key.to_string();
         match self {
             Self::Sentence(it) => to

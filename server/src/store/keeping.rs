@@ -5,13 +5,13 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use phaselock_quic::clock::Clock;
 use rusqlite::Connection;
 
-use super::{Change, Common, Job, Written, changes, old, open};
+use super::{Change, Common, Job, StoreError, Written, changes, files, old, open};
 
 /// Changes that are kept in memory while the disk takes none; of more, the oldest results and
 /// statistics are lost. Arbitrary: some megabytes.
@@ -25,40 +25,68 @@ const OLD_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 const OLD_NEXT: Duration = Duration::from_secs(1);
 /// Seconds of a day.
 const DAY: i64 = 86_400;
+/// Time from a decision of the host to the next copy of the database, and the least time from one
+/// copy to the next. Arbitrary.
+const COPY_AFTER: Duration = Duration::from_secs(10);
+const COPY_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The thread's side.
 pub(super) struct Keeping {
     connection: Connection,
     file: PathBuf,
-    /// The file that is open, as the system knows it.
-    identity: Option<open::FileIdentity>,
-    /// Changes that the disk has not taken, the oldest first.
-    pub(super) pending: VecDeque<Change>,
+    /// The file that is open, as the system knows it; none if nothing of use is open.
+    identity: Option<files::Identity>,
+    /// Changes that the disk has not taken, the oldest first; each group is written whole or not at
+    /// all.
+    pub(super) pending: VecDeque<Vec<Change>>,
     pub(super) common: Arc<Common>,
     /// Moment of the next attempt.
     pub(super) retry_at: Option<Instant>,
     /// Moment of the next look for what is old.
     old_at: Instant,
+    /// Moment of the next copy, if there is something new in it, and the earliest after that.
+    copy_at: Option<Instant>,
+    copy_not_before: Instant,
 }
 
 impl Keeping {
     pub(super) fn new(connection: Connection, file: PathBuf, common: Arc<Common>) -> Self {
-        let (pending, retry_at, old_at) = (VecDeque::new(), None, Instant::now() + OLD_FIRST);
-        let identity = open::identity(&file);
-        Self { connection, file, identity, pending, common, retry_at, old_at }
+        let now = Instant::now();
+        Self {
+            connection,
+            identity: files::identity(&file),
+            file,
+            pending: VecDeque::new(),
+            common,
+            retry_at: None,
+            old_at: now + OLD_FIRST,
+            copy_at: None,
+            copy_not_before: now,
+        }
     }
 
     pub(super) fn run(mut self, inbox: &Receiver<Job>) {
         loop {
-            let next = self.retry_at.map_or(self.old_at, |at| at.min(self.old_at));
-            let job = match inbox.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            let job = match inbox.try_recv() {
                 Ok(job) => Some(job),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(TryRecvError::Disconnected) => return,
+                // What found no space among the jobs is younger than all of them.
+                Err(TryRecvError::Empty) if self.take_overflow() => {
+                    self.write_or_wait();
+                    continue;
+                }
+                Err(TryRecvError::Empty) => {
+                    let dues = [self.retry_at, self.copy_at, Some(self.old_at)];
+                    let next = dues.into_iter().flatten().min().unwrap_or(self.old_at);
+                    match inbox.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                        Ok(job) => Some(job),
+                        Err(RecvTimeoutError::Timeout) => None,
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    }
+                }
             };
             match job {
-                None if self.old_at <= Instant::now() => self.drop_old(),
-                None => self.flush(),
+                None => self.do_what_is_due(),
                 Some(Job::Write { changes, done }) => {
                     let written = self.write(changes);
                     if let Some(done) = done {
@@ -67,35 +95,62 @@ impl Keeping {
                 }
                 Some(Job::Read(read)) => read(&self.connection),
                 Some(Job::Backup { file, done }) => {
-                    let _ = done.send(open::backup(&self.connection, &file));
+                    let _ = done.send(files::backup(&self.connection, &file));
                 }
-                Some(Job::End) => return self.flush(),
+                Some(Job::End) => {
+                    self.take_overflow();
+                    self.flush();
+                    return;
+                }
             }
         }
     }
 
-    pub(super) fn write(&mut self, changes: Vec<Change>) -> Written {
-        self.pending.append(&mut self.take_overflow());
-        self.pending.extend(changes);
-        // While the disk fails each attempt costs time, and nothing is lost by waiting.
-        if self.retry_at.is_none_or(|at| at <= Instant::now()) {
+    fn do_what_is_due(&mut self) {
+        let now = Instant::now();
+        if self.retry_at.is_some_and(|at| at <= now) {
             self.flush();
-        } else {
-            self.bound();
+        } else if self.copy_at.is_some_and(|at| at <= now) {
+            self.copy();
+        } else if self.old_at <= now {
+            self.drop_old();
         }
-        if self.pending.is_empty() { Written::Durably } else { Written::Later }
     }
 
-    fn take_overflow(&self) -> VecDeque<Change> {
-        mem::take(&mut *self.common.overflow()).into()
+    /// Writes changes, and all that is pending before them. Fails if the database can never take
+    /// them.
+    pub(super) fn write(&mut self, changes: Vec<Change>) -> Result<Written, StoreError> {
+        self.pending.push_back(changes);
+        match self.write_or_wait().last() {
+            Some(Refused { reason, is_last: true }) => Err(StoreError::Refused(reason.clone())),
+            _ if self.pending.is_empty() => Ok(Written::Durably),
+            _ => Ok(Written::Later),
+        }
     }
 
-    /// Writes all that is pending, in its order.
-    pub(super) fn flush(&mut self) {
+    /// While the disk fails each attempt costs time, and nothing is lost by waiting.
+    fn write_or_wait(&mut self) -> Vec<Refused> {
+        if self.retry_at.is_none_or(|at| at <= Instant::now()) {
+            return self.flush();
+        }
+        self.bound();
+        Vec::new()
+    }
+
+    /// Takes what found no space among the jobs. Returns true if there is any.
+    fn take_overflow(&mut self) -> bool {
+        let overflow = mem::take(&mut *self.common.overflow());
+        let is_some = !overflow.is_empty();
+        self.pending.extend(overflow);
+        is_some
+    }
+
+    /// Writes all that is pending, in its order. Returns the groups that the database can never
+    /// take; those are lost.
+    pub(super) fn flush(&mut self) -> Vec<Refused> {
         self.retry_at = None;
-        self.pending.append(&mut self.take_overflow());
         if self.pending.is_empty() {
-            return;
+            return Vec::new();
         }
         let begun = Instant::now();
         let written = match self.is_elsewhere() {
@@ -110,19 +165,24 @@ impl Keeping {
         let mut health = self.common.health();
         health.times.add(took);
         match written {
-            Ok(()) => {
+            Ok(refused) => {
                 if health.pending > 0 {
                     tracing::info!(changes = health.pending, "the database takes changes again");
                     health.problem = None;
                 }
                 health.pending = 0;
+                health.lost += refused.len() as u64;
                 drop(health);
+                if self.pending.iter().flatten().any(Change::is_essential) {
+                    let soon = Instant::now() + COPY_AFTER;
+                    self.copy_at.get_or_insert(soon.max(self.copy_not_before));
+                }
                 self.pending.clear();
+                refused
             }
             Err(error) => {
                 health.errors += 1;
                 let is_new = health.pending == 0;
-                health.pending = self.pending.len();
                 health.problem =
                     Some(format!("changes are kept in memory, since the disk fails: {error}"));
                 drop(health);
@@ -134,28 +194,39 @@ impl Keeping {
                 }
                 self.retry_at = Some(Instant::now() + RETRY);
                 self.bound();
+                Vec::new()
             }
         }
     }
 
-    fn write_pending(&mut self) -> rusqlite::Result<()> {
-        changes::write(&mut self.connection, &self.pending).or_else(|error| {
-            match changes::is_of_the_disk(&error) {
-                true => Err(error),
-                false => self.write_each(),
+    /// Writes all that is pending in one transaction, apart from what the database can never take.
+    fn write_pending(&mut self) -> rusqlite::Result<Vec<Refused>> {
+        let mut refused = Vec::new();
+        let mut transaction = self.connection.transaction()?;
+        for (index, group) in self.pending.iter().enumerate() {
+            match changes::write(&mut transaction, group) {
+                Err(error) if changes::is_of_the_disk(&error) => return Err(error),
+                Err(error) => {
+                    tracing::error!(?group, %error, "a change cannot be kept, and is lost");
+                    let is_last = index + 1 == self.pending.len();
+                    refused.push(Refused { reason: error.to_string(), is_last });
+                }
+                Ok(()) => {}
             }
-        })
+        }
+        transaction.commit()?;
+        Ok(refused)
     }
 
     /// True if somebody has moved, removed or replaced the file. What was written into it would be
     /// found by nobody.
     fn is_elsewhere(&self) -> bool {
-        self.identity != open::identity(&self.file)
+        self.identity.is_none() || self.identity != files::identity(&self.file)
     }
 
     /// Sets a damaged database aside, or leaves one that is gone, and begins a new one with all
     /// that the host has decided and what is pending.
-    fn begin_anew(&mut self, cause: &str) -> rusqlite::Result<()> {
+    fn begin_anew(&mut self, cause: &str) -> rusqlite::Result<Vec<Refused>> {
         // The file must be closed before it is renamed; nothing is asked of this one.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;
@@ -164,7 +235,7 @@ impl Keeping {
             rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
         })?;
         self.connection = connection;
-        self.identity = open::identity(&self.file);
+        self.identity = files::identity(&self.file);
         let aside = aside.map_or_else(
             || "nothing of it is left".to_owned(),
             |aside| format!("what is left of it is {}", aside.display()),
@@ -176,13 +247,32 @@ impl Keeping {
              tokens; restore a backup for the rest"
         );
         let decided = self.common.decided.get().map(|decided| decided()).unwrap_or_default();
-        let pending = mem::take(&mut self.pending);
-        self.pending = decided.into_iter().chain(pending).collect();
-        self.write_pending()?;
+        self.pending.push_front(decided);
         let problem =
             format!("the database was {cause}, and a new one has what the host decided; {aside}");
+        let written = self.write_pending()?;
         self.common.health().problem = Some(problem);
-        Ok(())
+        Ok(written)
+    }
+
+    /// Copies the database for a start that finds it damaged. What is copied is read from the disk
+    /// and checked, which shows damage while the memory still has what is lost.
+    pub(super) fn copy(&mut self) {
+        self.copy_at = None;
+        self.copy_not_before = Instant::now() + COPY_INTERVAL;
+        match files::copy(&self.file) {
+            Ok(()) => {}
+            Err(error) if open::is_damage(&error) => {
+                if let Err(error) = self.begin_anew("damaged") {
+                    tracing::error!(%error, "there is no new database yet; it is tried again");
+                    self.retry_at = Some(Instant::now() + RETRY);
+                } else {
+                    self.pending.clear();
+                }
+            }
+            // A full disk, for example: the next one may do.
+            Err(error) => tracing::warn!(%error, "the database cannot be copied"),
+        }
     }
 
     /// Deletes what is older than the host wants.
@@ -204,44 +294,28 @@ impl Keeping {
         self.old_at = Instant::now() + wait;
     }
 
-    /// Writes change by change, and leaves out those that the database can never take.
-    fn write_each(&mut self) -> rusqlite::Result<()> {
-        while let Some(change) = self.pending.pop_front() {
-            let alone = VecDeque::from([change]);
-            match changes::write(&mut self.connection, &alone) {
-                Err(error) if changes::is_of_the_disk(&error) => {
-                    self.pending.extend(alone);
-                    self.pending.rotate_right(1);
-                    return Err(error);
-                }
-                Err(error) => {
-                    tracing::error!(
-                        change = ?alone[0],
-                        %error,
-                        "a change cannot be kept, and is lost"
-                    );
-                    self.common.health().lost += 1;
-                }
-                Ok(()) => {}
-            }
-        }
-        Ok(())
-    }
-
     /// Forgets what matters least, if too much is pending.
-    pub(super) fn bound(&mut self) {
-        let over = self.pending.len().saturating_sub(PENDING_MAX);
-        if over > 0 {
-            let mut left = over;
-            self.pending.retain(|change| {
-                let goes = left > 0 && !change.is_essential();
-                left -= usize::from(goes);
+    fn bound(&mut self) {
+        let mut kept: usize = self.pending.iter().map(Vec::len).sum();
+        let before = kept;
+        for is_spared in [true, false] {
+            self.pending.retain(|group| {
+                let is_essential = group.iter().any(Change::is_essential);
+                let goes = kept > PENDING_MAX && !(is_spared && is_essential);
+                kept -= if goes { group.len() } else { 0 };
                 !goes
             });
-            self.pending.drain(..left);
         }
         let mut health = self.common.health();
-        health.lost += over as u64;
-        health.pending = self.pending.len();
+        health.lost += (before - kept) as u64;
+        health.pending = kept;
     }
+}
+
+/// A group of changes that the database can never take.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    reason: String,
+    /// The newest of all that was pending.
+    is_last: bool,
 }

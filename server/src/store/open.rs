@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use phaselock_quic::clock::Clock;
-use rusqlite::backup::Backup;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode};
 
-use super::StoreError;
+use super::files;
+use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
@@ -78,22 +78,49 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// Opens a database, sets a damaged one aside, and brings the schema up to date. Returns also where
-/// a damaged one is now.
-pub(super) fn open(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenError> {
+/// Opens a database, sets a damaged one aside, and brings the schema up to date. Returns also the
+/// problem, if there was one.
+pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenError> {
     match try_open(file) {
         Err(OpenError::Open { source, .. } | OpenError::Read(source)) if is_damage(&source) => {
             let aside = set_aside(file)?;
+            let (connection, from) = match restored(file) {
+                Some((connection, made)) => (connection, format!("a copy of {made}")),
+                None => (try_open(file)?, "nothing".to_owned()),
+            };
             tracing::error!(
                 file = %file.display(),
                 aside = %aside.display(),
                 error = %source,
-                "the database is damaged: it is set aside, and a new one is begun; restore a \
-                 backup if there is one"
+                from,
+                "the database is damaged: it is set aside, and the server goes on from its last \
+                 copy, or from nothing; restore a backup if there is a newer one"
             );
-            Ok((try_open(file)?, Some(aside)))
+            let aside = aside.display();
+            let problem =
+                format!("the database was damaged and is set aside as {aside}; this one is {from}");
+            Ok((connection, Some(problem)))
         }
         opened => Ok((opened?, None)),
+    }
+}
+
+/// The database of the last copy, and when that was made; none if there is none that is whole.
+fn restored(file: &Path) -> Option<(Connection, String)> {
+    let copy = files::copy_of(file);
+    let made = std::fs::metadata(&copy).and_then(|it| it.modified()).ok()?;
+    let made = made.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+    std::fs::copy(&copy, file).ok()?;
+    match try_open(file) {
+        Ok(connection) => {
+            let age = Clock::unix_secs().saturating_sub_unsigned(made).max(0);
+            Some((connection, format!("{} ago", span_text(age))))
+        }
+        Err(_) => {
+            // Not of use either; the copy itself stays.
+            let _ = std::fs::remove_file(file);
+            None
+        }
     }
 }
 
@@ -104,9 +131,10 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, Option<PathBuf>), O
         // It may be gone with all that was in it; opening says so if it cannot be made.
         let _ = std::fs::create_dir_all(directory);
     }
-    let aside = match file.exists() {
-        true => Some(set_aside(file)?),
-        false => None,
+    // An empty one is what an attempt on a full disk has left.
+    let aside = match std::fs::metadata(file) {
+        Ok(it) if it.len() > 0 => Some(set_aside(file)?),
+        _ => None,
     };
     // Journals without their database would be taken for the new one's.
     for end in ["-wal", "-shm"] {
@@ -122,29 +150,9 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, Option<PathBuf>), O
     Ok((try_open(file)?, aside))
 }
 
-/// The system's own name of a file: it tells whether a path still leads to the file that is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileIdentity {
-    device: u64,
-    number: u64,
-}
-
-/// The identity of the file at a path; none if there is none.
-pub(super) fn identity(file: &Path) -> Option<FileIdentity> {
-    let metadata = std::fs::metadata(file).ok()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        Some(FileIdentity { device: metadata.dev(), number: metadata.ino() })
-    }
-    // Elsewhere a file that is open cannot be removed or replaced.
-    #[cfg(not(unix))]
-    metadata.is_file().then_some(FileIdentity { device: 0, number: 0 })
-}
-
 fn try_open(file: &Path) -> Result<Connection, OpenError> {
     let failed = |source| OpenError::Open { file: file.to_owned(), source };
-    make_private(file);
+    files::make_private(file);
     let mut connection = Connection::open(file).map_err(failed)?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(failed)?;
     // Acknowledged changes survive the loss of power too.
@@ -158,16 +166,6 @@ fn try_open(file: &Path) -> Result<Connection, OpenError> {
     }
     migrate(&mut connection, file)?;
     Ok(connection)
-}
-
-/// Makes the file, if there is none, so that nobody else can read it; its journals follow it. Where
-/// that fails, opening it says why.
-fn make_private(file: &Path) {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(file);
 }
 
 fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
@@ -209,22 +207,4 @@ fn set_aside(file: &Path) -> Result<PathBuf, OpenError> {
         }
     }
     Ok(aside)
-}
-
-/// Copies a database into a new file while it is in use. Returns the copy's bytes.
-pub(super) fn backup(connection: &Connection, file: &Path) -> Result<u64, StoreError> {
-    let failed = |reason: String| StoreError::Backup { file: file.to_owned(), reason };
-    // A name of before is somebody's backup.
-    std::fs::File::create_new(file).map_err(|error| failed(error.to_string()))?;
-    let copy = || -> rusqlite::Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut copy = Connection::open_with_flags(file, flags)?;
-        Backup::new(connection, &mut copy)?.run_to_completion(1000, Duration::ZERO, None)
-    };
-    if let Err(error) = copy() {
-        // Half a backup is none.
-        let _ = std::fs::remove_file(file);
-        return Err(failed(error.to_string()));
-    }
-    std::fs::metadata(file).map(|it| it.len()).map_err(|error| failed(error.to_string()))
 }

@@ -150,12 +150,17 @@ fn what_the_host_decided_outlives_results_in_memory() {
     let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
     let mut keeping = Keeping::new(connection, dir.path().join(FILE), Arc::default());
     keeping.retry_at = Some(Instant::now() + Duration::from_secs(60));
-    keeping.write(vec![Change::Sentence(ban(1, None))]);
-    keeping.write(vec![record(1.0, Best::Least); keeping::PENDING_MAX + 50]);
-    keeping.write(vec![Change::Sentence(ban(2, None))]);
-    assert_eq!(keeping.pending.len(), keeping::PENDING_MAX);
-    let bans = keeping.pending.iter().filter(|it| it.is_essential()).count();
-    assert_eq!((bans, keeping.common.health().lost), (2, 52));
+    let later =
+        |written: Result<Written, StoreError>| assert!(matches!(written, Ok(Written::Later)));
+    later(keeping.write(vec![Change::Sentence(ban(1, None))]));
+    for _ in 0..keeping::PENDING_MAX + 50 {
+        later(keeping.write(vec![record(1.0, Best::Least)]));
+    }
+    later(keeping.write(vec![Change::Sentence(ban(2, None)), line("ban")]));
+    let pending = keeping.pending.iter().flatten();
+    assert_eq!(pending.clone().count(), keeping::PENDING_MAX);
+    let essential = pending.filter(|it| it.is_essential()).count();
+    assert_eq!((essential, keeping.common.health().lost), (3, 53));
 }
 
 #[tokio::test]
@@ -228,6 +233,88 @@ async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
         assert_eq!(ids, [1, 2, 3], "case {number}");
         assert!(thread.end());
     }
+}
+
+#[test]
+fn damage_shows_with_the_next_copy_and_costs_no_decision() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let common = Arc::new(Common::default());
+    let decided: Decided = Box::new(|| vec![Change::Sentence(ban(1, None))]);
+    assert!(common.decided.set(decided).is_ok());
+    let mut keeping = Keeping::new(connection, file.clone(), common);
+    keeping.write(vec![Change::Sentence(ban(1, None))]).expect("it takes it");
+    keeping.copy();
+    assert_eq!(keeping.common.health().problem, None);
+    for end in ["", "-wal"] {
+        let file = dir.path().join(format!("{FILE}{end}"));
+        let size = fs::metadata(&file).expect("it is there").len();
+        fs::write(file, vec![0xa5; size as usize]).expect("it can be written");
+    }
+    keeping.copy();
+    let problem = keeping.common.health().problem.clone();
+    assert!(problem.is_some_and(|it| it.contains("a new one has")), "it is seen");
+    drop(keeping);
+    let (connection, problem) = open::open(&file).expect("it opens again");
+    let everything = read::everything(&connection).expect("it can be read");
+    assert_eq!((everything.sentences.len(), problem), (1, None));
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_restored_from_its_last_copy() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let mut keeping = Keeping::new(connection, file.clone(), Arc::default());
+    keeping.write(vec![Change::Sentence(ban(1, None))]).expect("it takes it");
+    keeping.copy();
+    keeping.write(vec![Change::Sentence(ban(2, None))]).expect("it takes it");
+    drop(keeping);
+    fs::write(&file, b"no database at all".repeat(500)).expect("it can be written");
+    let (store, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
+    assert_eq!(everything.sentences.len(), 1, "the copy has the first");
+    let problem = store.health().problem.expect("it is said");
+    assert!(problem.contains("damaged-") && problem.contains("a copy of"), "{problem}");
+    assert!(thread.end());
+    // A copy that is damaged too is no worse than none.
+    fs::write(&file, b"no database at all".repeat(500)).expect("it can be written");
+    fs::write(files::copy_of(&file), b"nor this".repeat(500)).expect("it can be written");
+    let (_, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
+    assert!(everything.sentences.is_empty());
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn changes_are_written_in_their_order_however_many_there_are() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    // The thread waits for this.
+    let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
+    let held = store.clone();
+    let held = tokio::spawn(async move {
+        held.read(move |_| {
+            let _ = may_go_on.recv();
+            Ok(())
+        })
+        .await
+    });
+    tokio::task::yield_now().await;
+    let mut later = 0;
+    for id in 0..JOBS_MAX as i64 * 3 / 4 {
+        for change in [Change::Sentence(ban(id, None)), Change::Lift(id)] {
+            let begun = store.begin(vec![change]).expect("there is space");
+            later += usize::from(begun.0.is_none());
+        }
+    }
+    assert!(later > 0, "some find no space among the jobs");
+    assert!(store.health().pending >= later);
+    go_on.send(()).expect("it waits");
+    held.await.expect("it has not panicked").expect("it reads");
+    assert!(thread.end());
+    let (_, everything, thread) = Store::open(dir.path()).expect("it opens again");
+    assert_eq!(everything.sentences.len(), 0, "each is lifted after it was made");
+    assert!(thread.end());
 }
 
 #[tokio::test]
@@ -306,6 +393,12 @@ async fn a_backup_is_whole_and_replaces_nothing() {
     store.write(vec![Change::Sentence(ban(1, None))]).await.expect("it takes it");
     let copy = other.path().join(FILE);
     assert!(store.backup(copy.clone()).await.expect("it is copied") > 4096);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(&copy).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "nobody else reads who is banned");
+    }
     store.write(vec![Change::Sentence(ban(2, None))]).await.expect("it takes it");
     let again = store.backup(copy.clone()).await.expect_err("it is there").to_string();
     assert!(again.contains("exists"), "{again}");
@@ -367,12 +460,16 @@ async fn results_are_told_by_round_the_newest_first() {
 async fn a_change_that_no_database_takes_holds_up_no_other() {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, _, thread) = Store::open(dir.path()).expect("it opens");
-    let changes = vec![Change::Sentence(ban(1, None)), record(f64::NAN, Best::Least), line("ban")];
-    assert_eq!(store.write(changes).await.expect("it answers"), Written::Durably);
+    // A group is written whole or not at all, and whoever gave it is told.
+    let torn = vec![Change::Sentence(ban(1, None)), record(f64::NAN, Best::Least), line("ban")];
+    let refused = store.write(torn).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
+    let whole = store.write(vec![Change::Sentence(ban(2, None)), line("ban")]).await;
+    assert_eq!(whole.expect("it takes it"), Written::Durably);
     let health = store.health();
     assert_eq!((health.pending, health.lost, health.problem), (0, 1, None));
     assert!(thread.end());
     let (_, everything, thread) = Store::open(dir.path()).expect("it opens again");
-    assert_eq!(everything.sentences, [ban(1, None)]);
+    assert_eq!(everything.sentences, [ban(2, None)]);
     assert!(thread.end());
 }

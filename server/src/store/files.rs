@@ -1,0 +1,114 @@
+//! The database as a file: whose it is, copies of it, and backups.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+
+use super::StoreError;
+
+/// Pages that are copied at a time.
+const PAGES: i32 = 1000;
+
+/// The system's own name of a file: it tells whether a path still leads to the file that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    number: u64,
+}
+
+/// The identity of the file at a path; none if there is none.
+pub(super) fn identity(file: &Path) -> Option<Identity> {
+    let metadata = fs::metadata(file).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Some(Identity { device: metadata.dev(), number: metadata.ino() })
+    }
+    // Elsewhere a file that is open cannot be removed or replaced.
+    #[cfg(not(unix))]
+    metadata.is_file().then_some(Identity { device: 0, number: 0 })
+}
+
+/// Makes the file, if there is none, so that nobody else can read it; its journals follow it. Where
+/// that fails, opening it says why.
+pub(super) fn make_private(file: &Path) {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(file);
+}
+
+/// Path of the last copy of a database.
+pub(super) fn copy_of(file: &Path) -> PathBuf {
+    with_end(file, ".copy")
+}
+
+fn with_end(file: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(end);
+    PathBuf::from(name)
+}
+
+/// Replaces the copy of a database that is in use by one that was checked. The error is the
+/// database's own if that is damaged.
+pub(super) fn copy(file: &Path) -> rusqlite::Result<()> {
+    let new = with_end(file, ".copy-new");
+    // A connection of its own reads what is on the disk, rather than what is in memory.
+    let written = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .and_then(|connection| write_copy(&connection, &new));
+    let renamed = written.and_then(|()| {
+        fs::rename(&new, copy_of(file)).map_err(|error| {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
+            rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
+        })
+    });
+    if renamed.is_err() {
+        // Half a copy is none.
+        let _ = fs::remove_file(&new);
+    }
+    renamed
+}
+
+/// Writes a copy that only the server's user can read, checks it, and waits for the disk.
+fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
+    match fs::remove_file(new) {
+        // Half a copy of a server that was killed.
+        Ok(()) | Err(_) => make_private(new),
+    }
+    let mut copy = Connection::open_with_flags(new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Backup::new(connection, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
+    let sound: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if sound != "ok" {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        return Err(rusqlite::Error::SqliteFailure(code, Some(sound)));
+    }
+    drop(copy);
+    let synced = File::open(new).and_then(|it| it.sync_all());
+    synced.map_err(|error| {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_FSYNC);
+        rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
+    })
+}
+
+/// Copies a database into a new file while it is in use. Returns the copy's bytes.
+pub(super) fn backup(connection: &Connection, file: &Path) -> Result<u64, StoreError> {
+    let failed = |reason: String| StoreError::Backup { file: file.to_owned(), reason };
+    let new = with_end(file, ".new");
+    let written = write_copy(connection, &new).map_err(|error| error.to_string());
+    // A name of before is somebody's backup; a link never replaces it.
+    let named = written.and_then(|()| match fs::hard_link(&new, file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error.to_string()),
+        // Some file systems have no links.
+        Err(_) if !file.exists() => fs::rename(&new, file).map_err(|error| error.to_string()),
+        linked => linked.map_err(|error| error.to_string()),
+    });
+    let _ = fs::remove_file(&new);
+    named.map_err(failed)?;
+    fs::metadata(file).map(|it| it.len()).map_err(|error| failed(error.to_string()))
+}
