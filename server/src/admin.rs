@@ -1,8 +1,8 @@
 //! The administration's interface: JSON over HTTP on an address of the machine itself, its
 //! description, a stream of events, metrics, and the page.
 //!
-//! Everything below `/v1` needs a token; connections are bounded in number, each request in size and
-//! time.
+//! Everything below `/v1` needs a token; connections are bounded in number, each request in size
+//! and time.
 
 mod auth;
 mod connections;

@@ -131,8 +131,8 @@ pub(super) const HOSTING: [Setting; 17] = [
     Setting {
         flag: "keep-days",
         value: "DAYS",
-        help: "Time after which acts, results and players not seen since are forgotten, 0 for never \
-               [default: 365]",
+        help: "Time after which acts, results and players not seen since are forgotten, 0 for \
+               never [default: 365]",
         read: |config, text| number(&mut config.keep_days, text, 0..=KEEP_DAYS_MAX),
         show: |config| config.keep_days.to_string(),
         ..Setting::NUMBER

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use phaselock_quic::clock::Clock;
 use rusqlite::{Connection, ErrorCode};
@@ -109,11 +109,12 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenErro
 fn restored(file: &Path) -> Option<(Connection, String)> {
     let copy = files::copy_of(file);
     let made = std::fs::metadata(&copy).and_then(|it| it.modified()).ok()?;
-    let made = made.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
     std::fs::copy(&copy, file).ok()?;
     match try_open(file) {
         Ok(connection) => {
-            let age = Clock::unix_secs().saturating_sub_unsigned(made).max(0);
+            // A clock that was set back makes it new.
+            let age = made.elapsed().map_or(0, |age| age.as_secs());
+            let age = i64::try_from(age).unwrap_or(i64::MAX);
             Some((connection, format!("{} ago", span_text(age))))
         }
         Err(_) => {

@@ -23,7 +23,7 @@ use super::activity::Activity;
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
-use super::people::{MemberStats, Muted, Pass, PlayerFigures};
+use super::people::{MemberStats, Muted, Pass, PlayerFigures, Target};
 use super::view::ViewEstimate;
 
 /// Reason why a datagram changed nothing, or ends the session.
@@ -143,6 +143,11 @@ impl Member {
             transit: None,
             jitter: 0,
         }
+    }
+
+    /// True if an order for that player is for this one.
+    pub(super) fn is(&self, target: Target) -> bool {
+        self.player == target.seat && target.key.is_none_or(|key| key == self.key)
     }
 
     /// The same with what the host knows.

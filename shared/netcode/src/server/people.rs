@@ -2,7 +2,6 @@
 
 use core::net::SocketAddr;
 
-use super::member::Member;
 use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Offset};
@@ -15,12 +14,6 @@ pub struct Target {
     /// The player's key; none for whoever has the seat. With it an order that comes too late finds
     /// nobody, rather than somebody else.
     pub key: Option<PublicKey>,
-}
-
-impl Target {
-    pub(super) fn is(&self, member: &Member) -> bool {
-        member.player == self.seat && self.key.is_none_or(|key| key == member.key)
-    }
 }
 
 impl From<PlayerId> for Target {

@@ -131,7 +131,7 @@ impl<G: Game> Room<G> {
                     return Err(CommandError::Bot(player.seat));
                 }
                 let mut members = self.members.iter();
-                let member = members.find(|(_, seated)| player.is(&seated.member));
+                let member = members.find(|(_, seated)| seated.member.is(player));
                 let (client, seated) = member.ok_or(CommandError::NoPlayer(player.seat))?;
                 let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
                 let goodbye = Disconnect::new(Code::Kicked, text);
@@ -148,13 +148,13 @@ impl<G: Game> Room<G> {
             }
             Command::Tell { player, text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
-                let client = self.present().find(|(_, member)| player.is(member));
+                let client = self.present().find(|(_, member)| member.is(player));
                 let (client, _) = client.ok_or(CommandError::NoPlayer(player.seat))?;
                 self.host.send(client, ServerMessage::Chat { from: None, text });
             }
             Command::Mute { player, mute } => {
                 let mut members = self.members.values_mut();
-                let seated = members.find(|seated| player.is(&seated.member));
+                let seated = members.find(|seated| seated.member.is(player));
                 let member = &mut seated.ok_or(CommandError::NoPlayer(player.seat))?.member;
                 member.muted = mute.map(|mute| Muted::from(mute, now));
             }
