@@ -232,8 +232,8 @@ async fn stopped(
     is_stopping.store(true, Ordering::Relaxed);
     let drain_seconds = config.borrow().drain_seconds;
     let drain = Micros::from_ms(1000 * i64::from(drain_seconds));
-    // Goodbyes come on top.
-    let within = (u64::from(drain_seconds) + 10) * 1_000_000;
+    // Goodbyes and the last writes to a disk that stalls come on top.
+    let within = (u64::from(drain_seconds) + 20) * 1_000_000;
     notifier.tell(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={within}"));
     if drain > Micros::ZERO {
         let text = "the server is shutting down after this round; join again later";
