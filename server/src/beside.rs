@@ -188,7 +188,7 @@ pub(crate) fn start(
     let thread = thread.spawn(move || {
         // Dropped when the thread ends, however it does.
         let _alive: oneshot::Sender<()> = alive;
-        let ended = runtime.block_on(async move {
+        runtime.block_on(async move {
             let interface = async {
                 match listener {
                     Some(listener) => admin::serve(listener, Arc::clone(&host)).await,
@@ -203,7 +203,6 @@ pub(crate) fn start(
         });
         // Nobody waits for a file that does not answer.
         runtime.shutdown_background();
-        ended
     });
     let thread = thread.context("cannot start a thread for the administration")?;
     Ok((Beside { stop, thread }, ended))

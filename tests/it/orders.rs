@@ -135,8 +135,8 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), ["a/b"]);
     let [asked, said] = [
-        Event::Asked { player: ada.into(), text: "/kick bob 10m reason".into() },
-        Event::Chat { player: ada.into(), text: "a/b".into() },
+        Event::Asked { player: ada, text: "/kick bob 10m reason".into() },
+        Event::Chat { player: ada, text: "a/b".into() },
     ];
     assert_eq!(events(&mut sim), [asked, said]);
     // Where nobody takes them they are what they look like.

@@ -31,6 +31,8 @@ const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const PADDING: f32 = 20.0;
 const GAP: f32 = 18.0;
+/// Characters of a password at most.
+const PASSWORD_MAX: usize = 64;
 /// Seconds without a keystroke after which an address counts as whole.
 const TYPING: f64 = 0.6;
 
@@ -198,7 +200,7 @@ impl Menu {
                 let label = RichText::new("Your name").size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
                 let width = ui.available_width();
-                field(ui, &mut self.name, "Player", width, NAME_BYTES_MAX);
+                ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
             });
         });
     }
@@ -239,17 +241,23 @@ impl Menu {
     fn join_card(&mut self, ui: &mut Ui) -> Option<Wish> {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
-            heading(ui, "Join", "A server somewhere else.");
+            let told = self.told();
+            let about = told.as_ref().map_or("A server somewhere else.", |(line, _)| line);
+            heading(ui, "Join", about);
             ui.label(RichText::new("Address").size(15.0).color(palette::TEXT_SOFT));
             let width = ui.available_width();
-            let edited = field(ui, &mut self.address, "example.org:4433", width, 300);
+            let hint = "example.org:4433";
+            let edited = ui.add(field(&mut self.address, hint, width, 300));
             if edited.changed() || edited.gained_focus() {
                 self.enter = Enter::Join;
                 self.address_error = None;
                 self.edited = ui.input(|input| input.time);
             }
             self.ask(ui.input(|input| input.time));
-            self.told(ui, width);
+            if told.is_some_and(|(_, needs_password)| needs_password) {
+                let password = field(&mut self.password, "Password", width, PASSWORD_MAX);
+                ui.add(password.password(true));
+            }
             if let Some(error) = &self.address_error {
                 ui.label(RichText::new(error).size(13.0).color(palette::BAD));
             }
@@ -276,28 +284,25 @@ impl Menu {
         }
     }
 
-    /// A line on the server of the address, and a field for its password if it needs one.
-    fn told(&mut self, ui: &mut Ui, width: f32) {
-        let Some(asker) = self.asker.as_ref().filter(|_| self.enter == Enter::Join) else { return };
-        let (line, colour, needs_password) = match asker.state() {
-            Asked::Asking => ("asking ...".to_owned(), palette::TEXT_SOFT, false),
-            Asked::Silent(_) => ("no answer yet".to_owned(), palette::TEXT_SOFT, false),
+    /// A line on the server of the address, and true if it needs a password; none before one is
+    /// asked.
+    fn told(&self) -> Option<(String, bool)> {
+        let asker = self.asker.as_ref().filter(|_| self.enter == Enter::Join)?;
+        Some(match asker.state() {
+            Asked::Asking => ("Asking that server ...".to_owned(), false),
+            Asked::Silent(_) => ("No answer yet.".to_owned(), false),
             Asked::Told { info, round_trip } => {
                 let line = format!(
-                    "{} - {} - {} of {} - {:.0} ms",
+                    "{} - {} - {} of {} players - {:.0} ms",
                     info.server,
                     info.games.join(", "),
                     info.players,
                     info.players_max,
                     round_trip.as_secs_f64() * 1000.0
                 );
-                (line, palette::TEXT, info.needs_password)
+                (line, info.needs_password)
             }
-        };
-        ui.add(Label::new(RichText::new(line).size(13.0).color(colour)).truncate());
-        if needs_password {
-            field(ui, &mut self.password, "password", width, 64);
-        }
+        })
     }
 
     fn play(&self) -> Wish {
@@ -393,18 +398,21 @@ pub(crate) fn card_frame(strength: f32, margin: i8) -> Frame {
 
 fn heading(ui: &mut Ui, title: &str, what: &str) {
     ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
-    ui.label(RichText::new(what).size(14.0).color(palette::TEXT_FAINT));
+    ui.add(
+        Label::new(RichText::new(what).size(14.0).color(palette::TEXT_FAINT))
+            .truncate()
+            .selectable(false),
+    );
 }
 
-fn field(ui: &mut Ui, text: &mut String, hint: &str, width: f32, most: usize) -> Response {
+fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -> TextEdit<'a> {
     let margin = Margin::symmetric(10, 7);
-    let edit = TextEdit::singleline(text)
+    TextEdit::singleline(text)
         .font(FontId::proportional(16.0))
-        .hint_text(hint)
+        .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
         .char_limit(most)
         .margin(margin)
-        .desired_width(width - margin.sum().x - 2.0);
-    ui.add(edit)
+        .desired_width(width - margin.sum().x - 2.0)
 }
 
 fn title_case(name: &str) -> String {
