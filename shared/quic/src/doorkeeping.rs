@@ -59,7 +59,9 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doorkeeping {
     /// Connections from one address that may play or watch at once. By default 8: a household or a
-    /// small office. Behind a proxy that hides addresses, set it to the number of seats.
+    /// small office. Behind a proxy that hides addresses, set it to the number of seats. A network
+    /// (IPv4 /24, IPv6 /56) has twice and a site (IPv6 /48) four times as many, which are a quarter
+    /// and half of 64 seats. A local network (10.0.0.0/8 and the like) is bound by address alone.
     pub seats_per_address: u16,
     /// Connections without a hello, from everybody together; for more the oldest one of the network
     /// that has the most is closed. Half of the seats are added, 128 at most. By default 64: a
@@ -103,6 +105,10 @@ impl Default for Doorkeeping {
     }
 }
 
+/// Times the seats of one address that an address has, a network and a site. Less than of requests:
+/// seats are fewer, and are kept for hours.
+const SEATS_TIMES: [u16; 3] = [1, 2, 4];
+
 /// Connections without a hello that seats add at most: half of the spare ones.
 const NEWCOMERS_MORE: u16 = 128;
 
@@ -121,6 +127,11 @@ impl Doorkeeping {
             queries: limits,
             ..Self::default()
         }
+    }
+
+    /// Seats of an address, of a network and of a site.
+    pub(crate) fn seats(&self) -> [u16; 3] {
+        SEATS_TIMES.map(|times| self.seats_per_address.saturating_mul(times))
     }
 
     /// The same with what so many seats add to the totals.

@@ -177,7 +177,13 @@ impl Buckets {
 /// An address's own bits, those of its network and those of its site, each with its limit.
 fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
     let limit = [limits.address, limits.network, limits.site];
-    let network = match address.to_canonical() {
+    let network = levels(address);
+    std::array::from_fn(|level| (network[level], limit[level]))
+}
+
+/// An address's own bits, those of its network and those of its site, if it has one.
+fn levels(address: IpAddr) -> [Option<u128>; 3] {
+    match address.to_canonical() {
         IpAddr::V4(address) => {
             let bits = u128::from(address.to_bits());
             // No IPv6 address has such bits.
@@ -185,8 +191,24 @@ fn networks(address: IpAddr, limits: &Limits) -> [(Option<u128>, Limit); 3] {
             [Some(v4 | bits), Some(v4 | bits >> 8), None]
         }
         IpAddr::V6(address) => [64, 72, 80].map(|shift| Some(address.to_bits() >> shift)),
+    }
+}
+
+/// An address, a network or a site: its level, and its bits.
+pub(super) type Crowd = (usize, u128);
+
+/// Those in which a connection from an address counts as one that plays. A party on a local network
+/// is none of strangers.
+pub(super) fn crowds(address: IpAddr) -> impl Iterator<Item = Crowd> {
+    let is_local = match address.to_canonical() {
+        IpAddr::V4(address) => {
+            address.is_private() || address.is_link_local() || address.is_loopback()
+        }
+        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
     };
-    std::array::from_fn(|level| (network[level], limit[level]))
+    let count = if is_local { 1 } else { usize::MAX };
+    let crowds = levels(address).into_iter().enumerate().take(count);
+    crowds.filter_map(|(level, bits)| Some((level, bits?)))
 }
 
 /// The address as which a host counts that commands a whole network of IPv6.

@@ -1,10 +1,10 @@
 //! Places for connections: so many in all, few of them for those without a hello, and so many seats
-//! for one address.
+//! for one address and for one network.
 //!
 //! Nobody is kept out by others who came first: for one more newcomer than there may be, one has to
 //! go, the oldest of the network that has the most.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{self, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use phaselock::server::ClientId;
 use phaselock::wire::disconnect::{Code, Disconnect};
 
-use super::buckets::{Bucket, Buckets, Kind, own};
+use super::buckets::{Bucket, Buckets, Crowd, Kind, crowds, own};
 use super::doorkeeper::moment;
 use super::tally::{Refusal, Tally};
 use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, is_host};
@@ -47,8 +47,8 @@ pub(super) struct Places {
     /// The oldest first.
     newcomers: Vec<Newcomer>,
     greeted: usize,
-    /// Connections that play or watch, by address or network.
-    seated: HashMap<IpAddr, u16>,
+    /// Connections that play or watch.
+    seated: HashMap<Crowd, u16>,
     /// Moment 0.
     start: Instant,
     hellos: Buckets,
@@ -173,14 +173,14 @@ impl Place {
             places.tally.count(Refusal::Joins);
             return busy("too many players are joining at once; try again later".to_owned());
         }
-        let max = places.doorkeeping.seats_per_address;
-        let seated = places.seated.get(&self.own).copied().unwrap_or_default();
-        if has_seat && seated >= max {
-            places.tally.count(Refusal::Seats);
-            return busy(format!("{seated} of {max} players from your address are here already"));
-        }
         if has_seat {
-            *places.seated.entry(self.own).or_default() += 1;
+            if let Some((whose, max)) = places.full_crowd(self.own) {
+                places.tally.count(Refusal::Seats);
+                return busy(format!("{max} of {max} players from your {whose} are here already"));
+            }
+            for crowd in crowds(self.own) {
+                *places.seated.entry(crowd).or_default() += 1;
+            }
         }
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.greeted += 1;
@@ -212,12 +212,12 @@ impl Drop for Place {
         let mut places = self.places.lock();
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.taken -= 1;
-        if self.has_seat
-            && let Some(seated) = places.seated.get_mut(&self.own)
-        {
-            *seated -= 1;
-            if *seated == 0 {
-                places.seated.remove(&self.own);
+        for crowd in crowds(self.own).filter(|_| self.has_seat) {
+            if let hash_map::Entry::Occupied(mut seated) = places.seated.entry(crowd) {
+                *seated.get_mut() -= 1;
+                if *seated.get() == 0 {
+                    seated.remove();
+                }
             }
         }
     }
@@ -238,6 +238,15 @@ impl Places {
     /// Refusals since the last call.
     pub(super) fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
+    }
+
+    /// The first of an address's crowds that has all its seats, by name, and their number.
+    fn full_crowd(&self, own: IpAddr) -> Option<(&'static str, u16)> {
+        let (names, limits) = (["address", "network", "network"], self.doorkeeping.seats());
+        let seated = |crowd: &Crowd| self.seated.get(crowd).copied().unwrap_or_default();
+        let mut crowds = crowds(own);
+        let full = crowds.find(|crowd| seated(crowd) >= limits[crowd.0]);
+        full.map(|(level, _)| (names[level], limits[level]))
     }
 
     fn newcomers(&self, is_host: bool) -> usize {
@@ -384,6 +393,56 @@ mod tests {
         assert_eq!(greet(&mut held, true), Ok(()), "one has left");
         held.held.clear();
         assert_eq!(held.places.lock().seated.len(), 0);
+    }
+
+    /// Number of an address's attempts that get a seat; these are held on to.
+    fn seats(held: &mut Held, address: IpAddr, attempts: usize) -> usize {
+        let now = held.start;
+        let sit = |_: &usize| {
+            held.enter(address, 0).expect("a place");
+            let is_in = held.held.last_mut().expect("one").greet(now, true).is_ok();
+            if !is_in {
+                held.held.pop();
+            }
+            is_in
+        };
+        (0..attempts).filter(sit).count()
+    }
+
+    fn v6(network: u128) -> IpAddr {
+        std::net::Ipv6Addr::from_bits((0x2001_0db8 << 96) | network << 64 | 1).into()
+    }
+
+    #[test]
+    fn networks_have_so_many_seats_whatever_addresses_they_have() {
+        let mut held = Held::new(99);
+        // The first eight networks of a /56, then others of its /48.
+        let of_56 = (0..8).map(|it| seats(&mut held, v6(0x1_00_00 + it), 3)).collect::<Vec<_>>();
+        assert_eq!(of_56, [2, 2, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(seats(&mut held, v6(0x1_01_00), 3), 2, "another /56");
+        assert_eq!(seats(&mut held, v6(0x1_02_00), 3), 2);
+        assert_eq!(seats(&mut held, v6(0x1_03_00), 3), 0, "the /48 has 8");
+        assert_eq!(seats(&mut held, v6(0x2_00_00), 3), 2, "another /48");
+        let of_24 = (1..5).map(|last| seats(&mut held, address(last), 3)).sum::<usize>();
+        assert_eq!(of_24, 4);
+        held.held.remove(0);
+        assert_eq!(seats(&mut held, v6(0x1_00_07), 3), 1, "one has left");
+        held.held.clear();
+        assert_eq!(held.places.lock().seated.len(), 0);
+    }
+
+    #[test]
+    fn seats_of_this_machine_and_of_a_local_network_are_not_counted_together() {
+        let mut held = Held::new(99);
+        for local in ["192.168.1", "10.0.0", "169.254.7"] {
+            let addresses = (1..5).map(|last| format!("{local}.{last}").parse().expect("one"));
+            let seated: usize = addresses.map(|address| seats(&mut held, address, 3)).sum();
+            assert_eq!(seated, 8, "{local}: two each");
+        }
+        for host in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            assert_eq!(seats(&mut held, host.parse().expect("an address"), 9), 9);
+        }
+        assert!(held.places.lock().seated.keys().all(|(level, _)| *level == 0));
     }
 
     #[test]
