@@ -10,8 +10,8 @@
 //! ```
 //!
 //! No keys are derived for what is dropped or told to prove its address, and nothing is kept of it
-//! but tokens in buckets. What is forged and what is proven have buckets of their own, so that
-//! nobody spends another's tokens by forging an address.
+//! but tokens in buckets. Forged packets can spend half of an address's handshakes at most: beyond
+//! that it has to be proven, and what comes of a handshake is put down to proven addresses alone.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -113,7 +113,8 @@ impl Doorkeeper {
         self.is_crowded = is_crowded;
     }
 
-    /// Takes in that a connection from an address said nothing: those after it come behind others'.
+    /// Takes in that a connection from a proven address said nothing: those after it come behind
+    /// others'.
     pub(super) fn handle_silence(&mut self, now: Instant, address: IpAddr) {
         let (now, limits) = (self.moment(now), self.doorkeeping.handshakes);
         self.buckets.charge(now, Kind::Handshake, address, &limits, SILENCE_TOKENS);
@@ -263,9 +264,11 @@ pub(super) fn moment(start: Instant, now: Instant) -> Moment {
 mod tests {
     use std::time::Duration;
 
+    use super::super::newcomers::{Entry, SharedPlaces};
     use super::*;
     use crate::identity::Identity;
     use crate::settings;
+    use phaselock::server::ClientId;
     use phaselock::wire::protocol::ALPN;
     use quinn::crypto::rustls::QuicServerConfig;
 
@@ -391,6 +394,53 @@ mod tests {
         }
         assert!((40..=70).contains(&all), "{all}: those who said nothing get half of it");
         assert!(door.knock(address(1000, 1)), "and somebody else still gets in");
+    }
+
+    /// Connections of an address that say nothing, as many as get in. Returns their number.
+    fn be_silent(door: &mut Door, places: &SharedPlaces, from: IpAddr, is_forged: bool) -> usize {
+        let mut silent = Vec::new();
+        for client in 0..99 {
+            let begins = match is_forged {
+                true => door.look(from, &first(&[])) == Verdict::Pass,
+                false => door.knock(from),
+            };
+            if !begins {
+                continue;
+            }
+            // Their first packets have no proof while all is calm.
+            match places.enter(ClientId(client), from, false, door.now) {
+                Entry::Place { place, .. } => silent.push(place),
+                other => panic!("{other:?}"),
+            }
+            door.doorkeeper.set_crowded(places.lock().is_crowded());
+        }
+        door.wait(5_000_000);
+        for place in &silent {
+            if !is_forged {
+                place.prove();
+            }
+            place.count_silence();
+        }
+        for address in places.lock().take_silent() {
+            door.doorkeeper.handle_silence(door.now, address);
+        }
+        silent.len()
+    }
+
+    #[test]
+    fn silence_is_put_down_to_those_who_have_proven_their_address() {
+        let doorkeeping = Doorkeeping::default();
+        let mut door = Door::new(doorkeeping);
+        let places = SharedPlaces::new(300, doorkeeping, 1, door.now);
+        let victim = address(1, 1);
+        assert_eq!(be_silent(&mut door, &places, victim, true), 16, "half of an address's");
+        door.doorkeeper.set_crowded(places.lock().is_crowded());
+        for last in 1..9 {
+            assert!(door.knock(address(1, last)), "{last}: players of the network get in");
+        }
+        // Who is silent after a handshake pays for it.
+        assert!(be_silent(&mut door, &places, address(2, 1), false) >= 16);
+        assert!(!door.knock(address(2, 1)));
     }
 
     #[test]

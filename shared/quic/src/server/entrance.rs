@@ -266,7 +266,8 @@ impl Entrance {
                 continue;
             }
             let client = self.next;
-            let (place, until) = match places.enter(client, remote, now) {
+            let is_proven = incoming.remote_address_validated();
+            let (place, until) = match places.enter(client, remote, is_proven, now) {
                 Entry::Place { place, until, evicted } => {
                     admitted.evicted.extend(evicted);
                     (place, until)

@@ -35,6 +35,8 @@ struct Newcomer {
     /// Its address or network.
     own: IpAddr,
     is_host: bool,
+    /// Nobody else can have sent what came from its address.
+    is_proven: bool,
     since: Instant,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct Places {
     total: Bucket,
     host: Bucket,
     tally: Tally,
-    /// Strangers whose connections said nothing, since the last look.
+    /// Strangers with proven addresses whose connections said nothing, since the last look.
     silent: Vec<IpAddr>,
 }
 
@@ -99,8 +101,14 @@ impl SharedPlaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a newcomer.
-    pub(super) fn enter(&self, client: ClientId, address: IpAddr, now: Instant) -> Entry {
+    /// A place for a newcomer, whose address is proven or may be forged.
+    pub(super) fn enter(
+        &self,
+        client: ClientId,
+        address: IpAddr,
+        is_proven: bool,
+        now: Instant,
+    ) -> Entry {
         let mut places = self.lock();
         let is_host = is_host(address);
         let max = places.max + if is_host { HOST_PLACES } else { 0 };
@@ -115,7 +123,7 @@ impl SharedPlaces {
         let until = now + places.patience(is_host);
         let own = own(address);
         places.taken += 1;
-        places.newcomers.push(Newcomer { client, own, is_host, since: now });
+        places.newcomers.push(Newcomer { client, own, is_host, is_proven, since: now });
         drop(places);
         let (places, stage) = (self.clone(), Stage::Knocking);
         let place = Place { places, client, own, is_host, stage, has_seat: false };
@@ -188,11 +196,22 @@ impl Place {
         Ok(())
     }
 
+    /// Takes in that its client has completed the handshake, and so got what was sent there.
+    pub(super) fn prove(&self) {
+        let mut places = self.places.lock();
+        let mut newcomers = places.newcomers.iter_mut();
+        if let Some(newcomer) = newcomers.find(|newcomer| newcomer.client == self.client) {
+            newcomer.is_proven = true;
+        }
+    }
+
     /// Takes in that no hello came in time.
     pub(super) fn count_silence(&self) {
         let mut places = self.places.lock();
         places.tally.count(Refusal::Hellos);
-        if !self.is_host {
+        let mut newcomers = places.newcomers.iter();
+        let is_proven = newcomers.any(|it| it.client == self.client && it.is_proven);
+        if is_proven && !self.is_host {
             places.silent.push(self.own);
         }
     }
@@ -229,8 +248,8 @@ impl Places {
         self.newcomers(false) >= usize::from(self.doorkeeping.newcomers_max / 4)
     }
 
-    /// Strangers whose connections said nothing since the last call, of which there are no more
-    /// than newcomers.
+    /// Strangers with proven addresses whose connections said nothing since the last call, of which
+    /// there are no more than newcomers. A forged address's silence is not its owner's.
     pub(super) fn take_silent(&mut self) -> Vec<IpAddr> {
         std::mem::take(&mut self.silent)
     }
@@ -283,8 +302,8 @@ impl Places {
         if is_young && count <= share {
             return None;
         }
-        let (client, own) = (newcomer.client, newcomer.own);
-        if !is_host {
+        let (client, own, is_proven) = (newcomer.client, newcomer.own, newcomer.is_proven);
+        if is_proven && !is_host {
             self.silent.push(own);
         }
         self.newcomers.retain(|newcomer| newcomer.client != client);
@@ -327,7 +346,7 @@ mod tests {
         /// The one who had to go, or an error where there is no place.
         fn enter(&mut self, address: IpAddr, ms: u64) -> Result<Option<u64>, &'static str> {
             self.next += 1;
-            match self.places.enter(ClientId(self.next), address, self.at(ms)) {
+            match self.places.enter(ClientId(self.next), address, true, self.at(ms)) {
                 Entry::Place { place, evicted, .. } => {
                     self.held.retain(|held| Some(held.client) != evicted);
                     self.held.push(place);

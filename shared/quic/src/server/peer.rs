@@ -144,6 +144,7 @@ impl Peer {
                     self.control.refuse();
                     self.finish(now);
                 }
+                Event::Connected => self.place.iter().for_each(Place::prove),
                 Event::ConnectionLost { reason } => self.end(&reason, time, rooms),
                 _ => {}
             }
