@@ -111,7 +111,9 @@ impl From<OrderError> for ActError {
         match error {
             OrderError::Refused(_) | OrderError::WhichRoom => Self::Bad(error.to_string()),
             OrderError::NoRoom(_) => Self::NotFound(error.to_string()),
-            OrderError::Late | OrderError::Stopped => Self::Failed(error.to_string()),
+            OrderError::Late | OrderError::Busy | OrderError::Panicked | OrderError::Stopped => {
+                Self::Failed(error.to_string())
+            }
         }
     }
 }

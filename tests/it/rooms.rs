@@ -8,7 +8,7 @@ use std::time::Duration;
 use phaselock::client::{Client, Notice, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
-use phaselock::server::{AnyRoom, ClientId, Command, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Output, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -335,6 +335,24 @@ async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_coun
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_order_over_which_a_room_panics_is_not_acknowledged() {
+    let house = House::new(4, RoomsConfig::default());
+    let mut players: Vec<_> = [None; 2].map(|room| house.join(room)).into();
+    let mut all: Vec<_> = players.iter_mut().collect();
+    until("playing", &mut all, all_play).await;
+    all[0].wish = 3;
+    let before = all[0].snapshots();
+    until("playing on", &mut all, |it| it[0].snapshots() > before + 30).await;
+    all[0].wish = 0;
+    let player = all[0].seat().expect("it plays").into();
+    let kick = Command::Kick { player, text: "out".into() };
+    assert_eq!(house.handle.command(kick).await, Err(OrderError::Panicked));
+    until("a new game", &mut all, |it| it[1].games > 1 && it[1].plays()).await;
+    assert_eq!(house.handle.rooms()[0].panics, 1);
+    house.end().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn players_who_cannot_be_taken_over_after_a_panic_are_sent_away_and_may_come_back() {
     // The second game is the one that nobody can join.
     let config = RoomConfig { map_seed: moody::DOOMED - 1, ..config(4) };
@@ -396,8 +414,25 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let mut all: Vec<_> = players.iter_mut().collect();
     let before = all[1].snapshots();
     until("playing on", &mut all, |it| it[1].snapshots() > before + 15).await;
+    // Its thread takes no more than so many orders, and refuses the others at once.
+    let order = |_: usize| {
+        let (handle, first) = (house.handle.clone(), "1".parse().expect("a code"));
+        let tell = Command::Tell { player: PlayerId(99).into(), text: "hello".into() };
+        tokio::spawn(async move { handle.command_in(&first, tell).await })
+    };
+    let orders: Vec<_> = (0..70).map(order).collect();
+    let are_refused = || orders.iter().filter(|order| order.is_finished()).count() >= 6;
+    until("being refused", &mut all, |_| are_refused()).await;
     moody::release();
     all[0].wish = 0;
+    let nobody = OrderError::Refused(CommandError::NoPlayer(PlayerId(99)));
+    let mut refused = 0;
+    for order in orders {
+        let error = order.await.expect("it does not panic").expect_err("there is no such player");
+        assert!([&nobody, &OrderError::Busy].contains(&&error), "{error}");
+        refused += u32::from(error == OrderError::Busy);
+    }
+    assert!((6..70).contains(&refused), "{refused} of 70");
     until("being sent away", &mut all, |it| it[4].goodbye().is_some()).await;
     assert_eq!(all[4].goodbye().map(|goodbye| goodbye.code), Some(Code::Draining));
     drained.await.expect("it does not panic").expect("it is carried out");

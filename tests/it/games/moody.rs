@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use phaselock::fields::Slot;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::Rates;
@@ -12,7 +13,8 @@ use phaselock::{entities, record};
 record! {
     /// A wish.
     pub(crate) struct Mood {
-        /// 1: the rules panic; 2: they wait until [`release`].
+        /// 1: the rules panic; 2: they wait until [`release`]; 3: they panic when the player
+        /// leaves.
         pub(crate) wish: u8 = Field::count(2),
     }
 }
@@ -22,6 +24,8 @@ record! {
     pub(crate) struct Fellow {
         /// Ticks, modulo 256.
         pub(crate) age: u8 = Field::count(8),
+        /// The player does not let go.
+        pub(crate) clings: bool = Field::count(1),
     }
 }
 
@@ -64,7 +68,16 @@ impl Game for Moody {
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
         assert!(self.0 != DOOMED, "nobody can join here");
-        world.spawn(Some(player), Thing::Fellow(Fellow { age: 0 }));
+        world.spawn(Some(player), Thing::Fellow(Fellow { age: 0, clings: false }));
+    }
+
+    fn leave(&self, world: &mut World<Self>, player: PlayerId) {
+        let fellows = world.entities.records::<Fellow>();
+        let own = fellows.into_iter().find(|fellow| fellow.owner == Some(player));
+        if let Some(Slot { id, entity, .. }) = own {
+            assert!(!entity.clings, "a player does not let go");
+            world.despawn(id);
+        }
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Mood>) {
@@ -79,6 +92,7 @@ impl Game for Moody {
                     }
                     WAITING.fetch_sub(1, Ordering::AcqRel);
                 }
+                3 => fellow.clings = true,
                 _ => {}
             }
         }

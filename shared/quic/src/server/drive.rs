@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::directory::RoomId;
-use super::handle::Order;
+use super::handle::{Order, OrderError};
 use super::network::{Network, PACKETS_PER_TURN};
 use super::rooms::Rooms;
 use crate::clock::Clock;
@@ -300,8 +300,10 @@ impl Driver {
             let _ = done.send(result);
             return;
         };
+        // A thread that has ended drops the way back, which says so.
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
             tracing::warn!(task = ?order.task, "a thread of rooms takes no orders");
+            let _ = order.done.send(Err(OrderError::Busy));
         }
     }
 

@@ -36,11 +36,11 @@ pub(super) enum Task {
 pub(super) struct Order {
     pub(super) to: Destination,
     pub(super) task: Task,
-    pub(super) done: oneshot::Sender<Result<(), CommandError>>,
+    pub(super) done: oneshot::Sender<Result<(), OrderError>>,
 }
 
 /// The way by which the result of an order comes.
-type Answer = oneshot::Receiver<Result<(), CommandError>>;
+type Answer = oneshot::Receiver<Result<(), OrderError>>;
 
 /// News of a room.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +66,12 @@ pub enum OrderError {
     /// A room does not answer. It may carry out the order yet.
     #[error("the room has not answered for 2 seconds; look at its log, and restart the server")]
     Late,
+    /// Too many orders wait for the room already.
+    #[error("the room has too many orders; try again")]
+    Busy,
+    /// The rules panicked over it. The players go on in the next game.
+    #[error("the room panicked over the order, and goes on with its next game; look at its log")]
+    Panicked,
     /// The server has stopped.
     #[error("the server has stopped")]
     Stopped,
@@ -253,5 +259,5 @@ impl ServerHandle {
 /// Waits for a room's answer.
 async fn answer(done: Answer, end: Instant) -> Result<(), OrderError> {
     let answer = timeout_at(end, done).await.map_err(|_| OrderError::Late)?;
-    Ok(answer.map_err(|_| OrderError::Stopped)??)
+    answer.map_err(|_| OrderError::Stopped)?
 }

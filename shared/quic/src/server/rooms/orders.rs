@@ -6,29 +6,34 @@ use phaselock::wire::disconnect::Disconnect;
 
 use super::{News, Rooms, Running};
 use crate::server::directory::RoomId;
-use crate::server::handle::Task;
+use crate::server::handle::{OrderError, Task};
 
 /// Least time from one game to the next that the host orders: clients leave a server that changes
 /// its game more than once a second, and news of it may travel at different speeds.
 const GAME_MIN: Micros = Micros::from_ms(1500);
 
 impl Rooms {
-    /// Carries out an order; while the room waits for its next game, when that begins.
+    /// Carries out an order; while the room waits for its next game, when that begins. One that is
+    /// closed has nobody any more for whom there is anything to do.
     pub(in crate::server) fn handle_task(
         &mut self,
         id: RoomId,
         task: Task,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), OrderError> {
         let command = match task {
             Task::Command(command) => command,
-            Task::Play(game) => return self.play_now(id, game.as_deref()),
+            Task::Play(game) => return Ok(self.play_now(id, game.as_deref())?),
         };
+        if !self.running.contains_key(&id) {
+            return Ok(());
+        }
         if let Some(pause) = self.pause_of(id) {
             pause.keep(News::Order(command));
             return Ok(());
         }
         let now = self.clock.now();
-        self.call(id, |room| room.handle_command(now, command)).unwrap_or(Ok(()))
+        let carried_out = self.call(id, |room| room.handle_command(now, command));
+        Ok(carried_out.ok_or(OrderError::Panicked)??)
     }
 
     /// Goes on with a game at once, or begins the one that is played anew (none).
