@@ -1,19 +1,23 @@
 //! A server that is restarted goes on where it was: world, seats, scores.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use phaselock::client::State;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
+use phaselock::random::Random;
 use phaselock::server::{
     AnyRoom, ClientId, Event, RestoreError, Room, RoomConfig, Rotation, game_of,
 };
 use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::control::ClientMessage;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::{Skirmish, scores};
-use phaselock_testing::{Sim, room_config};
+use phaselock_testing::{Sim, body, hello, room_config};
 use phaselock_tests::toy::Bells;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
@@ -154,7 +158,7 @@ fn damaged_checkpoints_and_those_of_other_rules_change_nothing() {
     for at in (0..kept.len()).step_by(3) {
         let mut bytes = kept.clone();
         bytes[at] ^= 0x55;
-        // Whatever it makes of it, it does not panic, also not when it is played.
+        // Whatever it makes of it, it does not panic.
         if let Ok(mut room) =
             Room::<Skirmish>::restore(Rotation::new(room_config(1, 2)), &[], &bytes, now)
         {
@@ -167,6 +171,117 @@ fn damaged_checkpoints_and_those_of_other_rules_change_nothing() {
     faster.rates.tick_hz *= 2;
     assert_eq!(open(&kept, faster), Err(RestoreError::Other));
     assert_eq!(game_of(&kept[3..]), None);
+}
+
+fn nothing_is_left_of_who_was_never_heard<G: Game>() {
+    let mut sim = Sim::<G>::new(5, 2);
+    for _ in 0..3 {
+        sim.join_bot(CABLE);
+    }
+    sim.run(12.0);
+    // Some have only just said hello, and one has left again.
+    for number in 0..3 {
+        let hello = ClientMessage::Hello(hello::<G>("Eve", sim.now));
+        sim.room.handle_first(sim.now, ClientId(70 + number), &body(&hello));
+    }
+    sim.room.handle_left(ClientId(70), "it left");
+    sim.run(0.1);
+    assert_eq!(sim.room.seats_taken(), 5);
+    let kept = sim.room.checkpoint(sim.now).expect("it can be written");
+    let room = restored::<G>(&kept, room_config(5, 2), sim.now);
+    let seats: Vec<_> = room.players(sim.now).iter().map(|it| it.player).collect();
+    assert_eq!(seats.len(), 3);
+    for slot in room.world().entities.iter() {
+        let Some(owner) = slot.owner else { continue };
+        assert!(owner.0 < 2 || seats.contains(&owner), "{}: {slot:?}", G::NAME);
+    }
+}
+
+#[test]
+fn nothing_is_left_of_players_who_were_never_heard_in_any_game() {
+    nothing_is_left_of_who_was_never_heard::<Skirmish>();
+    nothing_is_left_of_who_was_never_heard::<Asteroids>();
+    nothing_is_left_of_who_was_never_heard::<ShufflePuck>();
+    nothing_is_left_of_who_was_never_heard::<Race>();
+    nothing_is_left_of_who_was_never_heard::<Platformer>();
+}
+
+/// Changes some bytes, or a piece of them.
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        let mut at = || random.below(bytes.len() as u32) as usize;
+        let (from, to) = (at(), at());
+        match random.below(6) {
+            0 => bytes[from] ^= 1 << random.below(8),
+            1 => bytes[from] = random.below(256) as u8,
+            2 => bytes[from] = 0xff,
+            3 => bytes[from] = bytes[to],
+            4 => drop(bytes.remove(from)),
+            _ => {
+                let piece: Vec<_> = bytes[from..].iter().take(8).copied().collect();
+                bytes.splice(to..to, piece);
+            }
+        }
+    }
+}
+
+fn plays_on_whatever_is_damaged<G: Game>() {
+    let mut sim = Sim::<G>::new(5, 2);
+    for _ in 0..4 {
+        sim.join_bot(CABLE);
+    }
+    sim.run(19.0);
+    let kept = sim.room.checkpoint(sim.now).expect("it can be written");
+    let now = sim.now;
+    let newcomer = body(&ClientMessage::Hello(hello::<G>("Eve", now)));
+    let mut restored = 0;
+    for seed in 0..600 {
+        let play = || {
+            let mut bytes = kept.clone();
+            damage(&mut bytes, &mut Random::new(seed));
+            let rotation = Rotation::new(RoomConfig { start: now, ..room_config(5, 2) });
+            let Ok(mut room) = Room::<G>::restore(rotation, &[], &bytes, now) else { return 0 };
+            room.handle_first(now, ClientId(1), &newcomer);
+            for ms in (0..1000).step_by(10) {
+                let now = now + Micros::from_ms(ms);
+                room.handle_timeout(now);
+                while room.poll_output(now).is_some() {}
+            }
+            // What it is now can be kept again.
+            let kept = room.checkpoint(now + Micros::from_ms(1000)).expect("it can be written");
+            let rotation = Rotation::new(RoomConfig { start: now, ..room_config(5, 2) });
+            assert!(Room::<G>::restore(rotation, &[], &kept, now).is_ok());
+            1
+        };
+        let played = catch_unwind(AssertUnwindSafe(play));
+        restored += played.unwrap_or_else(|_| panic!("{} with seed {seed}", G::NAME));
+    }
+    assert!((60..600).contains(&restored), "{}: {restored} of 600 were played", G::NAME);
+}
+
+#[test]
+fn damaged_skirmish_is_refused_or_played() {
+    plays_on_whatever_is_damaged::<Skirmish>();
+}
+
+#[test]
+fn damaged_asteroids_is_refused_or_played() {
+    plays_on_whatever_is_damaged::<Asteroids>();
+}
+
+#[test]
+fn damaged_puck_is_refused_or_played() {
+    plays_on_whatever_is_damaged::<ShufflePuck>();
+}
+
+#[test]
+fn damaged_race_is_refused_or_played() {
+    plays_on_whatever_is_damaged::<Race>();
+}
+
+#[test]
+fn damaged_platformer_is_refused_or_played() {
+    plays_on_whatever_is_damaged::<Platformer>();
 }
 
 #[test]

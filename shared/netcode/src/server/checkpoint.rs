@@ -5,6 +5,7 @@
 //! Bytes that are damaged, or of other rules, change nothing.
 
 use core::net::SocketAddr;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +186,27 @@ impl<G: Game> Room<G> {
 }
 
 impl Kept {
+    /// True if the entities are in the order of their slots, and the last tenants of these.
+    fn has_own_generations(&self) -> bool {
+        let generation = |kept: &KeptEntity| self.generations.get(usize::from(kept.index));
+        self.generations.len() <= ENTITIES_MAX.into()
+            && self.entities.is_sorted_by(|a, b| a.index < b.index)
+            && self.entities.iter().all(|kept| generation(kept) == Some(&kept.generation))
+    }
+
+    /// True if there are as many seats as the game may have, and no two are one player's.
+    fn seats_fit<G: Game>(&self) -> bool {
+        let bots = self.bots.iter().map(|(player, _)| *player);
+        let players: BTreeSet<_> = bots.chain(self.seats.iter().map(|seat| seat.player)).collect();
+        let tokens: BTreeSet<_> = self.seats.iter().map(|seat| seat.token.0).collect();
+        let (seats, bots) = (self.seats.len(), self.bots.len());
+        seats <= PLAYERS_MAX.into()
+            && bots <= BOTS_MAX.into()
+            && seats + bots <= G::SEATS_MAX.into()
+            && players.len() == seats + bots
+            && tokens.len() == seats
+    }
+
     fn resume<G: Game>(
         self,
         mut host: Host,
@@ -195,11 +217,7 @@ impl Kept {
         let mut fields = &*self.fields;
         let slots = self.entities.iter().map(|kept| kept.slot::<G>(&mut fields));
         let slots = slots.collect::<Option<Vec<_>>>().ok_or(RestoreError::Damaged)?;
-        let is_in_order = slots.is_sorted_by(|a, b| a.id.index < b.id.index);
-        if !fields.is_empty() || !is_in_order {
-            return Err(RestoreError::Damaged);
-        }
-        if self.seats.len() > PLAYERS_MAX.into() || self.generations.len() > ENTITIES_MAX.into() {
+        if !fields.is_empty() || !self.has_own_generations() || !self.seats_fit::<G>() {
             return Err(RestoreError::Damaged);
         }
         // The clock stood still while nobody ran.
@@ -219,11 +237,14 @@ impl Kept {
         room.world.generations = self.generations;
         (room.world.random, room.world.memory) = (self.random, memory);
         for (player, name) in self.bots {
-            room.sit_down(player, name);
+            if let Some(name) = clean_name(&name) {
+                room.sit_down(player, name);
+            }
         }
         for (number, seat) in (0..).zip(self.seats) {
             room.keep(seat, ClientId(u64::MAX - number), now);
         }
+        room.dismiss_seatless();
         // More or fewer may be asked for since.
         room.set_bots(bots);
         room.world.snap();
@@ -237,7 +258,7 @@ impl KeptEntity {
         let kind = G::Entity::KINDS.get(usize::from(self.kind))?;
         let (own, rest) = fields.split_at_checked(kind.fields.len())?;
         *fields = rest;
-        if self.index >= ENTITIES_MAX {
+        if own.iter().zip(kind.fields).any(|(number, field)| *number > field.greatest) {
             return None;
         }
         let mut packed = [0; FIELDS_MAX];
@@ -248,6 +269,15 @@ impl KeptEntity {
 }
 
 impl<G: Game> Room<G> {
+    /// Has everybody leave whose seat was not kept, so that nothing of them stays behind.
+    fn dismiss_seatless(&mut self) {
+        let owners = self.world.entities.iter().filter_map(|slot| slot.owner);
+        let seatless = owners.filter(|owner| self.world.profile(*owner).is_none());
+        for player in seatless.collect::<BTreeSet<_>>() {
+            self.game.leave(&mut self.world, player);
+        }
+    }
+
     /// Keeps the seat of a player who was here before.
     fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
         let KeptSeat { player, name, key, token, mut games, plain, played, address } = seat;
