@@ -226,7 +226,7 @@ impl Keeper for Worlds {
         kept.remove(room).map(|(_, checkpoint)| checkpoint)
     }
 
-    fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>, _is_last: bool) {
+    fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>) {
         self.shared.give(room, Job::Write { is_open, checkpoint });
     }
 
@@ -277,10 +277,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
         assert_eq!(worlds.kept(), []);
-        worlds.keep(&code("1"), true, vec![1; 1000], false);
-        worlds.keep(&code("1"), true, vec![2; 1000], false);
-        worlds.keep(&code("friday"), false, vec![3; 10], true);
-        worlds.keep(&code("gone"), false, vec![4; 10], true);
+        worlds.keep(&code("1"), true, vec![1; 1000]);
+        worlds.keep(&code("1"), true, vec![2; 1000]);
+        worlds.keep(&code("friday"), false, vec![3; 10]);
+        worlds.keep(&code("gone"), false, vec![4; 10]);
         worlds.forget(&code("gone"));
         assert!(thread.end());
 
@@ -310,7 +310,7 @@ mod tests {
     fn rooms_that_nobody_can_come_back_to_are_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
-        worlds.keep(&code("1"), true, vec![1; 10], false);
+        worlds.keep(&code("1"), true, vec![1; 10]);
         assert!(thread.end());
         let path = dir.path().join("rooms").join("1.room");
         let mut bytes = fs::read(&path).expect("it is there");

@@ -49,8 +49,8 @@ pub trait Keeper: Debug + Send + Sync {
     /// The checkpoint of a room, once.
     fn take(&self, room: &RoomCode) -> Option<Vec<u8>>;
 
-    /// Keeps a room in place of what was kept of it before. `is_last`: it is about to end.
-    fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>, is_last: bool);
+    /// Keeps a room in place of what was kept of it before. `is_open`: anybody is led there.
+    fn keep(&self, room: &RoomCode, is_open: bool, checkpoint: Vec<u8>);
 
     /// Keeps nothing of a room any more.
     fn forget(&self, room: &RoomCode);

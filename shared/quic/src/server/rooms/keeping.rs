@@ -54,19 +54,19 @@ impl Rooms {
         let Some(running) = self.running.get_mut(&id) else { return };
         if self.plan.hosting.keeper.is_some() && now - running.kept_at >= INTERVAL {
             running.kept_at = now;
-            self.keep(id, now, false);
+            self.keep(id, now);
         }
     }
 
     /// Keeps a room before it ends with the server.
     pub(in crate::server) fn keep_last(&mut self, id: RoomId) {
         if self.plan.hosting.keeper.is_some() {
-            self.keep(id, self.clock.now(), true);
+            self.keep(id, self.clock.now());
             self.running.entry(id).and_modify(|running| running.is_kept = false);
         }
     }
 
-    fn keep(&mut self, id: RoomId, now: LocalTime, is_last: bool) {
+    fn keep(&mut self, id: RoomId, now: LocalTime) {
         let checkpoint = |room: &mut dyn AnyRoom| match room.seats_taken() {
             0 => None,
             _ => room.checkpoint(now),
@@ -78,7 +78,7 @@ impl Rooms {
         match checkpoint {
             Some(checkpoint) => {
                 running.is_kept = true;
-                keeper.keep(code, self.directory.is_open(id), checkpoint, is_last);
+                keeper.keep(code, self.directory.is_open(id), checkpoint);
             }
             // Nobody has anything to come back to.
             None if running.is_kept => {
