@@ -53,8 +53,8 @@ struct Running {
     /// Time that it has taken, and the last report of it.
     busy: (Duration, LocalTime),
     meter: Meter,
-    /// Time of its last checkpoint, and true if that is kept.
-    kept_at: LocalTime,
+    /// Time of its next checkpoint, and true if one is kept.
+    keep_at: LocalTime,
     is_kept: bool,
 }
 
@@ -151,7 +151,7 @@ impl Rooms {
             empty_since,
             busy,
             meter: Meter::new(now),
-            kept_at: now,
+            keep_at: now + keeping::first_after(id.number()),
             is_kept: false,
         };
         self.running.insert(id, running);

@@ -11,6 +11,15 @@ use crate::server::directory::RoomId;
 /// Time from one checkpoint to the next: what a player loses at most when the server is killed.
 const INTERVAL: Micros = Micros::from_ms(1000);
 
+/// Time from a room's opening to its first checkpoint. All rooms tick at the same moments, and many
+/// are opened at once: by multiples of the golden ratio any number of them take turns.
+pub(super) fn first_after(number: u16) -> Micros {
+    /// The golden ratio's part of 2^32.
+    const GOLDEN: u32 = 0x9e37_79b9;
+    let part = GOLDEN.wrapping_mul(u32::from(number) + 1);
+    Micros((i64::from(part) * INTERVAL.0) >> 32)
+}
+
 impl Rooms {
     /// Goes on with the room that was kept under this one's code. Returns false if there is none
     /// that can be had.
@@ -52,8 +61,8 @@ impl Rooms {
     /// Keeps a room, if it is time.
     pub(in crate::server) fn keep_if_due(&mut self, id: RoomId, now: LocalTime) {
         let Some(running) = self.running.get_mut(&id) else { return };
-        if self.plan.hosting.keeper.is_some() && now - running.kept_at >= INTERVAL {
-            running.kept_at = now;
+        if self.plan.hosting.keeper.is_some() && now >= running.keep_at {
+            running.keep_at = (running.keep_at + INTERVAL).max(now);
             self.keep(id, now);
         }
     }
@@ -96,6 +105,24 @@ impl Rooms {
             && std::mem::take(&mut running.is_kept)
         {
             keeper.forget(&running.code);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rooms_are_kept_one_after_the_other() {
+        for count in [2, 8, 64] {
+            let mut times: Vec<_> = (0..count).map(|number| first_after(number).0).collect();
+            times.sort_unstable();
+            assert!((0..INTERVAL.0).contains(&times[0]));
+            times.push(times[0] + INTERVAL.0);
+            let apart = times.windows(2).map(|pair| pair[1] - pair[0]).min().expect("some");
+            let evenly = INTERVAL.0 / i64::from(count);
+            assert!(apart > evenly / 3, "{apart} us, evenly {evenly} us, for {count} rooms");
         }
     }
 }
