@@ -131,7 +131,7 @@ impl<G: Game> Room<G> {
         let seats = self.members.values().filter(|seated| has_played(&seated.member));
         let Host { config, number, epoch_number, next_player, next_token, .. } = &self.host;
         let kept = Kept {
-            hash: game_hash::<G>(),
+            hash: self.hash,
             rates: config.rates,
             setup: self.setup.clone(),
             seed: config.seed,

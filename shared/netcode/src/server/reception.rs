@@ -15,7 +15,7 @@ use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK};
 use crate::time::{LocalTime, Offset};
 use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
-use crate::wire::protocol::{fields_hash, game_hash, wire_hash};
+use crate::wire::protocol::{fields_hash, wire_hash};
 
 impl<G: Game> Room<G> {
     /// Members with a connection.
@@ -241,7 +241,7 @@ impl<G: Game> Room<G> {
         games: &[(String, u64)],
         plain: bool,
     ) -> Result<(), Disconnect> {
-        let ours = if plain { fields_hash::<G> } else { game_hash::<G> };
+        let ours = || if plain { fields_hash::<G>() } else { self.hash };
         let text = match games.iter().find(|(name, _)| name == G::NAME) {
             Some((_, hash)) if *hash == ours() => return Ok(()),
             Some(_) => format!(

@@ -26,6 +26,7 @@ use crate::snapshot::sender::Begun;
 use crate::time::{LocalTime, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::protocol::game_hash;
 use crate::wire::state::Codec;
 
 use super::any::AnyRoom as _;
@@ -51,6 +52,8 @@ pub struct Room<G: Game> {
     pub(super) game: G,
     pub(super) world: World<G>,
     pub(super) history: History,
+    /// Hash of the rules, which is not cheap to make.
+    pub(super) hash: u64,
     /// Configuration of the rules.
     pub(super) setup: Vec<u8>,
     pub(super) encodings: Encodings<G>,
@@ -117,6 +120,7 @@ impl<G: Game> Room<G> {
             game,
             world,
             history: History::default(),
+            hash: game_hash::<G>(),
             setup,
             encodings: Encodings::new(Codec::new(config.rates)),
             plain_encodings: None,
