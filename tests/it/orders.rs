@@ -6,12 +6,13 @@ use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::server::{
-    AnyRoom, ClientId, Command, CommandError, Event, Mute, Pass, RoomConfig, Target,
+    AnyRoom, ClientId, Command, CommandError, Event, Mute, Output, Pass, Room, RoomConfig, Target,
 };
 use phaselock::time::Micros;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock_games::skirmish::Skirmish;
+use phaselock::wire::input::{InputPacket, write_input};
+use phaselock_games::skirmish::{self, Skirmish};
 use phaselock_testing::{Sim, body, hello, room_config};
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
@@ -100,7 +101,8 @@ fn a_newcomer_may_be_muted_from_the_first_word_on() {
     let mute = Some(Mute { within: None, reason: "as before".into() });
     let address = "192.0.2.7:5000".parse().ok();
     let eve = ClientId(77);
-    sim.room.handle_arrival(sim.now, eve, &body(&hello), Pass { address, mute });
+    let pass = Pass { address, mute, ..Pass::default() };
+    sim.room.handle_arrival(sim.now, eve, &body(&hello), pass);
     sim.room.handle_control(sim.now, eve, &body(&ClientMessage::Chat { text: "hello".into() }));
     sim.run(0.5);
     assert_eq!(lines(&mut sim, 0), [""; 0]);
@@ -172,4 +174,64 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     let told = lines(&mut sim, late);
     assert_eq!(told[told.len() - 3..], ["we move house".into(), stops(2), stops(1)]);
     assert!(sim.room.drained(sim.now).is_some());
+}
+
+/// An input packet, as one who plays sends.
+fn an_input() -> Vec<u8> {
+    write_input(&InputPacket::<skirmish::Command> {
+        seq: 0,
+        ack: None,
+        sent: 1,
+        echo: None,
+        epoch: 0,
+        tick: 0,
+        inputs: Vec::new(),
+    })
+}
+
+/// Says hello. Returns the code of the goodbye, if there is one.
+fn arrive(sim: &mut Sim<Skirmish>, client: u64, is_staff: bool) -> Option<Code> {
+    let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", sim.now));
+    let pass = Pass { is_staff, ..Pass::default() };
+    sim.room.handle_arrival(sim.now, ClientId(client), &body(&hello), pass);
+    let outputs = std::iter::from_fn(|| sim.room.poll_output(sim.now));
+    let goodbyes = outputs.filter_map(|output| match output {
+        Output::Close { client: ClientId(to), goodbye } if to == client => Some(goodbye.code),
+        _ => None,
+    });
+    goodbyes.last()
+}
+
+#[test]
+fn the_hosts_people_get_a_seat_when_all_are_taken_and_nobody_loses_one() {
+    let config =
+        RoomConfig { players_max: 3, resume: Micros::from_ms(60_000), ..room_config(1, 2) };
+    let mut sim = Sim::<Skirmish>::with(config);
+    for client in 0..3 {
+        assert_eq!(arrive(&mut sim, client, false), None);
+    }
+    assert_eq!(arrive(&mut sim, 3, false), Some(Code::Full));
+    // Two beside the three, and no more.
+    assert_eq!(arrive(&mut sim, 4, true), None);
+    assert_eq!(arrive(&mut sim, 5, true), None);
+    assert_eq!(arrive(&mut sim, 6, true), Some(Code::Full));
+    assert_eq!((sim.room.seats_taken(), sim.room.status().players_max), (5, 3));
+    // Where they sit beyond the others, a seat that becomes free is none for everybody.
+    sim.room.handle_left(ClientId(0), "it left");
+    assert_eq!(arrive(&mut sim, 7, false), Some(Code::Full));
+    assert_eq!(arrive(&mut sim, 8, true), None);
+    for client in [1, 2, 4, 5, 8] {
+        sim.room.handle_datagram(sim.now, ClientId(client), &an_input());
+    }
+    // The next game has them all.
+    let before = std::mem::replace(&mut sim.room, Room::new(room_config(1, 0)));
+    sim.room = Room::open(Box::new(before).close_game(), &[]);
+    assert_eq!(sim.room.seats_taken(), 5);
+    // A seat that is kept for somebody goes first.
+    for client in [1, 2, 8] {
+        sim.room.handle_lost(sim.now, ClientId(client), "the cable was cut");
+    }
+    assert_eq!(sim.room.seats_taken(), 5);
+    assert_eq!(arrive(&mut sim, 9, true), None);
+    assert_eq!(sim.room.seats_taken(), 3, "no more than there are seats");
 }

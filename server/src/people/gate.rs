@@ -109,6 +109,7 @@ impl Gate for Gatekeeper {
             return Err(goodbye);
         }
         let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
-        Ok(Pass { address: Some(address), mute: mute.map(|it| it.as_mute(now)) })
+        let mute = mute.map(|it| it.as_mute(now));
+        Ok(Pass { address: Some(address), mute, is_staff: false })
     }
 }

@@ -14,6 +14,9 @@ pub const REFERENCES_MAX: usize = 5;
 pub const FIELD_BITS_MAX: u32 = 32;
 /// People in a room. Arbitrary.
 pub const PLAYERS_MAX: u16 = 1024;
+/// Seats of a room for the host's people beside those for everybody, within the limits of the room
+/// and of the game. Two, so that one who keeps order can call another.
+pub const STAFF_SEATS_MAX: u16 = 2;
 /// Bots in a room. Arbitrary.
 pub const BOTS_MAX: u16 = 256;
 /// Seats in a room: people and bots together.

@@ -57,6 +57,8 @@ pub(super) struct Member {
     pub(super) joined: LocalTime,
     pub(super) address: Option<SocketAddr>,
     pub(super) muted: Option<Muted>,
+    /// One of the host's people, as the pass says.
+    pub(super) is_staff: bool,
     /// A valid input packet came since the welcome.
     pub(super) heard: bool,
     /// Allowance of chat lines and of the game's requests.
@@ -123,6 +125,7 @@ impl Member {
             joined: now,
             address: None,
             muted: None,
+            is_staff: false,
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
@@ -152,7 +155,7 @@ impl Member {
 
     /// The same with what the host knows.
     pub(super) fn with(mut self, pass: Pass) -> Self {
-        self.address = pass.address;
+        (self.address, self.is_staff) = (pass.address, pass.is_staff);
         let now = self.heard_at;
         self.muted = pass.mute.map(|mute| Muted::from(mute, now));
         self

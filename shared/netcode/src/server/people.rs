@@ -30,6 +30,9 @@ pub struct Pass {
     pub address: Option<SocketAddr>,
     /// The newcomer may not speak.
     pub mute: Option<Mute>,
+    /// The newcomer is one of the host's people, and gets a seat also when all are taken:
+    /// [`STAFF_SEATS_MAX`](crate::limits::STAFF_SEATS_MAX) such seats are beside the others.
+    pub is_staff: bool,
 }
 
 /// A player may not speak.

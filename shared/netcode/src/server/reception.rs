@@ -11,7 +11,7 @@ use super::seating::free_seat;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
-use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK};
+use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
 use crate::time::{LocalTime, Offset};
 use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
@@ -89,8 +89,8 @@ impl<G: Game> Room<G> {
                 return self.host.put_out(client, goodbye);
             }
         };
-        let seats = self.seats_max();
-        if self.members.len() >= usize::from(seats) && !self.free_kept_seat() {
+        if !self.make_seat(pass.is_staff) {
+            let seats = self.seats_max();
             let text = format!("all seats are taken ({seats} of {seats}); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
@@ -119,16 +119,32 @@ impl<G: Game> Room<G> {
 
     /// Seats for people.
     pub(super) fn seats_max(&self) -> u16 {
-        let room = G::SEATS_MAX.saturating_sub(self.bots.len() as u16);
-        self.host.config.players_max.min(PLAYERS_MAX).min(room)
+        self.seats_up_to(self.host.config.players_max)
     }
 
-    /// Frees the seat of the player who has been away for longest. Returns false if all are there.
-    fn free_kept_seat(&mut self) -> bool {
-        let members = self.members.iter();
-        let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
-        let Some((_, client)) = away.min() else { return false };
-        self.free(client, "the server was full while the player was away");
+    /// Seats that somebody may have: some more for the host's people.
+    pub(super) fn seats_for(&self, is_staff: bool) -> usize {
+        let more = if is_staff { STAFF_SEATS_MAX } else { 0 };
+        self.seats_up_to(self.host.config.players_max.saturating_add(more)).into()
+    }
+
+    fn seats_up_to(&self, most: u16) -> u16 {
+        let room = G::SEATS_MAX.saturating_sub(self.bots.len() as u16);
+        most.min(PLAYERS_MAX).min(room)
+    }
+
+    /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
+    /// away for longest. Returns false if too many are there.
+    fn make_seat(&mut self, is_staff: bool) -> bool {
+        if self.present().count() >= self.seats_for(is_staff) {
+            return false;
+        }
+        while self.members.len() >= self.seats_max().into() {
+            let members = self.members.iter();
+            let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
+            let Some((_, client)) = away.min() else { break };
+            self.free(client, "the server was full while the player was away");
+        }
         true
     }
 

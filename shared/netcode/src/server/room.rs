@@ -146,13 +146,14 @@ impl<G: Game> Room<G> {
             room.game.join(&mut room.world, player);
         }
         let mut lost = Vec::new();
-        // Who is away gives way to who is there.
-        members.sort_by_key(|(_, member)| member.away_until.is_some());
+        // Who is away gives way to who is there, and the host's people have seats of their own.
+        members.sort_by_key(|(_, member)| (member.away_until.is_some(), member.is_staff));
         for (client, member) in members {
             let has_game = room.check_games(&member.games, member.plain);
             let seats = room.seats_max();
-            let has_seat =
-                (room.members.len() < usize::from(seats)).then_some(()).ok_or_else(|| {
+            let has_seat = (room.members.len() < room.seats_for(member.is_staff))
+                .then_some(())
+                .ok_or_else(|| {
                     let text = format!("{} has {seats} seats, and all are taken", G::NAME);
                     Disconnect::new(Code::Full, text)
                 });

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
+use phaselock::limits::STAFF_SEATS_MAX;
 use phaselock::server::{Command, CommandError, Event, RoomChanges};
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
@@ -171,8 +172,7 @@ impl ServerHandle {
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(changes.clone());
         self.directory.set_seats(changes.players_max);
         if let Some(running) = self.running.get() {
-            let places = usize::from(changes.players_max) * running.rooms_max;
-            running.places.widen(places + SPARE_CONNECTIONS);
+            running.places.widen(places_for(changes.players_max, running.rooms_max));
         }
     }
 
@@ -254,6 +254,12 @@ impl ServerHandle {
     pub fn rooms(&self) -> Vec<RoomFigures> {
         self.directory.figures()
     }
+}
+
+/// Places for connections to rooms with so many seats each, beside which are those of the host's
+/// people.
+pub(super) fn places_for(players_max: u16, rooms_max: usize) -> usize {
+    (usize::from(players_max) + usize::from(STAFF_SEATS_MAX)) * rooms_max + SPARE_CONNECTIONS
 }
 
 /// Waits for a room's answer.

@@ -36,7 +36,7 @@ pub struct Open;
 
 impl Gate for Open {
     fn judge(&self, _hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
-        Ok(Pass { address: Some(address), mute: None })
+        Ok(Pass { address: Some(address), ..Pass::default() })
     }
 }
 

@@ -75,7 +75,7 @@ use tokio::time::timeout;
 use crate::clock::Clock;
 use crate::doorkeeping::Doorkeeping;
 use crate::identity::Identity;
-use crate::settings::{self, SPARE_CONNECTIONS};
+use crate::settings;
 use crate::socket;
 use counters::Counters;
 pub use counters::Traffic;
@@ -84,7 +84,7 @@ pub use directory::RoomFigures;
 use doorkeeper::{Doorkeeper, Keys};
 use drive::{Driver, Shard, Shutdown};
 use entrance::{Entrance, Source};
-use handle::{ORDERS_MAX, Order, Running};
+use handle::{ORDERS_MAX, Order, Running, places_for};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
@@ -290,7 +290,7 @@ impl Server {
         let rooms_min = usize::from(rooms.rooms).clamp(1, rooms_max);
         let shards = if rooms.threads > 1 { usize::from(rooms.threads) } else { 0 };
         let players_max = plan.config.players_max;
-        let places = usize::from(players_max) * rooms_max + SPARE_CONNECTIONS;
+        let places = places_for(players_max, rooms_max);
 
         let Self { sockets, endpoint, host, doorkeeping, keys, .. } = self;
         let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);
