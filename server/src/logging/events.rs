@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 71] = [
+const EVENTS: [(&str, &str); 70] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -22,8 +22,7 @@ const EVENTS: [(&str, &str); 71] = [
     ("resumed", "player_resumed"),
     ("chat", "player_chat"),
     ("report", "game_report"),
-    ("the game begins", "game_opened"),
-    ("a game begins", "game_began"),
+    ("the game begins", "game_began"),
     ("a round is over", "round_over"),
     ("sending", "send_rule"),
     ("the room was empty for long", "room_closed_empty"),

@@ -110,6 +110,10 @@ impl Gate for Gatekeeper {
         }
         let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
         let mute = mute.map(|it| it.as_mute(now));
-        Ok(Pass { address: Some(address), mute, is_staff: false })
+        Ok(Pass {
+            address: Some(address),
+            mute,
+            is_staff: self.book.keeps_order(hello.credentials.key),
+        })
     }
 }

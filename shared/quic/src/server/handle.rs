@@ -184,7 +184,8 @@ impl ServerHandle {
     }
 
     /// Has a room go on with a game at once, or with the one that it plays from its beginning
-    /// (none). Players keep their seats. Without a code all rooms do.
+    /// (none). Players keep their seats. Without a code all rooms do, and the error is the first
+    /// room's that has one.
     pub async fn play(
         &self,
         room: Option<&RoomCode>,
@@ -197,10 +198,11 @@ impl ServerHandle {
                 vec![found.ok_or_else(|| OrderError::NoRoom(code.clone()))?]
             }
         };
+        let mut played = Ok(());
         for to in rooms {
-            self.order(to, Task::Play(game.map(str::to_owned))).await?;
+            played = played.and(self.order(to, Task::Play(game.map(str::to_owned))).await);
         }
-        Ok(())
+        played
     }
 
     async fn order(&self, to: Destination, task: Task) -> Result<(), OrderError> {

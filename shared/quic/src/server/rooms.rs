@@ -175,9 +175,6 @@ impl Rooms {
             false => Some(open()),
         };
         let is_open = room.is_some();
-        if is_open {
-            tracing::info!(game = entry.name, "the game begins");
-        }
         drop(inside);
         (running.game, running.room, running.began) = (game, room, self.clock.now());
         self.measure(id);
@@ -476,7 +473,7 @@ impl Rooms {
                 Told::Report { name, player, value } => {
                     tracing::info!(name, player = player.map(|it| it.0), value, "report");
                 }
-                Told::Game { name } => tracing::info!(name, "a game begins"),
+                Told::Game { name } => tracing::info!(game = name, "the game begins"),
                 Told::Round { played } => tracing::info!(played, "a round is over"),
                 _ => is_changed = true,
             }
