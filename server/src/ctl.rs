@@ -15,8 +15,8 @@ use ureq::http::Method;
 
 use self::args::{Act, CtlArgs};
 use self::client::{Client, escaped, known_role, put};
-use crate::beside::token_path;
 use crate::config::Config;
+use crate::data::token_path;
 
 /// The variable with a token.
 pub const TOKEN_VARIABLE: &str = "PHASELOCK_TOKEN";

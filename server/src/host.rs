@@ -39,8 +39,8 @@ pub use view::{
     StatusView, TokenView,
 };
 
-use crate::beside::Kept;
 use crate::config::Config;
+use crate::data::Kept;
 use crate::logging::LogHandle;
 use crate::people::{BadSpan, BadSubject, Book};
 use crate::reload::Reloader;

@@ -14,6 +14,7 @@ mod beside;
 mod certificate;
 pub mod config;
 pub mod ctl;
+mod data;
 pub mod host;
 pub mod lifecycle;
 pub mod logging;
@@ -28,5 +29,6 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 pub mod worlds;
+mod writer;
 
 pub use run::run;

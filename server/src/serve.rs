@@ -24,6 +24,7 @@ use tokio::time::timeout;
 use crate::beside;
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
+use crate::data;
 use crate::host::{Facts, Host};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
@@ -79,10 +80,10 @@ async fn run(
     let presented = Presented::new(identity(config)?);
     let doorkeeping =
         Doorkeeping { seats_per_address: config.seats_per_address, ..Doorkeeping::default() };
-    // First, since a port that is taken is what goes wrong most often.
+    // Then the sockets, since a port that is taken is what goes wrong most often.
     let server = Server::bind_all(&config.listen, presented.identity())?;
     let listener = beside::bind(config.admin_listen)?;
-    let kept = beside::open(config)?;
+    let kept = data::open(config)?;
     let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)
@@ -133,7 +134,7 @@ async fn run(
         rates: room.rates,
         data_dir: config.data_dir.clone(),
         is_stopping: Arc::clone(&is_stopping),
-        records: records_of(&selected),
+        records: measures_of(&selected),
     };
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
@@ -186,13 +187,13 @@ async fn run(
 async fn keep_rules(gate: Arc<Gatekeeper>, store: Store, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());
-        gate.set_rules(beside::rules(&config));
+        gate.set_rules(data::rules(&config));
         store.keep_for(config.keep_days);
     }
 }
 
 /// The numbers that games report for records, by game and number.
-pub(crate) fn records_of(games: &Games) -> BTreeMap<(String, String), Best> {
+pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), Best> {
     let of = |game: &GameEntry| {
         let name = game.name;
         game.measures.iter().map(move |(measure, best)| ((name.into(), (*measure).into()), *best))

@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use phaselock_quic::server::Times;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+
+use crate::writer::Writer;
 
 pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult};
 use keeping::Keeping;
@@ -37,8 +37,6 @@ pub use read::{
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.
 const JOBS_MAX: usize = 1024;
-/// Longest time for which the end of the process waits for it.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Name of the file in the data directory.
 pub const FILE: &str = "phaselock.db";
 
@@ -175,16 +173,10 @@ impl Store {
         let common = Arc::new(Common::default());
         common.health().problem = problem;
         let keeper = Keeping::new(connection, file, Arc::clone(&common));
-        let thread = thread::Builder::new().name("database".into());
-        let alive = Arc::new(());
-        let held = Arc::clone(&alive);
-        let run = move || {
-            let _held = held;
-            keeper.run(&inbox);
-        };
-        let thread = thread.spawn(run).map_err(OpenError::Thread)?;
+        let writer = Writer::spawn("database", move || keeper.run(&inbox));
+        let writer = writer.map_err(OpenError::Thread)?;
         let store = Self { jobs, common };
-        let thread = Thread { jobs: store.jobs.clone(), alive, thread };
+        let thread = Thread { jobs: store.jobs.clone(), writer };
         Ok((store, everything, thread))
     }
 
@@ -272,32 +264,18 @@ impl Store {
 #[derive(Debug)]
 pub struct Thread {
     jobs: SyncSender<Job>,
-    /// The thread has the other hold on it.
-    alive: Arc<()>,
-    thread: JoinHandle<()>,
+    writer: Writer,
 }
 
 impl Thread {
     /// Tells whether it has ended, which it never does by itself.
     pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
-        let alive = Arc::downgrade(&self.alive);
-        move || alive.strong_count() < 2
+        self.writer.watch()
     }
 
-    /// Writes what is left, and ends the thread. Returns false if it has panicked.
+    /// Writes what is left, and ends the thread. Returns false if it has panicked or hangs.
     pub fn end(self) -> bool {
-        let end = Instant::now() + END_TIMEOUT;
-        let mut word = Some(Job::End);
-        while !self.thread.is_finished() && Instant::now() < end {
-            // A thread with too much to do takes it later; one that has ended takes none.
-            if let Some(job) = word.take()
-                && let Err(TrySendError::Full(job)) = self.jobs.try_send(job)
-            {
-                word = Some(job);
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        // One that hangs at a disk is left behind.
-        self.thread.is_finished() && self.thread.join().is_ok()
+        // A thread with too much to do takes it later; one that has ended takes none.
+        self.writer.end(|| !matches!(self.jobs.try_send(Job::End), Err(TrySendError::Full(_))))
     }
 }

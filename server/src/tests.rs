@@ -15,14 +15,15 @@ use phaselock_quic::server::{RoomsConfig, Server};
 use tokio::runtime::Runtime;
 use tracing::subscriber::DefaultGuard;
 
-use crate::beside::{self, Beside, Kept};
+use crate::beside::{self, Beside};
 use crate::certificate::{Presented, identity};
 use crate::config::{Command, Settings, parse_from};
+use crate::data::{self, Kept};
 use crate::host::{Author, Facts, Host};
 use crate::logging;
 use crate::people::Role;
 use crate::reload::{Parts, Reloader};
-use crate::serve::{records_of, room_config};
+use crate::serve::{measures_of, room_config};
 
 /// Longer than anything takes on the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,7 +65,7 @@ pub(crate) fn serve(more: &[&str]) -> Served {
     let config = &settings.config;
     let (log, logs) = logging::for_tests();
     let presented = Presented::new(identity(config).expect("an identity"));
-    let kept = beside::open(config).expect("a directory for it");
+    let kept = data::open(config).expect("a directory for it");
     let server = Server::bind(config.listen[0], presented.identity()).expect("a socket");
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
@@ -82,7 +83,7 @@ pub(crate) fn serve(more: &[&str]) -> Served {
         started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
-        records: records_of(&selected),
+        records: measures_of(&selected),
     };
     let host = Arc::new(Host::new(facts, handle, &kept, log, reloader));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

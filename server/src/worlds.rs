@@ -8,13 +8,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Keeper;
+
+use crate::writer::Writer;
 
 /// First bytes of a file.
 const MAGIC: [u8; 8] = *b"phl-room";
@@ -22,8 +22,6 @@ const MAGIC: [u8; 8] = *b"phl-room";
 const HEAD_BYTES: usize = 8 + 8 + 1 + 32;
 /// Bytes of a file at most: far more than the greatest world takes.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Longest time for which the end of the process waits for the last rooms.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// Seconds by which the clock may have been set back since a room was kept.
 const SET_BACK_MAX: i64 = 86_400;
 /// End of a file's name.
@@ -97,16 +95,10 @@ impl Worlds {
         }
         let (jobs, changed) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { directory, jobs, changed });
-        let writer = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("worlds".into());
-        let alive = Arc::new(());
-        let held = Arc::clone(&alive);
-        let thread = thread.spawn(move || {
-            let _held = held;
-            writer.run();
-        })?;
+        let written = Arc::clone(&shared);
+        let writer = Writer::spawn("worlds", move || written.run())?;
         let worlds = Self { shared: Arc::clone(&shared), kept: Arc::new(Mutex::new(kept)) };
-        Ok((worlds, WorldsThread { shared, alive, thread }))
+        Ok((worlds, WorldsThread { shared, writer }))
     }
 }
 
@@ -239,28 +231,22 @@ impl Keeper for Worlds {
 #[derive(Debug)]
 pub struct WorldsThread {
     shared: Arc<Shared>,
-    /// The thread has the other hold on it.
-    alive: Arc<()>,
-    thread: JoinHandle<()>,
+    writer: Writer,
 }
 
 impl WorldsThread {
     /// Tells whether it has ended, which it never does by itself.
     pub fn watch(&self) -> impl Fn() -> bool + Send + 'static {
-        let alive = Arc::downgrade(&self.alive);
-        move || alive.strong_count() < 2
+        self.writer.watch()
     }
 
-    /// Writes what is left, and ends the thread. Returns false if it has panicked.
+    /// Writes what is left, and ends the thread. Returns false if it has panicked or hangs.
     pub fn end(self) -> bool {
-        self.shared.jobs().ends = true;
-        self.shared.changed.notify_all();
-        let end = Instant::now() + END_TIMEOUT;
-        while !self.thread.is_finished() && Instant::now() < end {
-            thread::sleep(Duration::from_millis(5));
-        }
-        // One that hangs at a disk is left behind.
-        self.thread.is_finished() && self.thread.join().is_ok()
+        self.writer.end(|| {
+            self.shared.jobs().ends = true;
+            self.shared.changed.notify_all();
+            true
+        })
     }
 }
 

@@ -282,12 +282,15 @@ pub(crate) fn new_token() -> Result<String, ActError> {
     let mut bytes = [0; TOKEN_BYTES];
     let failed = |_| ActError::Failed("the system has no random numbers".into());
     rand::fill(&mut bytes).map_err(failed)?;
-    Ok(bytes.iter().fold("phl_".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    Ok(format!("phl_{}", hex(&bytes)))
 }
 
 /// SHA-256 of a token in hexadecimal digits: tokens are as random as keys, so nothing slower is
 /// needed.
 pub(crate) fn hash_of(token: &str) -> String {
-    let hash = digest(&SHA256, token.as_bytes());
-    hash.as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    hex(digest(&SHA256, token.as_bytes()).as_ref())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,7 @@
 //! The database: what it keeps, what it survives.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use phaselock::game::Best;
 use phaselock::identity::PublicKey;

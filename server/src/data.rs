@@ -1,0 +1,173 @@
+//! The data directory: opened for one server at a time, with all that is kept in it.
+
+use std::fs::{self, File, TryLockError};
+use std::future::Future;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use phaselock_quic::clock::Clock;
+use tokio::time::sleep;
+
+use crate::config::Config;
+use crate::host::{hash_of, new_token};
+use crate::people::{Book, Gatekeeper, Role, Rules};
+use crate::store::{Change, Store, Thread as StoreThread};
+use crate::worlds::{Worlds, WorldsThread};
+
+/// Time between two looks at whether the threads that write are there.
+const ENDED_INTERVAL: Duration = Duration::from_millis(400);
+/// Name of the first token.
+const FIRST_TOKEN: &str = "first";
+/// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
+const TOKEN_FILE: &str = "admin-token";
+
+/// Everything that a server keeps, open.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) book: Arc<Book>,
+    pub(crate) gate: Arc<Gatekeeper>,
+    pub(crate) store: Store,
+    pub(crate) worlds: Worlds,
+    /// Held for as long as the server runs.
+    _lock: File,
+    store_thread: StoreThread,
+    worlds_thread: WorldsThread,
+}
+
+/// The host's rules for newcomers, of its settings.
+pub(crate) fn rules(config: &Config) -> Rules {
+    Rules {
+        password: config.password.as_ref().map(|password| password.0.clone()),
+        allowed: config.allow_list.as_ref().map(|list| list.keys.clone()),
+    }
+}
+
+/// Opens all that is kept in the data directory, which is made if it is not there.
+pub(crate) fn open(config: &Config) -> Result<Kept> {
+    let data_dir = &config.data_dir;
+    make_private_dir(data_dir)
+        .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
+    let lock = lock(data_dir)?;
+    let (store, everything, store_thread) = Store::open(data_dir)?;
+    let book = Arc::new(Book::new(everything));
+    let decided = Arc::clone(&book);
+    store.refill_from(move || decided.all());
+    store.keep_for(config.keep_days);
+    if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
+        make_first_token(data_dir, &book, &store)?;
+    }
+    let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), rules(config)));
+    let opened = Worlds::open(data_dir, config.resume_seconds);
+    let (worlds, worlds_thread) =
+        opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
+    Ok(Kept { book, gate, store, worlds, _lock: lock, store_thread, worlds_thread })
+}
+
+/// Makes a directory that only the server's user can look into, unless there is one.
+fn make_private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Keeps other servers from the same data directory, until the process ends, however it does.
+fn lock(data_dir: &Path) -> Result<File> {
+    let path = data_dir.join("lock");
+    let file = File::options().create(true).write(true).truncate(false).open(&path);
+    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!(
+            "another server uses {}; stop it, or give this one a data directory of its own",
+            data_dir.display()
+        ),
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(
+                %error,
+                "the data directory cannot be locked: let no other server use it"
+            );
+            Ok(file)
+        }
+    }
+}
+
+/// Makes the first token of an admin, and puts it into a file that only the server's user can read.
+fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
+    let token = new_token()?;
+    let path = token_path(data_dir);
+    write_private(&path, &token).with_context(|| format!("cannot write {}", path.display()))?;
+    let grant = Some((hash_of(&token), Role::Admin));
+    let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
+    store.note(vec![change]);
+    tracing::info!(
+        file = %path.display(),
+        "the first token of an admin is in this file; whoever has it can do everything"
+    );
+    Ok(())
+}
+
+/// Replaces a file by one that nobody else can read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()
+}
+
+impl Kept {
+    /// Resolves when one of the threads has ended, which none does by itself.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
+        async move {
+            while !store() && !worlds() {
+                sleep(ENDED_INTERVAL).await;
+            }
+        }
+    }
+
+    /// Writes all that is left.
+    pub(crate) fn close(self) {
+        let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
+        if have_ended.contains(&false) {
+            tracing::error!("a thread that writes panicked or hangs; what it had is lost");
+        }
+    }
+}
+
+/// Path of the first token's file.
+pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
+    data_dir.join(TOKEN_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_has_one_server_at_a_time() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
+        let kept = open(&config).expect("the first");
+        let error = open(&config).expect_err("another one").to_string();
+        assert!(error.contains("another server uses"), "{error}");
+        let token = fs::read_to_string(token_path(dir.path())).expect("the first start made it");
+        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        kept.close();
+        // The next start makes no other.
+        let kept = open(&config).expect("the first has ended");
+        assert!(kept.book.token(&hash_of(token.trim())).is_some());
+        kept.close();
+    }
+}

@@ -1,0 +1,50 @@
+//! A thread that writes: watched while it runs, and waited for at the end, but not for ever.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Longest time for which the end of the process waits for a thread.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two looks at whether it has ended.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A thread that never ends by itself.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    /// The thread has the other hold on it.
+    alive: Arc<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Writer {
+    /// Starts one. `name` is for debuggers and panics.
+    pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        let thread = thread::Builder::new().name(name.into()).spawn(move || {
+            let _held = held;
+            run();
+        })?;
+        Ok(Self { alive, thread })
+    }
+
+    /// Tells whether it has ended.
+    pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+        let alive = Arc::downgrade(&self.alive);
+        move || alive.strong_count() < 2
+    }
+
+    /// Waits for its end, and tells it to end until it has heard that. Returns false if it has
+    /// panicked, or hangs at a disk; then it is left behind.
+    pub(crate) fn end(self, mut tell: impl FnMut() -> bool) -> bool {
+        let end = Instant::now() + END_TIMEOUT;
+        let mut has_heard = false;
+        while !self.thread.is_finished() && Instant::now() < end {
+            has_heard = has_heard || tell();
+            thread::sleep(LOOK_INTERVAL);
+        }
+        self.thread.is_finished() && self.thread.join().is_ok()
+    }
+}
