@@ -40,6 +40,8 @@ pub(super) struct Keeping {
     /// all.
     pub(super) pending: VecDeque<Vec<Change>>,
     pub(super) common: Arc<Common>,
+    /// The words for a database that was lost while the server ran, until the next start.
+    lost: Option<String>,
     /// Moment of the next attempt.
     pub(super) retry_at: Option<Instant>,
     /// Moment of the next look for what is old.
@@ -58,6 +60,7 @@ impl Keeping {
             file,
             pending: VecDeque::new(),
             common,
+            lost: None,
             retry_at: None,
             old_at: now + OLD_FIRST,
             copy_at: None,
@@ -155,11 +158,10 @@ impl Keeping {
         let begun = Instant::now();
         let written = match self.is_elsewhere() {
             true => self.begin_anew("gone from its place"),
-            false => self.write_pending(),
-        };
-        let written = match written {
-            Err(error) if open::is_damage(&error) => self.begin_anew("damaged"),
-            written => written,
+            false => match self.write_pending() {
+                Err(error) if open::is_damage(&error) => self.begin_anew("damaged"),
+                written => written,
+            },
         };
         let took = begun.elapsed();
         let mut health = self.common.health();
@@ -168,7 +170,7 @@ impl Keeping {
             Ok(refused) => {
                 if health.pending > 0 {
                     tracing::info!(changes = health.pending, "the database takes changes again");
-                    health.problem = None;
+                    health.problem.clone_from(&self.lost);
                 }
                 health.pending = 0;
                 health.lost += refused.len() as u64;
@@ -251,7 +253,8 @@ impl Keeping {
         let problem =
             format!("the database was {cause}, and a new one has what the host decided; {aside}");
         let written = self.write_pending()?;
-        self.common.health().problem = Some(problem);
+        self.common.health().problem = Some(problem.clone());
+        self.lost = Some(problem);
         Ok(written)
     }
 
