@@ -52,8 +52,6 @@ const EVENTS_MAX: usize = 1024;
 /// Facts of a server's start and end.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Names of its games.
-    pub games: Vec<String>,
     /// Addresses that it listens on.
     pub addresses: Vec<String>,
     /// Unix time in seconds of its start.

@@ -114,6 +114,8 @@ impl Reloader {
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());
         let next = in_force.in_force(&newer)?;
+        // They are known, as they were checked.
+        let selected = games.select(&next.config.game_names(games)).ok();
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
         let filter = logging::parse_filter(&next.config.log_filter);
         let filter = filter.map_err(|error| vec![Mistake::Log(error)])?;
@@ -138,7 +140,11 @@ impl Reloader {
         server.set_seats_per_address(after.seats_per_address);
         config.send_replace(Arc::new(after.clone()));
         let rooms = room_changes(after);
-        if room_changes(before) != rooms {
+        let has_others = before.games != after.games;
+        if let Some(selected) = selected.filter(|_| has_others) {
+            server.set_games(&selected);
+        }
+        if has_others || room_changes(before) != rooms {
             // One that stands still takes it over when it goes on.
             if let Err(error) = server.command(Command::Configure(Box::new(rooms))).await {
                 tracing::warn!(%error, "a room has not taken over the settings yet");

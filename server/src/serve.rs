@@ -128,13 +128,12 @@ async fn run(
     }
     let is_stopping = Arc::new(AtomicBool::new(false));
     let facts = Facts {
-        games: names.clone(),
         addresses,
         started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
         is_stopping: Arc::clone(&is_stopping),
-        records: measures_of(&selected),
+        records: measures_of(games),
     };
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());

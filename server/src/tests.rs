@@ -78,7 +78,6 @@ pub(crate) fn serve(more: &[&str]) -> Served {
     let reloader = Reloader::new(settings.clone(), parts);
     let facts = Facts {
         is_stopping: Arc::default(),
-        games: names,
         addresses: vec![address.to_string()],
         started: Clock::unix_secs(),
         rates: room.rates,

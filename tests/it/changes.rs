@@ -9,18 +9,20 @@ use phaselock::games::Games;
 use phaselock::link::LinkConfig;
 use phaselock::motion::SendRule;
 use phaselock::rewind::{Favour, Rewind};
-use phaselock::server::{AnyRoom, Command, Event, RoomChanges, RoomConfig};
+use phaselock::server::{AnyRoom, Command, CommandError, Event, RoomChanges, RoomConfig};
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_games::asteroids::Asteroids;
+use phaselock_games::puck::ShufflePuck;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
-use phaselock_quic::server::{RoomsConfig, Server};
+use phaselock_quic::server::{OrderError, RoomEvent, RoomsConfig, Server};
+use phaselock_testing::ether::Ether;
 use phaselock_testing::{Sim, room_config};
 use phaselock_tests::toy::Bells;
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 use tokio::time::{sleep, timeout};
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
@@ -167,5 +169,62 @@ async fn a_renewed_certificate_is_presented_to_newcomers() {
         }
     };
     timeout(Duration::from_secs(60), settled).await.expect("one joins, the other refuses");
+    running.abort();
+}
+
+/// The next game or end of a round that a server tells of.
+async fn next(news: &mut broadcast::Receiver<RoomEvent>) -> Event {
+    loop {
+        let told = timeout(Duration::from_secs(1200), news.recv()).await.expect("in time");
+        let event = told.expect("it runs").event;
+        if matches!(event, Event::Game { .. } | Event::Round { .. }) {
+            return event;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn games_come_and_go_while_others_are_played() {
+    let ether = Ether::default();
+    let identity = Identity::ephemeral().expect("an identity");
+    let server = Server::with_controller(ether.socket(), &identity, None, None).expect("a server");
+    let handle = server.handle();
+    let mut news = handle.events();
+    let config = || RoomConfig { rounds: Some(1), ..room_config(1, 2) };
+    let running = tokio::spawn(async move {
+        let games = Games::new().with::<ShufflePuck>();
+        let forever = std::future::pending();
+        server.run_rooms(&games, config(), RoomsConfig::default(), forever).await
+    });
+    let (puck, rocks) = (Event::Game { name: "puck" }, Event::Game { name: "asteroids" });
+    let configure = || Command::Configure(Box::new(RoomChanges::of(&config())));
+    assert_eq!(next(&mut news).await, puck);
+    assert_eq!(next(&mut news).await, Event::Round { played: 1 });
+
+    // Alone it had no end; now it ends with its round, and the other one is alone.
+    handle.set_games(&Games::new().with::<Asteroids>());
+    handle.command(configure()).await.expect("it is carried out");
+    assert_eq!(handle.games(), ["asteroids"]);
+    let gone = handle.play(None, Some("puck")).await;
+    assert!(matches!(gone, Err(OrderError::Refused(CommandError::NoGame { .. }))), "{gone:?}");
+    let mut told = next(&mut news).await;
+    if told == (Event::Round { played: 2 }) {
+        told = next(&mut news).await;
+    }
+    assert_eq!(told, rocks);
+    for played in [1, 2] {
+        assert_eq!(next(&mut news).await, Event::Round { played });
+    }
+
+    // Two again: the next one is what follows in the list.
+    handle.set_games(&Games::new().with::<Asteroids>().with::<ShufflePuck>());
+    handle.command(configure()).await.expect("it is carried out");
+    let mut told = next(&mut news).await;
+    if told == (Event::Round { played: 3 }) {
+        told = next(&mut news).await;
+    }
+    assert_eq!(told, puck);
+    assert_eq!(next(&mut news).await, Event::Round { played: 1 });
+    assert_eq!(next(&mut news).await, rocks);
     running.abort();
 }

@@ -56,7 +56,6 @@ pub(super) const PLAY: [Setting; 19] = [
             [] => "the first there is".to_owned(),
             games => games.join(","),
         },
-        restart: Some("rooms have their rotation from when the server starts"),
         ..Setting::LIST
     },
     Setting {

@@ -304,7 +304,7 @@ impl Host {
         StatusView {
             name: self.config.borrow().name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            games: facts.games.clone(),
+            games: self.handle.games(),
             address: facts.addresses.clone(),
             fingerprint: self.reloader.fingerprint().to_string(),
             started: facts.started,

@@ -237,6 +237,7 @@ impl Entrance {
         }
         let mut info = of_all(&self.info, &rooms.directory().figures());
         (info.server, info.needs_password) = (rooms.name(), rooms.gate().needs_password());
+        info.games = rooms.games();
         outlet.counters().answered(self.questions.len());
         for Question { way, remote, local, nonce, bytes } in self.questions.drain(..) {
             answer(outlet, way, (remote, local), &info.answer(nonce, bytes));

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
+use phaselock::games::Games;
 use phaselock::limits::STAFF_SEATS_MAX;
 use phaselock::server::{Command, CommandError, Event, RoomChanges};
 use phaselock::wire::disconnect::Disconnect;
@@ -13,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, RoomFigures};
 use super::newcomers::SharedPlaces;
-use super::plan::SharedChanges;
+use super::plan::{SharedChanges, SharedGames};
 use crate::clock::Clock;
 use crate::settings::SPARE_CONNECTIONS;
 
@@ -86,6 +87,7 @@ pub struct ServerHandle {
     directory: Arc<Directory>,
     counters: Arc<Counters>,
     changes: SharedChanges,
+    games: SharedGames,
     /// Set once the server runs.
     running: Arc<OnceLock<Running>>,
 }
@@ -96,8 +98,6 @@ pub(super) struct Running {
     pub(super) clock: Clock,
     pub(super) places: SharedPlaces,
     pub(super) rooms_max: usize,
-    /// There are several games.
-    pub(super) has_rotation: bool,
 }
 
 /// The server's end.
@@ -108,6 +108,7 @@ pub(super) struct Host {
     pub(super) directory: Arc<Directory>,
     pub(super) counters: Arc<Counters>,
     pub(super) changes: SharedChanges,
+    pub(super) games: SharedGames,
     pub(super) running: Arc<OnceLock<Running>>,
 }
 
@@ -116,15 +117,16 @@ pub(super) fn channel() -> (ServerHandle, Host) {
     let (events, _) = broadcast::channel(EVENTS_MAX);
     let directory = Arc::new(Directory::new());
     let counters = Arc::new(Counters::default());
-    let (changes, running) = (Arc::default(), Arc::default());
+    let (changes, games, running) = (Arc::default(), SharedGames::default(), Arc::default());
     let handle =
-        ServerHandle { orders: order_sender, events, directory, counters, changes, running };
+        ServerHandle { orders: order_sender, events, directory, counters, changes, games, running };
     let host = Host {
         orders,
         events: handle.events.clone(),
         directory: Arc::clone(&handle.directory),
         counters: Arc::clone(&handle.counters),
         changes: Arc::clone(&handle.changes),
+        games: handle.games.clone(),
         running: Arc::clone(&handle.running),
     };
     (handle, host)
@@ -210,12 +212,7 @@ impl ServerHandle {
         answer(done, Instant::now() + ANSWER_TIMEOUT).await
     }
 
-    async fn give(&self, to: Destination, mut task: Task) -> Result<Answer, OrderError> {
-        let has_rotation = self.running.get().is_some_and(|running| running.has_rotation);
-        if let Task::Command(Command::Configure(changes)) = &mut task {
-            // A game alone has no end.
-            changes.rounds = changes.rounds.filter(|_| has_rotation);
-        }
+    async fn give(&self, to: Destination, task: Task) -> Result<Answer, OrderError> {
         let (done, result) = oneshot::channel();
         let order = Order { to, task, done };
         self.orders.send(order).await.map_err(|_| OrderError::Stopped)?;
@@ -226,6 +223,18 @@ impl ServerHandle {
     /// many.
     pub fn events(&self) -> broadcast::Receiver<RoomEvent> {
         self.events.subscribe()
+    }
+
+    /// Has rooms play these games in turn from now on. A room that plays another one, or learns
+    /// that its game is not alone any more, goes on after its rounds; it hears of them with the
+    /// next [`Command::Configure`].
+    pub fn set_games(&self, games: &Games) {
+        self.games.set(games);
+    }
+
+    /// Names of the games that are played in turn.
+    pub fn games(&self) -> Vec<String> {
+        self.games.names()
     }
 
     /// Lets so many connections of one address play at most, from now on; nobody is put out.

@@ -271,7 +271,9 @@ impl Server {
 
     fn plan(&self, games: &Games, config: RoomConfig, rooms: RoomsConfig, catches: bool) -> Plan {
         let hosting = self.hosting.clone();
-        Plan::new(games, config, rooms, catches, hosting, Arc::clone(&self.host.changes))
+        self.host.games.set(games);
+        let (games, changes) = (self.host.games.clone(), Arc::clone(&self.host.changes));
+        Plan::new(games, config, rooms, catches, hosting, changes)
     }
 
     async fn play(
@@ -280,7 +282,7 @@ impl Server {
         rooms: RoomsConfig,
         shutdown: Shutdown,
     ) -> Result<(), ThreadError> {
-        if plan.games.is_empty() {
+        if plan.games.all().is_empty() {
             return Ok(());
         }
         let clock = Clock::start();
@@ -305,8 +307,7 @@ impl Server {
             }
         }
         // Nothing has set it before: a server runs once.
-        let has_rotation = plan.games.len() > 1;
-        let running = Running { clock, places: places.clone(), rooms_max, has_rotation };
+        let running = Running { clock, places: places.clone(), rooms_max };
         let _ = host.running.set(running);
         let common = Common {
             sockets,
@@ -328,7 +329,6 @@ impl Server {
         let info = Info {
             server: common.plan.config.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
-            games: common.plan.games.iter().map(|entry| entry.name.into()).collect(),
             ..Info::default()
         };
         let doorkeeper = Doorkeeper::new(doorkeeping, keys, start);

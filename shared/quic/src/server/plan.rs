@@ -34,7 +34,7 @@ impl Default for RoomsConfig {
 /// Settings that all rooms have in common.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) games: Vec<GameEntry>,
+    pub(super) games: SharedGames,
     /// Of the first room; the others differ in seeds, number and start.
     pub(super) config: RoomConfig,
     /// A room that was made on demand is closed after so long without anybody.
@@ -51,29 +51,70 @@ pub(super) struct Plan {
 /// Changes of the rooms' settings, from the host to rooms that are opened later.
 pub(super) type SharedChanges = Arc<Mutex<Option<RoomChanges>>>;
 
+/// The games of a rotation, which the host may change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedGames(Arc<Mutex<Arc<[GameEntry]>>>);
+
+impl SharedGames {
+    pub(super) fn all(&self) -> Arc<[GameEntry]> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Plays others from now on; none changes nothing.
+    pub(super) fn set(&self, games: &Games) {
+        let games: Arc<[_]> = games.iter().cloned().collect();
+        if !games.is_empty() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = games;
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.all().iter().map(|entry| entry.name.to_owned()).collect()
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<GameEntry> {
+        self.all().iter().find(|entry| entry.name == name).cloned()
+    }
+
+    /// The game after another; the first, if that is not among them any more.
+    pub(super) fn after(&self, name: &str) -> Option<GameEntry> {
+        let all = self.all();
+        let next = all.iter().position(|entry| entry.name == name).map_or(0, |at| at + 1);
+        all.get(next).or(all.first()).cloned()
+    }
+
+    /// Rounds of a game: it has no end where no other follows.
+    pub(super) fn rounds(&self, game: &str, rounds: Option<u32>) -> Option<u32> {
+        rounds.filter(|_| self.all().iter().any(|entry| entry.name != game))
+    }
+}
+
 impl Plan {
     pub(super) fn new(
-        games: &Games,
+        games: SharedGames,
         config: RoomConfig,
         rooms: RoomsConfig,
         catches: bool,
         hosting: Hosting,
         changes: SharedChanges,
     ) -> Self {
-        let games: Vec<_> = games.iter().cloned().collect();
         let is_many = rooms.rooms.max(rooms.rooms_max) > 1;
         Self { games, config, empty: rooms.empty, is_many, catches, changes, hosting }
+    }
+
+    /// The host's last changes.
+    pub(super) fn changed(&self) -> Option<RoomChanges> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Settings of a room that is opened now.
     pub(super) fn config(&self) -> RoomConfig {
         let mut config = self.config.clone();
-        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(changes) = changes {
+        if let Some(changes) = self.changed() {
             changes.apply(&mut config);
         }
         // A game alone has no end.
-        config.rounds = config.rounds.filter(|_| self.games.len() > 1);
+        config.rounds = config.rounds.filter(|_| self.games.all().len() > 1);
         config
     }
 }

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use phaselock::games::GameEntry;
 use phaselock::path::PathWindow;
 use phaselock::server::{AnyRoom, ClientId, Event as Told, Output, Pass, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Micros, ServerTime};
@@ -43,8 +44,8 @@ struct Running {
     /// After a panic, until the next game.
     pause: Option<Pause>,
     code: RoomCode,
-    /// Index of its game, and when that began.
-    game: usize,
+    /// Name of its game, and when that began.
+    game: &'static str,
     began: LocalTime,
     /// Names the room in the log.
     span: tracing::Span,
@@ -144,7 +145,7 @@ impl Rooms {
             room: None,
             pause,
             code,
-            game: 0,
+            game: "",
             began: now,
             span,
             panics,
@@ -156,7 +157,9 @@ impl Rooms {
         };
         self.running.insert(id, running);
         let rotation = || Rotation::new(config.clone());
-        if !self.restore(id, &rotation) && !self.play(id, 0, rotation()) {
+        let first = self.plan.games.all().first().cloned();
+        let opens = |rooms: &mut Self| first.is_some_and(|it| rooms.play(id, &it, rotation()));
+        if !self.restore(id, &rotation) && !opens(self) {
             return self.give_up(id);
         }
         if let Some(order) = self.directory.drain_order() {
@@ -165,8 +168,7 @@ impl Rooms {
     }
 
     /// Opens a game in a room. Returns false if its rules panic.
-    fn play(&mut self, id: RoomId, game: usize, rotation: Rotation) -> bool {
-        let Some(entry) = self.plan.games.get(game) else { return false };
+    fn play(&mut self, id: RoomId, entry: &GameEntry, rotation: Rotation) -> bool {
         let Some(running) = self.running.get_mut(&id) else { return false };
         let inside = running.span.enter();
         let open = || (entry.open)(rotation, &entry.setup);
@@ -176,7 +178,7 @@ impl Rooms {
         };
         let is_open = room.is_some();
         drop(inside);
-        (running.game, running.room, running.began) = (game, room, self.clock.now());
+        (running.game, running.room, running.began) = (entry.name, room, self.clock.now());
         self.measure(id);
         is_open
     }
@@ -221,14 +223,16 @@ impl Rooms {
     /// Goes on to the next game with those who waited for it, unless its rules panic.
     fn next_game(&mut self, id: RoomId, waiting: Option<Rotation>) {
         let Some(running) = self.running.get(&id) else { return };
-        let game = (running.game + 1) % self.plan.games.len().max(1);
-        self.go_on_with(id, game, waiting);
+        let next = self.plan.games.after(running.game);
+        self.go_on_with(id, next, waiting);
     }
 
     /// Goes on to a game with those who waited for it, unless its rules panic.
-    fn go_on_with(&mut self, id: RoomId, game: usize, waiting: Option<Rotation>) {
-        if !waiting.is_some_and(|rotation| self.play(id, game, rotation)) {
-            self.begin_anew(id);
+    fn go_on_with(&mut self, id: RoomId, game: Option<GameEntry>, waiting: Option<Rotation>) {
+        let game = game.zip(waiting);
+        match game.is_some_and(|(game, rotation)| self.play(id, &game, rotation)) {
+            true => self.end_or_not(id),
+            false => self.begin_anew(id),
         }
     }
 

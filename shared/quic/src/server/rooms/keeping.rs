@@ -29,9 +29,8 @@ impl Rooms {
         let Some(kept) = keeper.take(&running.code) else { return false };
         let inside = running.span.enter();
         let game = game_of(&kept);
-        let mut games = (0..).zip(&self.plan.games);
-        let found = games.find(|(_, entry)| Some(entry.name) == game.as_deref());
-        let Some((index, entry)) = found else {
+        let found = game.as_deref().and_then(|name| self.plan.games.named(name));
+        let Some(entry) = found else {
             tracing::warn!(game, "the kept room is of no game that is hosted; it begins anew");
             return false;
         };
@@ -51,7 +50,7 @@ impl Rooms {
         let seats = room.seats_taken();
         tracing::info!(game = entry.name, seats, "the game goes on where the server ended");
         drop(inside);
-        (running.game, running.room, running.is_kept) = (index, Some(room), true);
+        (running.game, running.room, running.is_kept) = (entry.name, Some(room), true);
         self.measure(id);
         // Whose seats these are must be known before anybody is led to a room.
         self.tell_events(id);

@@ -1,6 +1,6 @@
 //! The host's orders to rooms, and their end.
 
-use phaselock::server::CommandError;
+use phaselock::server::{Command, CommandError};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
@@ -21,6 +21,11 @@ impl Rooms {
         task: Task,
     ) -> Result<(), OrderError> {
         let command = match task {
+            Task::Command(Command::Configure(mut changes)) => {
+                let game = self.running.get(&id).map_or("", |running| running.game);
+                changes.rounds = self.plan.games.rounds(game, changes.rounds);
+                Command::Configure(changes)
+            }
             Task::Command(command) => command,
             Task::Play(game) => return Ok(self.play_now(id, game.as_deref())?),
         };
@@ -39,15 +44,14 @@ impl Rooms {
     /// Goes on with a game at once, or begins the one that is played anew (none).
     fn play_now(&mut self, id: RoomId, game: Option<&str>) -> Result<(), CommandError> {
         let Some(running) = self.running.get(&id) else { return Ok(()) };
-        let index = match game {
-            None => running.game,
-            Some(name) => {
-                let games = &self.plan.games;
-                games.iter().position(|entry| entry.name == name).ok_or_else(|| {
-                    let known: Vec<_> = games.iter().map(|entry| entry.name).collect();
-                    CommandError::NoGame { name: name.to_owned(), known: known.join(", ") }
-                })?
-            }
+        let games = &self.plan.games;
+        let next = match game {
+            // One that is hosted no more is followed by the first.
+            None => games.named(running.game).or_else(|| games.after(running.game)),
+            Some(name) => Some(games.named(name).ok_or_else(|| CommandError::NoGame {
+                name: name.to_owned(),
+                known: games.names().join(", "),
+            })?),
         };
         let is_new = self.clock.now() - running.began < GAME_MIN;
         if is_new && running.room.as_ref().is_some_and(|room| room.seats_taken() > 0) {
@@ -57,8 +61,24 @@ impl Rooms {
             Some(pause) => Some(pause.waiting),
             None => self.close_game(id),
         };
-        self.go_on_with(id, index, waiting);
+        self.go_on_with(id, next, waiting);
         Ok(())
+    }
+
+    /// Has a game end after its rounds, or not if no other follows any more: it has begun with the
+    /// rounds of the one before.
+    pub(super) fn end_or_not(&mut self, id: RoomId) {
+        let (games, now) = (self.plan.games.all().len(), self.clock.now());
+        if let Some(mut changes) = self.plan.changed().filter(|_| games == 1) {
+            changes.rounds = None;
+            let command = Command::Configure(Box::new(changes));
+            self.call(id, |room| room.handle_command(now, command));
+        }
+    }
+
+    /// Names of the games that are played in turn.
+    pub(in crate::server) fn games(&self) -> Vec<String> {
+        self.plan.games.names()
     }
 
     /// The goodbye with which a room ends now, if the host has had it drained.
