@@ -152,7 +152,7 @@ impl Keeping {
     /// take; those are lost.
     pub(super) fn flush(&mut self) -> Vec<Refused> {
         self.retry_at = None;
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && self.identity.is_some() {
             return Vec::new();
         }
         let begun = Instant::now();
