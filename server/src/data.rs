@@ -67,7 +67,7 @@ pub(crate) fn open(config: &Config) -> Result<Kept> {
 }
 
 /// Makes a directory that only the server's user can look into, unless there is one.
-fn make_private_dir(path: &Path) -> io::Result<()> {
+pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use phaselock_quic::server::Times;
 use rusqlite::Connection;
@@ -37,6 +38,8 @@ pub use read::{
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.
 const JOBS_MAX: usize = 1024;
+/// Time after which a job is a problem.
+const SLOW: Duration = Duration::from_secs(5);
 /// Name of the file in the data directory.
 pub const FILE: &str = "phaselock.db";
 
@@ -123,6 +126,8 @@ struct Common {
     /// Jobs that nobody waits for and for which there was no space.
     dropped: AtomicU64,
     decided: OnceLock<Decided>,
+    /// Moment since which the thread is at one job, if it is at any.
+    at_work: Mutex<Option<Instant>>,
     /// Days for which what is known of people and acts is kept; 0 for ever.
     keep_days: AtomicU32,
 }
@@ -136,6 +141,10 @@ impl std::fmt::Debug for Common {
 impl Common {
     fn health(&self) -> std::sync::MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at_work(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn overflow(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Change>>> {
@@ -237,6 +246,11 @@ impl Store {
     pub fn health(&self) -> Health {
         let mut health = self.common.health().clone();
         health.lost += self.common.dropped.load(Ordering::Relaxed);
+        let since = self.common.at_work().map(|since| since.elapsed());
+        if let Some(since) = since.filter(|since| *since > SLOW) {
+            let secs = since.as_secs();
+            health.problem = Some(format!("the database has been at one thing for {secs} s"));
+        }
         health.pending += self.common.overflow().iter().map(Vec::len).sum::<usize>();
         health
     }

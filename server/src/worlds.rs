@@ -14,6 +14,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Keeper;
 
+use crate::data;
 use crate::writer::Writer;
 
 /// First bytes of a file.
@@ -69,7 +70,7 @@ impl Worlds {
     /// have nobody any more who could come back, and are removed. Starts the thread that writes.
     pub fn open(data_dir: &Path, secs_max: u32) -> io::Result<(Self, WorldsThread)> {
         let directory = data_dir.join("rooms");
-        fs::create_dir_all(&directory)?;
+        data::make_private_dir(&directory)?;
         let mut kept = BTreeMap::new();
         let mut old = BTreeSet::new();
         for entry in fs::read_dir(&directory)? {
@@ -190,7 +191,14 @@ impl Shared {
     /// waits for the disk itself, so after a loss of power the file may be damaged, which shows.
     fn write(&self, path: &Path, is_open: bool, checkpoint: &[u8]) -> io::Result<()> {
         let new = path.with_extension("new");
-        let mut file = fs::File::create(&new)?;
+        let mut file = match fs::File::create(&new) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Somebody has removed the directory.
+                data::make_private_dir(&self.directory)?;
+                fs::File::create(&new)?
+            }
+            file => file?,
+        };
         file.write_all(&MAGIC)?;
         file.write_all(&Clock::unix_secs().to_le_bytes())?;
         file.write_all(&[u8::from(is_open)])?;

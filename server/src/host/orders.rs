@@ -19,7 +19,7 @@ use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
 use crate::config::{self, Mistake};
 use crate::people::{Right, Role, Subject, parse_span};
-use crate::store::Change;
+use crate::store::{self, Change};
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
@@ -184,7 +184,7 @@ impl Host {
         by.needs(Right::Manage)?;
         let mut parts = Path::new(file).components();
         let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
-        if !is_plain || file.starts_with('.') {
+        if !is_plain || file.starts_with('.') || file.starts_with(store::FILE) {
             let text =
                 "a backup goes into the data directory: name a new file there, without a path";
             return Err(ActError::Bad(text.into()));

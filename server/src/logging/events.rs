@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 70] = [
+const EVENTS: [(&str, &str); 71] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -67,6 +67,7 @@ const EVENTS: [(&str, &str); 70] = [
     ("the database was lost while", "database_lost"),
     ("the database cannot be copied", "database_copy_failed"),
     ("there is no new database yet", "database_new_failed"),
+    ("the database's journal was removed", "database_journal_lost"),
     ("what is old cannot be deleted", "database_old_stuck"),
     ("a row of the database", "database_row_invalid"),
     ("a thread that writes panicked", "writer_panicked"),

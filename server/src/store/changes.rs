@@ -117,6 +117,8 @@ pub enum Change {
     Record(Record),
     /// An addition to a player's totals.
     Played(PlayerTotals),
+    /// Nothing that a host has decided stands any more, apart from what follows.
+    Clear,
     /// Nothing of a player is remembered any more: results, records and totals.
     Forget(PublicKey),
 }
@@ -252,6 +254,10 @@ impl Change {
                      seconds = seconds + excluded.seconds",
                 )?
                 .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
+            Self::Clear => {
+                to.execute_batch("DELETE FROM sentences; DELETE FROM roles; DELETE FROM tokens")?;
+                0
+            }
             Self::Forget(key) => {
                 let mut rows = 0;
                 for table in ["results", "records", "players"] {

@@ -4,15 +4,20 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::backup::Backup;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_IOERR, SQLITE_IOERR_FSYNC};
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
 
 /// Pages that are copied at a time.
 const PAGES: i32 = 1000;
+/// Longest wait for a lock of another program, and time between two attempts.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The system's own name of a file: it tells whether a path still leads to the file that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +54,7 @@ pub(super) fn copy_of(file: &Path) -> PathBuf {
     with_end(file, ".copy")
 }
 
-fn with_end(file: &Path, end: &str) -> PathBuf {
+pub(super) fn with_end(file: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(end);
     PathBuf::from(name)
@@ -63,10 +68,7 @@ pub(super) fn copy(file: &Path) -> rusqlite::Result<()> {
     let written = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .and_then(|connection| write_copy(&connection, &new));
     let renamed = written.and_then(|()| {
-        fs::rename(&new, copy_of(file)).map_err(|error| {
-            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
-            rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
-        })
+        fs::rename(&new, copy_of(file)).map_err(|error| failure(SQLITE_IOERR, error.to_string()))
     });
     if renamed.is_err() {
         // Half a copy is none.
@@ -82,24 +84,58 @@ fn write_copy(connection: &Connection, new: &Path) -> rusqlite::Result<()> {
         Ok(()) | Err(_) => make_private(new),
     }
     let mut copy = Connection::open_with_flags(new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    Backup::new(connection, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
-    let sound: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if sound != "ok" {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        return Err(rusqlite::Error::SqliteFailure(code, Some(sound)));
+    let backup = Backup::new(connection, &mut copy)?;
+    let mut free_at = Instant::now();
+    loop {
+        match backup.step(PAGES)? {
+            StepResult::Done => break,
+            StepResult::More => free_at = Instant::now(),
+            // Another program has a lock.
+            _ if free_at.elapsed() < LOCK_TIMEOUT => thread::sleep(LOCK_INTERVAL),
+            _ => return Err(failure(SQLITE_BUSY, "another program has locked it".to_owned())),
+        }
     }
+    drop(backup);
+    check(&copy)?;
     drop(copy);
     let synced = File::open(new).and_then(|it| it.sync_all());
-    synced.map_err(|error| {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_FSYNC);
-        rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
-    })
+    synced.map_err(|error| failure(SQLITE_IOERR_FSYNC, error.to_string()))
+}
+
+/// An error of the database's own kind.
+pub(super) fn failure(code: i32, text: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(text))
+}
+
+/// Fails if a database is damaged.
+pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
+    let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if sound == "ok" { Ok(()) } else { Err(failure(SQLITE_CORRUPT, sound)) }
+}
+
+/// A file with what the last copy has, beside the database and not in its place yet; none if there
+/// is no copy, or none that is whole. An error is the disk's.
+pub(super) fn of_copy(file: &Path) -> io::Result<Option<PathBuf>> {
+    let (copy, new) = (copy_of(file), with_end(file, ".restored"));
+    match fs::copy(&copy, &new) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        copied => copied?,
+    };
+    File::open(&new)?.sync_all()?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let is_whole =
+        Connection::open_with_flags(&new, flags).is_ok_and(|copied| check(&copied).is_ok());
+    if !is_whole {
+        fs::remove_file(&new)?;
+    }
+    Ok(is_whole.then_some(new))
 }
 
 /// Copies a database into a new file while it is in use. Returns the copy's bytes.
 pub(super) fn backup(connection: &Connection, file: &Path) -> Result<u64, StoreError> {
     let failed = |reason: String| StoreError::Backup { file: file.to_owned(), reason };
-    let new = with_end(file, ".new");
+    // A name that no backup can have.
+    let new = file.with_file_name(".backup-new");
     let written = write_copy(connection, &new).map_err(|error| error.to_string());
     // A name of before is somebody's backup; a link never replaces it.
     let named = written.and_then(|()| match fs::hard_link(&new, file) {

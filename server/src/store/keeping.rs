@@ -1,15 +1,16 @@
 //! The thread with the database: what is pending, and what becomes of a file that fails.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
+use std::{iter, mem};
 
 use phaselock_quic::clock::Clock;
 use rusqlite::Connection;
+use rusqlite::ffi::SQLITE_CANTOPEN;
 
 use super::{Change, Common, Job, StoreError, Written, changes, files, old, open};
 
@@ -36,6 +37,10 @@ pub(super) struct Keeping {
     file: PathBuf,
     /// The file that is open, as the system knows it; none if nothing of use is open.
     identity: Option<files::Identity>,
+    /// Its journal.
+    journal: Option<files::Identity>,
+    /// Something that the host has decided is in the journal alone.
+    is_in_journal: bool,
     /// Changes that the disk has not taken, the oldest first; each group is written whole or not at
     /// all.
     pub(super) pending: VecDeque<Vec<Change>>,
@@ -44,6 +49,8 @@ pub(super) struct Keeping {
     lost: Option<String>,
     /// Moment of the next attempt.
     pub(super) retry_at: Option<Instant>,
+    /// Unix time in seconds of the start, and the moment.
+    began: (i64, Instant),
     /// Moment of the next look for what is old.
     old_at: Instant,
     /// Moment of the next copy, if there is something new in it, and the earliest after that.
@@ -57,11 +64,14 @@ impl Keeping {
         Self {
             connection,
             identity: files::identity(&file),
+            journal: files::identity(&files::with_end(&file, "-wal")),
+            is_in_journal: false,
             file,
             pending: VecDeque::new(),
             common,
             lost: None,
             retry_at: None,
+            began: (Clock::unix_secs(), now),
             old_at: now + OLD_FIRST,
             copy_at: None,
             copy_not_before: now,
@@ -78,6 +88,13 @@ impl Keeping {
                     self.write_or_wait();
                     continue;
                 }
+                Err(TryRecvError::Empty) if mem::take(&mut self.is_in_journal) => {
+                    // Into the file itself: a journal is what people delete who tidy up. It stays
+                    // in the journal if that fails, and the next attempt takes it.
+                    let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
+                    let _ = self.connection.query_row(checkpoint, [], |_| Ok(()));
+                    continue;
+                }
                 Err(TryRecvError::Empty) => {
                     let dues = [self.retry_at, self.copy_at, Some(self.old_at)];
                     let next = dues.into_iter().flatten().min().unwrap_or(self.old_at);
@@ -88,6 +105,7 @@ impl Keeping {
                     }
                 }
             };
+            *self.common.at_work() = Some(Instant::now());
             match job {
                 None => self.do_what_is_due(),
                 Some(Job::Write { changes, done }) => {
@@ -106,6 +124,7 @@ impl Keeping {
                     return;
                 }
             }
+            *self.common.at_work() = None;
         }
     }
 
@@ -156,6 +175,10 @@ impl Keeping {
             return Vec::new();
         }
         let begun = Instant::now();
+        if !self.is_elsewhere() && self.is_without_journal() {
+            // What cannot be saved shows below.
+            let _ = self.renew_journal();
+        }
         let written = match self.is_elsewhere() {
             true => self.begin_anew("gone from its place"),
             false => match self.write_pending() {
@@ -217,6 +240,8 @@ impl Keeping {
             }
         }
         transaction.commit()?;
+        self.is_in_journal |= self.pending.iter().flatten().any(Change::is_essential);
+        self.journal = self.journal_there();
         Ok(refused)
     }
 
@@ -226,32 +251,49 @@ impl Keeping {
         self.identity.is_none() || self.identity != files::identity(&self.file)
     }
 
-    /// Sets a damaged database aside, or leaves one that is gone, and begins a new one with all
-    /// that the host has decided and what is pending.
+    /// True if that has happened to its journal.
+    fn is_without_journal(&self) -> bool {
+        self.journal.is_some() && self.journal != self.journal_there()
+    }
+
+    fn journal_there(&self) -> Option<files::Identity> {
+        files::identity(&files::with_end(&self.file, "-wal"))
+    }
+
+    /// Takes over from the journal, which is open still, what it has, and begins another.
+    fn renew_journal(&mut self) -> rusqlite::Result<()> {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        self.connection.query_row(checkpoint, [], |_| Ok(()))?;
+        // The file must be closed before it is opened anew.
+        self.connection = Connection::open_in_memory()?;
+        self.identity = None;
+        self.connection = open::open_sound(&self.file)?;
+        self.identity = files::identity(&self.file);
+        self.journal = self.journal_there();
+        tracing::error!("the database's journal was removed; what it had is kept");
+        Ok(())
+    }
+
+    /// Goes on with another database, from the last copy or from nothing, with all that the host
+    /// has decided and what is pending.
     fn begin_anew(&mut self, cause: &str) -> rusqlite::Result<Vec<Refused>> {
         // The file must be closed before it is renamed; nothing is asked of this one.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;
-        let (connection, aside) = open::begin_anew(&self.file).map_err(|error| {
-            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
-            rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
-        })?;
+        let (connection, lost) = open::begin_anew(&self.file)
+            .map_err(|error| files::failure(SQLITE_CANTOPEN, error.to_string()))?;
         self.connection = connection;
         self.identity = files::identity(&self.file);
-        let aside = aside.map_or_else(
-            || "nothing of it is left".to_owned(),
-            |aside| format!("what is left of it is {}", aside.display()),
-        );
+        self.journal = self.journal_there();
         tracing::error!(
             cause,
-            aside,
-            "the database was lost while the server ran: a new one has all bans, mutes, roles and \
-             tokens; restore a backup for the rest"
+            lost,
+            "the database was lost while the server ran: another one has all bans, mutes, roles \
+             and tokens; look whether the data directory is whole"
         );
         let decided = self.common.decided.get().map(|decided| decided()).unwrap_or_default();
-        self.pending.push_front(decided);
-        let problem =
-            format!("the database was {cause}, and a new one has what the host decided; {aside}");
+        self.pending.push_front(iter::once(Change::Clear).chain(decided).collect());
+        let problem = format!("the database was {cause}; {lost}, with all that the host decided");
         let written = self.write_pending()?;
         self.common.health().problem = Some(problem.clone());
         self.lost = Some(problem);
@@ -281,9 +323,15 @@ impl Keeping {
     /// Deletes what is older than the host wants.
     fn drop_old(&mut self) {
         let days = self.common.keep_days.load(Ordering::Relaxed);
+        let now = Clock::unix_secs();
+        let (began, at) = self.began;
+        let elapsed = i64::try_from(at.elapsed().as_secs()).unwrap_or(i64::MAX);
+        // By a clock that was set nothing is old.
+        let is_set = (now - began).abs_diff(elapsed) > DAY.unsigned_abs();
         let dropped = match days {
             0 => Ok(0),
-            days => old::drop_some(&self.connection, Clock::unix_secs() - i64::from(days) * DAY),
+            _ if is_set => Ok(0),
+            days => old::drop_some(&self.connection, now - i64::from(days) * DAY),
         };
         let wait = match dropped {
             // More of it, after whatever waits.

@@ -1,14 +1,15 @@
 //! The database's file: its schema, its migrations, and what becomes of a damaged one.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use phaselock_quic::clock::Clock;
+use rusqlite::ffi::SQLITE_NOTADB;
 use rusqlite::{Connection, ErrorCode};
 
 use super::files;
+use crate::data;
 use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
@@ -78,77 +79,81 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// Opens a database, sets a damaged one aside, and brings the schema up to date. Returns also the
-/// problem, if there was one.
+/// Opens a database, and brings the schema up to date. One that is damaged is set aside; in its
+/// place, or in that of one that is gone, comes the last copy. Returns also the problem, if there
+/// was one.
 pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenError> {
+    // A database has more than nothing, apart from one that a full disk has not let begin.
+    let is_gone = std::fs::metadata(file).map_or(true, |it| it.len() == 0);
+    if is_gone && files::copy_of(file).exists() {
+        let error = files::failure(SQLITE_NOTADB, "it is gone or empty".to_owned());
+        return go_on(file, &error);
+    }
     match try_open(file) {
         Err(OpenError::Open { source, .. } | OpenError::Read(source)) if is_damage(&source) => {
-            let aside = set_aside(file)?;
-            let (connection, from) = match restored(file) {
-                Some((connection, made)) => (connection, format!("a copy of {made}")),
-                None => (try_open(file)?, "nothing".to_owned()),
-            };
-            tracing::error!(
-                file = %file.display(),
-                aside = %aside.display(),
-                error = %source,
-                from,
-                "the database is damaged: it is set aside, and the server goes on from its last \
-                 copy, or from nothing; restore a backup if there is a newer one"
-            );
-            let aside = aside.display();
-            let problem =
-                format!("the database was damaged and is set aside as {aside}; this one is {from}");
-            Ok((connection, Some(problem)))
+            go_on(file, &source)
         }
         opened => Ok((opened?, None)),
     }
 }
 
-/// The database of the last copy, and when that was made; none if there is none that is whole.
-fn restored(file: &Path) -> Option<(Connection, String)> {
-    let copy = files::copy_of(file);
-    let made = std::fs::metadata(&copy).and_then(|it| it.modified()).ok()?;
-    std::fs::copy(&copy, file).ok()?;
+/// The same of one that must be there and whole.
+pub(super) fn open_sound(file: &Path) -> rusqlite::Result<Connection> {
     match try_open(file) {
-        Ok(connection) => {
-            // A clock that was set back makes it new.
-            let age = made.elapsed().map_or(0, |age| age.as_secs());
-            let age = i64::try_from(age).unwrap_or(i64::MAX);
-            Some((connection, format!("{} ago", span_text(age))))
-        }
-        Err(_) => {
-            // Not of use either; the copy itself stays.
-            let _ = std::fs::remove_file(file);
-            None
-        }
+        Ok(connection) => Ok(connection),
+        Err(OpenError::Open { source, .. } | OpenError::Read(source)) => Err(source),
+        Err(error) => Err(files::failure(SQLITE_NOTADB, error.to_string())),
     }
 }
 
-/// Begins a new database in place of one that failed while it was in use. What there is of the old
-/// one is set aside; returns also where that is now.
-pub(super) fn begin_anew(file: &Path) -> Result<(Connection, Option<PathBuf>), OpenError> {
+/// Goes on from the last copy, or from nothing, after an error.
+fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<String>), OpenError> {
+    let (connection, lost) = begin_anew(file)?;
+    tracing::error!(
+        file = %file.display(),
+        %error,
+        lost,
+        "the database is damaged or gone, and the server goes on without what is lost; restore a \
+         newer backup if there is one"
+    );
+    Ok((connection, Some(format!("the database was damaged or gone: {lost}"))))
+}
+
+/// Begins a database in place of one that failed: with what the last copy has, or with nothing.
+/// What there is of the old one is set aside. Returns also words on both. If the disk takes no new
+/// one, the old one and the copy stay as they are.
+pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError> {
+    let failed = |source| OpenError::Aside { file: file.to_owned(), source };
     if let Some(directory) = file.parent() {
-        // It may be gone with all that was in it; opening says so if it cannot be made.
-        let _ = std::fs::create_dir_all(directory);
+        // It may be gone with all that was in it.
+        data::make_private_dir(directory).map_err(failed)?;
     }
-    // An empty one is what an attempt on a full disk has left.
+    let made = std::fs::metadata(files::copy_of(file)).and_then(|it| it.modified());
+    let copied = files::of_copy(file).map_err(failed)?;
     let aside = match std::fs::metadata(file) {
-        Ok(it) if it.len() > 0 => Some(set_aside(file)?),
-        _ => None,
+        Ok(it) if it.len() > 0 => {
+            format!("what is left of the old one is {}", set_aside(file)?.display())
+        }
+        _ => "nothing of the old one is left".to_owned(),
     };
     // Journals without their database would be taken for the new one's.
     for end in ["-wal", "-shm"] {
-        let mut journal = OsString::from(file);
-        journal.push(end);
-        match std::fs::remove_file(PathBuf::from(journal)) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(OpenError::Aside { file: file.to_owned(), source });
-            }
+        match std::fs::remove_file(files::with_end(file, end)) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(failed(source)),
             _ => {}
         }
     }
-    Ok((try_open(file)?, aside))
+    let from = match &copied {
+        Some(copied) => {
+            std::fs::rename(copied, file).map_err(failed)?;
+            // A clock that was set back makes it new.
+            let age = made.ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
+            let age = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
+            format!("this one began with a copy of {} ago", span_text(age))
+        }
+        None => "this one began with nothing".to_owned(),
+    };
+    Ok((try_open(file)?, format!("{from}, and {aside}")))
 }
 
 fn try_open(file: &Path) -> Result<Connection, OpenError> {
@@ -159,12 +164,7 @@ fn try_open(file: &Path) -> Result<Connection, OpenError> {
     // Acknowledged changes survive the loss of power too.
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
     connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
-    let sound: String =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
-    if sound != "ok" {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        return Err(failed(rusqlite::Error::SqliteFailure(code, Some(sound))));
-    }
+    files::check(&connection).map_err(failed)?;
     migrate(&mut connection, file)?;
     Ok(connection)
 }
@@ -191,16 +191,10 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
 
 /// Renames a damaged database and its journals. Nothing is deleted.
 fn set_aside(file: &Path) -> Result<PathBuf, OpenError> {
-    let named = |end: &str| {
-        let mut name = OsString::from(file);
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let aside = named(&format!(".damaged-{}", Clock::unix_secs()));
+    let aside = files::with_end(file, &format!(".damaged-{}", Clock::unix_secs()));
     for end in ["", "-wal", "-shm"] {
-        let mut to = OsString::from(&aside);
-        to.push(end);
-        match std::fs::rename(named(end), to) {
+        let to = files::with_end(&aside, end);
+        match std::fs::rename(files::with_end(file, end), to) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(OpenError::Aside { file: file.to_owned(), source });
             }

@@ -223,7 +223,10 @@ async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
         let second = store.write(vec![Change::Sentence(ban(2, None))]).await;
         assert_eq!(second.expect("it takes it"), Written::Durably, "case {number}");
         let problem = store.health().problem;
-        assert!(problem.is_some_and(|it| it.contains("a new one has")), "case {number}");
+        assert!(
+            problem.is_some_and(|it| it.contains("all that the host decided")),
+            "case {number}"
+        );
         let third = store.write(vec![Change::Sentence(ban(3, None))]).await;
         assert_eq!(third.expect("it takes it"), Written::Durably);
         // As after a kill: nothing is written at the end.
@@ -233,6 +236,70 @@ async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
         assert_eq!(ids, [1, 2, 3], "case {number}");
         assert!(thread.end());
     }
+}
+
+#[test]
+fn a_journal_that_is_removed_costs_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let mut keeping = Keeping::new(connection, file.clone(), Arc::default());
+    let history = || vec![record(1.0, Best::Least)];
+    keeping.write(history()).expect("it takes it");
+    keeping.write(vec![Change::Sentence(ban(1, None))]).expect("it takes it");
+    keeping.write(vec![record(0.5, Best::Least)]).expect("it takes it");
+    fs::remove_file(files::with_end(&file, "-wal")).expect("it is there");
+    keeping.write(vec![Change::Sentence(ban(2, None))]).expect("it takes it");
+    assert_eq!(keeping.common.health().problem, None);
+    // As after a kill: what is not in files is lost, and no journal is folded in at the end.
+    let copy = dir.path().join("copy");
+    fs::create_dir(&copy).expect("a directory");
+    for name in [FILE, &*format!("{FILE}-wal")] {
+        fs::copy(dir.path().join(name), copy.join(name)).expect("it is there");
+    }
+    let (connection, _) = open::open(&copy.join(FILE)).expect("it opens again");
+    let everything = read::everything(&connection).expect("it can be read");
+    assert_eq!(everything.sentences.len(), 2);
+    let records = records_of(&connection, None).expect("it can be read");
+    assert_eq!(records[0].value, 0.5);
+}
+
+#[test]
+fn a_lost_database_has_the_history_of_the_copy_and_the_decisions_of_now() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let common = Arc::new(Common::default());
+    let decided: Decided = Box::new(|| vec![Change::Sentence(ban(2, None))]);
+    assert!(common.decided.set(decided).is_ok());
+    let mut keeping = Keeping::new(connection, file.clone(), common);
+    let first = vec![record(1.0, Best::Least), Change::Sentence(ban(1, None))];
+    keeping.write(first).expect("it takes it");
+    keeping.copy();
+    // Lifted since, and another one made.
+    keeping.write(vec![Change::Lift(1), Change::Sentence(ban(2, None))]).expect("it takes it");
+    fs::remove_file(&file).expect("it is there");
+    keeping.write(vec![line("ban")]).expect("it takes it");
+    drop(keeping);
+    let (connection, _) = open::open(&file).expect("it opens again");
+    let everything = read::everything(&connection).expect("it can be read");
+    assert_eq!(everything.sentences.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
+    assert_eq!(records_of(&connection, None).expect("it can be read").len(), 1);
+}
+
+#[test]
+fn a_journal_that_is_none_holds_up_no_copy_for_ever() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let held = connection.execute_batch("BEGIN; SELECT * FROM audit");
+    held.expect("it reads");
+    fs::copy(&file, files::with_end(&file, "-journal")).expect("it can be written");
+    let begun = std::time::Instant::now();
+    let copied = files::copy(&file);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{copied:?}");
+    connection.execute_batch("COMMIT").expect("it ends");
+    assert!(files::backup(&connection, &dir.path().join("backup")).is_ok());
 }
 
 #[test]
@@ -254,7 +321,7 @@ fn damage_shows_with_the_next_copy_and_costs_no_decision() {
     }
     keeping.copy();
     let problem = keeping.common.health().problem.clone();
-    assert!(problem.is_some_and(|it| it.contains("a new one has")), "it is seen");
+    assert!(problem.is_some_and(|it| it.contains("all that the host decided")), "it is seen");
     drop(keeping);
     let (connection, problem) = open::open(&file).expect("it opens again");
     let everything = read::everything(&connection).expect("it can be read");
@@ -277,6 +344,16 @@ async fn a_damaged_database_is_restored_from_its_last_copy() {
     let problem = store.health().problem.expect("it is said");
     assert!(problem.contains("damaged-") && problem.contains("a copy of"), "{problem}");
     assert!(thread.end());
+    // So is one that is gone, or empty.
+    for harm in [&|file: &Path| fs::remove_file(file), &|file: &Path| fs::write(file, b"")]
+        as [&dyn Fn(&Path) -> std::io::Result<()>; 2]
+    {
+        harm(&file).expect("it is possible");
+        let (store, everything, thread) = Store::open(dir.path()).expect("it opens all the same");
+        assert_eq!(everything.sentences.len(), 1, "the copy has the first");
+        assert!(store.health().problem.is_some_and(|it| it.contains("a copy of")));
+        assert!(thread.end());
+    }
     // A copy that is damaged too is no worse than none.
     fs::write(&file, b"no database at all".repeat(500)).expect("it can be written");
     fs::write(files::copy_of(&file), b"nor this".repeat(500)).expect("it can be written");
