@@ -19,6 +19,7 @@ use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
 use phaselock_quic::workers::Pool;
 use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::beside;
@@ -34,6 +35,8 @@ use crate::reload::{Parts, Reloader, room_changes};
 use crate::signals::{Signal, Signals};
 use crate::store::Store;
 
+/// Longest time for reading the certificate and its key.
+const IDENTITY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for goodbyes when a part of the server has ended.
 const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -77,7 +80,11 @@ async fn run(
     let config = &settings.config;
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
-    let presented = Presented::new(identity(config)?);
+    let named = config.clone();
+    // A pipe would be waited for, and signals not heard.
+    let found = timeout(IDENTITY_TIMEOUT, spawn_blocking(move || identity(&named))).await;
+    let found = found.context("the certificate's files do not answer; is one of them a pipe?")?;
+    let presented = Presented::new(found.context("the certificate cannot be read")??);
     let doorkeeping =
         Doorkeeping { seats_per_address: config.seats_per_address, ..Doorkeeping::default() };
     // Then the sockets, since a port that is taken is what goes wrong most often.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use phaselock::identity::PublicKey;
 use phaselock::ids::PlayerId;
 use phaselock::limits::ROOMS_MAX;
 use phaselock::server::{Command, Event, MemberStats, Target};
@@ -27,8 +26,8 @@ const COMMANDS_MAX: usize = 16;
 /// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
 const NUMBERS_MAX: usize = 4096;
 
-/// Seconds of play that are added to somebody's total at a time: what a server that is killed
-/// forgets at most.
+/// Seconds of play that are added to somebody's total at a time, the session with the first of
+/// them: what a server that is killed forgets at most.
 const COUNT_SECS: i64 = 60;
 
 /// Listens to the rooms until it is stopped, and to what they have told by then.
@@ -43,7 +42,7 @@ pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
         let told = tokio::select! {
             biased;
             told = news.recv() => told,
-            _ = &mut stopped => return host.note_times(1),
+            _ = &mut stopped => return host.note_times(true),
         };
         match told {
             Ok(RoomEvent { room, event: Event::Asked { player, text } }) => {
@@ -98,7 +97,6 @@ impl Host {
                 let address = address.map(|it| it.to_string());
                 if !is_kept {
                     self.joins.fetch_add(1, Ordering::Relaxed);
-                    self.note_session(key, &name, now);
                 }
                 if let Some(person) = &person {
                     self.put_out_if_banned(person, now).await;
@@ -114,7 +112,11 @@ impl Host {
             Event::Left { player, reason } => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
-                    self.store.note(vec![played(person, now - person.counted, now)]);
+                    let secs = now - person.counted;
+                    // Whoever looks in for a moment leaves no row behind.
+                    if person.is_counted || secs >= COUNT_SECS {
+                        self.store.note(vec![played(person, secs, now)]);
+                    }
                 }
                 HostEvent::Left {
                     room: code,
@@ -179,16 +181,10 @@ impl Host {
         }
     }
 
-    fn note_session(&self, key: PublicKey, name: &str, time: i64) {
-        let name = name.to_owned();
-        let totals = PlayerTotals { time, key, name, sessions: 1, seconds: 0 };
-        self.store.note(vec![Change::Played(totals)]);
-    }
-
     /// Adds the time that people have played since it was last added.
-    fn note_times(&self, secs_min: i64) {
+    fn note_times(&self, is_end: bool) {
         let now = Clock::unix_secs();
-        let due = self.roster().count(now, secs_min);
+        let due = self.roster().count(now, COUNT_SECS, is_end);
         let times = due.iter().map(|(person, secs)| played(person, *secs, now));
         let times: Vec<_> = times.collect();
         if !times.is_empty() {
@@ -236,7 +232,8 @@ impl Host {
 fn played(person: &Person, secs: i64, time: i64) -> Change {
     let seconds = u32::try_from(secs).unwrap_or(0);
     let (key, name) = (person.key, person.name.clone());
-    Change::Played(PlayerTotals { time, key, name, sessions: 0, seconds })
+    let sessions = u32::from(!person.is_counted);
+    Change::Played(PlayerTotals { time, key, name, sessions, seconds })
 }
 
 /// Looks at all rooms once a second, for as long as the server runs.
@@ -247,7 +244,7 @@ pub async fn watch_figures(host: Arc<Host>) {
     loop {
         seconds.tick().await;
         let figures = host.look(&mut before);
-        host.note_times(COUNT_SECS);
+        host.note_times(false);
         host.figures.send_replace(Arc::new(figures));
     }
 }

@@ -35,6 +35,8 @@ pub struct Person {
     pub joined: i64,
     /// Unix time in seconds up to which the time played is in the player's total.
     pub counted: i64,
+    /// The session is in that total.
+    pub is_counted: bool,
     /// Name of the room's game.
     pub game: String,
 }
@@ -71,7 +73,7 @@ impl Roster {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
         match event {
-            Event::Joined { player, name, key, address, .. } => {
+            Event::Joined { player, name, key, address, is_kept } => {
                 let game = self.games.get(room).copied().unwrap_or_default().to_owned();
                 let person = Person {
                     room: room.clone(),
@@ -81,6 +83,7 @@ impl Roster {
                     address: *address,
                     joined: now,
                     counted: now,
+                    is_counted: *is_kept,
                     game,
                 };
                 self.people.insert(at(player), person.clone());
@@ -122,6 +125,7 @@ impl Roster {
                 let at = (code.clone(), told.player);
                 let old = before.remove(&at).filter(|old| old.key == told.key);
                 let joined = old.as_ref().map_or(now - told.played.0 / 1_000_000, |old| old.joined);
+                let is_counted = old.as_ref().is_none_or(|old| old.is_counted);
                 let counted = old.map_or(now, |old| old.counted);
                 let person = Person {
                     room: code.clone(),
@@ -131,6 +135,7 @@ impl Roster {
                     address: told.address,
                     joined,
                     counted,
+                    is_counted,
                     game: room.status.game.clone(),
                 };
                 self.people.insert(at, person);
@@ -141,11 +146,21 @@ impl Roster {
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
     }
 
-    /// Counts the time that people have played, where it is so many seconds or more. Returns who
-    /// that is, and how many.
-    pub fn count(&mut self, now: i64, secs_min: i64) -> Vec<(Person, i64)> {
-        let due = self.people.values_mut().filter(|it| now - it.counted >= secs_min);
-        due.map(|person| (person.clone(), now - mem::replace(&mut person.counted, now))).collect()
+    /// Counts the time that people have played, where there are so many seconds to add, or any at
+    /// the end. Returns who that is, as of before, and how many.
+    pub fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
+        let is_due = |it: &Person| {
+            let secs = now - it.counted;
+            secs >= secs_min || is_end && it.is_counted && secs > 0
+        };
+        let due = self.people.values_mut().filter(|it| is_due(it));
+        let count = |person: &mut Person| {
+            let before = person.clone();
+            (person.counted, person.is_counted) = (now, true);
+            let secs = now - before.counted;
+            (before, secs)
+        };
+        due.map(count).collect()
     }
 
     /// Adds somebody.
