@@ -132,7 +132,7 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
     let copied = files::of_copy(file).map_err(failed)?;
     let aside = match std::fs::metadata(file) {
         Ok(it) if it.len() > 0 => {
-            format!("what is left of the old one is {}", set_aside(file)?.display())
+            format!("the old one is set aside as {}", set_aside(file)?.display())
         }
         _ => "nothing of the old one is left".to_owned(),
     };
