@@ -1,9 +1,11 @@
 //! Names of players: those that nobody may have, and those that are one.
 //!
-//! Two names are one if they look alike: their skeletons (Unicode Technical Standard 39, 4) are the
-//! same, whatever the case of the letters, and without blanks.
+//! Two names are one if they look alike in small letters or as they are written: their skeletons
+//! (Unicode Technical Standard 39, 4) are the same, whatever the case of the letters, and without
+//! blanks. Both count, since `I` looks like `l` and `i` does not.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use unicode_security::mixed_script::AugmentedScriptSet;
 use unicode_security::skeleton;
@@ -13,8 +15,10 @@ use crate::wire::text::{clean_name, clip, printable};
 
 /// Name of whoever states none.
 const NAMELESS: &str = "Player";
-/// Words by which a player would pose as the host, alone or beside others.
-const RESERVED: [&str; 9] = [
+/// Words by which a player would pose as the host, alone or beside others: those of English, and
+/// those that are read the same in Cyrillic letters. Other languages have words of their own, which
+/// pass.
+const RESERVED: [&str; 13] = [
     "admin",
     "administrator",
     "console",
@@ -24,7 +28,18 @@ const RESERVED: [&str; 9] = [
     "server",
     "system",
     "phaselock",
+    "админ",
+    "администратор",
+    "модератор",
+    "сервер",
 ];
+/// Endings of these words: one, and several in English and Russian.
+const ENDINGS: [&str; 3] = ["", "s", "ы"];
+/// All forms of these words, in small letters and in capitals.
+static RESERVED_FORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let words = RESERVED.iter().flat_map(|word| ENDINGS.map(|ending| format!("{word}{ending}")));
+    words.flat_map(|word| [forms(&word), forms(&word.to_uppercase())]).flatten().collect()
+});
 
 /// Cause for which a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +50,8 @@ pub(super) enum BadName {
     Mixed,
     #[error("your name has a word that is kept for the host; choose another name")]
     Reserved,
+    #[error("your name is a number, which hosts take for a seat; choose another name")]
+    Number,
 }
 
 /// A name as others may see it, of what a hello states.
@@ -46,29 +63,65 @@ pub(super) fn checked(stated: &str) -> Result<String, BadName> {
     if mixes_scripts(&name) {
         return Err(BadName::Mixed);
     }
-    let is_reserved = |part: &str| {
-        let part = part.trim_matches(|c: char| c.is_numeric());
-        RESERVED
-            .iter()
-            .any(|word| [folded(word), folded(&format!("{word}s"))].contains(&folded(part)))
-    };
-    let mut words = name.split(|c: char| !c.is_alphanumeric());
-    if is_reserved(&name) || words.any(is_reserved) {
+    if is_number(&name) {
+        return Err(BadName::Number);
+    }
+    if has_reserved_word(&name) {
         return Err(BadName::Reserved);
     }
     Ok(name)
 }
 
-/// All that look like a name in one form.
-pub(super) fn folded(name: &str) -> String {
+/// True of `7`, `p7` and `#7`, by which hosts mean seats and bans.
+fn is_number(name: &str) -> bool {
+    let is_mark = |c: char| c == '#' || folded(c.encode_utf8(&mut [0; 4])) == "p";
+    let digits = name.strip_prefix(is_mark).unwrap_or(name);
+    !digits.is_empty() && digits.chars().all(char::is_numeric)
+}
+
+/// True if a word of a name, or several in a row with nothing between them, pose as the host. Words
+/// count as a whole, so that Badmington is a name.
+fn has_reserved_word(name: &str) -> bool {
+    let is_reserved = |run: &str| {
+        let word = run.trim_matches(char::is_numeric);
+        forms(word).iter().any(|form| RESERVED_FORMS.contains(form))
+    };
+    // Some signs look like letters too.
+    [name.to_owned(), skeleton(name).collect()].iter().any(|text| {
+        let parts: Vec<_> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        (0..parts.len()).any(|first| {
+            let mut run = String::new();
+            for part in &parts[first..] {
+                run += part;
+                if is_reserved(&run) {
+                    return true;
+                }
+                // No word is longer than a name may be.
+                if run.len() > NAME_BYTES_MAX {
+                    break;
+                }
+            }
+            false
+        })
+    })
+}
+
+/// The forms of a name, of which another has one if it looks alike.
+fn forms(name: &str) -> [String; 2] {
+    [folded(name), folded(&skeleton(name).collect::<String>())]
+}
+
+/// All that look like a name in small letters in one form.
+fn folded(name: &str) -> String {
     let lower = name.to_lowercase();
     skeleton(&lower).flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()).collect()
 }
 
 /// The wanted name, or that with a number if somebody has one that looks like it.
 pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String) -> String {
-    let taken: BTreeSet<_> = taken.map(folded).collect();
-    if !taken.contains(&folded(&wanted)) {
+    let taken: BTreeSet<_> = taken.flat_map(forms).collect();
+    let is_free = |name: &str| !forms(name).iter().any(|form| taken.contains(form));
+    if is_free(&wanted) {
         return wanted;
     }
     let numbered = (2..=u32::MAX).map(|number| {
@@ -76,7 +129,7 @@ pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String
         format!("{}{suffix}", clip(&wanted, NAME_BYTES_MAX - suffix.len()).trim_end())
     });
     // There are fewer names taken than numbers.
-    numbered.into_iter().find(|name| !taken.contains(&folded(name))).unwrap_or(wanted)
+    numbered.into_iter().find(|name| is_free(name)).unwrap_or(wanted)
 }
 
 /// True if letters of several scripts stand together, other than Latin with those of East Asia,
@@ -114,6 +167,15 @@ mod tests {
         }
         assert_eq!(folded("\u{430}\u{434}\u{430}"), folded("\u{410}\u{434}\u{430}"));
         assert_ne!(folded("Ada"), folded("Adam"));
+        let numbered = |taken: &str, wanted: &str| {
+            free_name([taken].into_iter(), wanted.into()) == format!("{wanted} 2")
+        };
+        for (taken, wanted) in
+            [("Alice", "AIice"), ("AIice", "Alice"), ("ALICE", "AIice"), ("BILL", "BlLL")]
+        {
+            assert!(numbered(taken, wanted), "{wanted} beside {taken}");
+        }
+        assert!(!numbered("Alice", "Aline") && !numbered("Ada 2", "Ada"));
         let taken = ["Ada", "ADA 2"];
         assert_eq!(free_name(taken.into_iter(), "ada".into()), "ada 3");
         assert_eq!(free_name(taken.into_iter(), "Bob".into()), "Bob");
@@ -138,6 +200,23 @@ mod tests {
             ("5ystem admin", BadName::Reserved),
             ("Admin1", BadName::Reserved),
             ("the admins", BadName::Reserved),
+            ("ADMlN", BadName::Reserved),
+            ("Adm1n", BadName::Reserved),
+            ("the adm|n", BadName::Reserved),
+            ("the ad min", BadName::Reserved),
+            ("ad.min", BadName::Reserved),
+            ("_s-e r.v_e-r_", BadName::Reserved),
+            // HOST and words of Russian, in Cyrillic capitals.
+            ("\u{41d}\u{41e}\u{405}\u{422}", BadName::Reserved),
+            ("АДМИН", BadName::Reserved),
+            ("наши админы", BadName::Reserved),
+            ("1337", BadName::Number),
+            (" 7", BadName::Number),
+            ("p3", BadName::Number),
+            ("P12", BadName::Number),
+            ("#3", BadName::Number),
+            ("\u{440}3", BadName::Number),
+            ("\u{ff13}", BadName::Number),
         ] {
             assert_eq!(checked(name), Err(error), "{name}");
         }
@@ -151,6 +230,13 @@ mod tests {
             "x_X 99",
             "\u{645}\u{62d}\u{645}\u{62f}",
             "hostess",
+            "Badmington",
+            "The Ad Ministry",
+            "sad minstrel",
+            "p",
+            "p3x",
+            "q3",
+            "3 Musketeers",
             "\u{1f680} Ada",
         ] {
             assert_eq!(checked(good), Ok(good.to_owned()));
