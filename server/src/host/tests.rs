@@ -154,7 +154,7 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
         }));
     // In memory and on the disk, or in neither.
     assert_eq!(bans.len(), written.expect("it can be read") as usize, "{kicked:?}");
-    assert!(bans.iter().all(|ban| ban.subject == crate::people::Subject::Key(key)));
+    assert!(bans.iter().all(|ban| ban.subject == Subject::Key(key)));
     assert_eq!(kicked.is_ok(), bans.len() == 1, "{kicked:?}");
 }
 

@@ -119,9 +119,9 @@ fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<Str
     Ok((connection, Some(format!("the database was damaged or gone: {lost}"))))
 }
 
-/// Begins a database in place of one that failed: with what the last copy has, or with nothing.
-/// What there is of the old one is set aside. Returns also words on both. If the disk takes no new
-/// one, the old one and the copy stay as they are.
+/// Begins a database in place of one that failed, from the last copy or from nothing. The old one
+/// is set aside, as far as it is there. Returns also words on both. If the disk takes no new one,
+/// the old one and the copy stay as they are.
 pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError> {
     let failed = |source| OpenError::Aside { file: file.to_owned(), source };
     if let Some(directory) = file.parent() {
