@@ -91,3 +91,8 @@ impl Sentence {
         }
     }
 }
+
+/// True of a text of digits alone, by which hosts mean the number of a ban or a mute.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -11,7 +11,7 @@ use ureq::http::{Method, Request};
 
 use super::args::Player;
 use super::{Ctl, TOKEN_VARIABLE, print};
-use crate::people::Role;
+use crate::people::{self, Role};
 
 /// Longest time for an answer, more than the server takes for one.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -35,6 +35,17 @@ pub(super) fn escaped(text: &str) -> String {
 pub(super) fn known_role(role: &str) -> Result<Role> {
     Role::parse(role)
         .ok_or_else(|| anyhow!("{role:?} is no role; those are viewer, moderator, admin and none"))
+}
+
+/// True if a text means a ban or a mute: by its number, or by its subject or the player's name, if
+/// it is no number.
+fn is_meant(it: &Value, text: &str) -> bool {
+    if people::is_number(text) {
+        return it["id"].as_i64().map(Ok) == Some(text.parse());
+    }
+    let same =
+        |field: &str| it[field].as_str().is_some_and(|value| value.eq_ignore_ascii_case(text));
+    same("subject") || same("name")
 }
 
 /// A client of the interface.
@@ -91,13 +102,7 @@ impl Client {
     pub(super) fn lift(&self, path: &str, text: &str) -> Result<Value> {
         let all = self.call(Method::GET, path, None)?;
         let all = all.as_array().cloned().unwrap_or_default();
-        let is_meant = |it: &&Value| {
-            let same = |field: &str| {
-                it[field].as_str().is_some_and(|value| value.eq_ignore_ascii_case(text))
-            };
-            it["id"].as_i64().map(Ok) == Some(text.parse()) || same("subject") || same("name")
-        };
-        let found: Vec<_> = all.iter().filter(is_meant).collect();
+        let found: Vec<_> = all.iter().filter(|it| is_meant(it, text)).collect();
         if found.is_empty() {
             bail!("nothing there is about {text:?}; the list has all, with their numbers");
         }
@@ -172,5 +177,19 @@ impl Client {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_means_the_ban_of_that_number_alone() {
+        let ban = json!({ "id": 1, "subject": "192.0.2.7", "name": "Ada" });
+        let of_one = json!({ "id": 2, "subject": "192.0.2.8", "name": "1" });
+        assert!(is_meant(&ban, "1") && !is_meant(&of_one, "1"));
+        assert!(is_meant(&of_one, "2") && is_meant(&of_one, "192.0.2.8"));
+        assert!(is_meant(&ban, "ada") && !is_meant(&ban, "99999999999999999999"));
     }
 }

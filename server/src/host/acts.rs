@@ -8,7 +8,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::server::OrderError;
 
 use super::{ActError, Host, Person, done};
-use crate::people::{Act, Right, Role, Sentence, Subject, parse_span, span_text};
+use crate::people::{Act, Right, Role, Sentence, Subject, is_number, parse_span, span_text};
 use crate::store::{Change, Written};
 
 /// Longest ban that a moderator may make, in seconds.
@@ -330,13 +330,16 @@ impl Host {
         Ok(done(format!("{whom} is {verb} no more"), written))
     }
 
-    /// Numbers of the bans or mutes that a text means: a number, a subject, or a player's name.
+    /// Numbers of the bans or mutes that a text means: a number, and of no number a subject or a
+    /// player's name.
     pub fn find_sentences(&self, act: Act, text: &str) -> Result<Vec<i64>, ActError> {
         let all = self.book.sentences(act, Clock::unix_secs());
-        let is_meant = |it: &&Sentence| {
-            Ok(it.id) == text.parse()
-                || it.subject.to_string() == text
-                || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
+        let is_meant = |it: &&Sentence| match is_number(text) {
+            true => Ok(it.id) == text.parse(),
+            false => {
+                it.subject.to_string() == text
+                    || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
+            }
         };
         let found: Vec<_> = all.iter().filter(is_meant).map(|it| it.id).collect();
         if found.is_empty() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use phaselock::wire::disconnect::Code;
 
 use super::{ActError, BanRequest, DrainRequest, Host, Whom};
-use crate::people::{Act, Right, Role, Rules, parse_key};
+use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
 use crate::store::{audit_of, results_of};
 use crate::tests::{Served, author, serve};
 
@@ -154,7 +154,7 @@ fn a_ban_by_kick_holds_also_if_the_player_has_just_gone() {
         }));
     // In memory and on the disk, or in neither.
     assert_eq!(bans.len(), written.expect("it can be read") as usize, "{kicked:?}");
-    assert!(bans.iter().all(|ban| ban.subject == crate::people::Subject::Key(key)));
+    assert!(bans.iter().all(|ban| ban.subject == Subject::Key(key)));
     assert_eq!(kicked.is_ok(), bans.len() == 1, "{kicked:?}");
 }
 
@@ -266,7 +266,15 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
     let mut bob = served.join("Bob");
     bob.say("first");
     bob.hear("spam");
-    let mute = host.book.sentences(Act::Mute, 0)[0].id;
+    let first = host.book.sentences(Act::Mute, 0).remove(0);
+    let mute = first.id;
+    // A number is never a name, though a database may have such names.
+    let subject = Subject::parse("address", "192.0.2.9").expect("an address");
+    let other = Sentence { id: 0, subject, name: Some(mute.to_string()), ..first };
+    let (other, _) = host.book.add(other).expect("there is room");
+    for (text, found) in [(mute.to_string(), mute), ("192.0.2.9".into(), other.id)] {
+        assert_eq!(host.find_sentences(Act::Mute, &text).ok(), Some(vec![found]), "{text}");
+    }
     served.wait(host.lift(&admin, Act::Mute, mute)).expect("it is there");
     bob.say("second");
     ada.hear("Bob: second");
