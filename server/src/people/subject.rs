@@ -18,7 +18,10 @@ pub enum BadSubject {
     #[error("a network is an address and a length, such as 192.0.2.0/24 or 2001:db8::/48")]
     Network,
     /// Too many addresses.
-    #[error("a network of IPv4 has a length from 8 to 32, and one of IPv6 from 16 to 128")]
+    #[error(
+        "a network of IPv4 has a length from 8 to 32 (from 104 to 128 behind ::ffff:), and one of \
+         IPv6 from 16 to 128"
+    )]
     Length,
 }
 
@@ -29,8 +32,16 @@ pub struct Network {
     len: u8,
 }
 
+/// Bits before an address of IPv4 in the form of IPv6, `::ffff:192.0.2.7` (RFC 4291, 2.5.5.2).
+const MAPPED_BITS: u8 = 96;
+
 impl Network {
+    /// A network of that length. One of IPv4 in the form of IPv6, in which addresses are never
+    /// compared, is that of IPv4.
     fn new(address: IpAddr, len: u8) -> Result<Self, BadSubject> {
+        let canonical = address.to_canonical();
+        let mapped = if canonical == address { 0 } else { MAPPED_BITS };
+        let (address, len) = (canonical, len.checked_sub(mapped).ok_or(BadSubject::Length)?);
         let range = match address {
             IpAddr::V4(_) => 8..=32,
             IpAddr::V6(_) => 16..=128,
@@ -162,6 +173,8 @@ mod tests {
             ("address", "::ffff:192.0.2.7", "192.0.2.7"),
             ("address", "2001:db8::7", "2001:db8::/64"),
             ("network", "192.0.2.7/24", "192.0.2.0/24"),
+            ("network", "::ffff:127.0.0.0/104", "127.0.0.0/8"),
+            ("network", "::ffff:192.0.2.7/128", "192.0.2.7/32"),
             ("network", "2001:db8::7/128", "2001:db8::7/128"),
             ("network", "2001:db8:1:2:3::/56", "2001:db8:1::/56"),
         ] {
@@ -177,6 +190,9 @@ mod tests {
             ("network", "0.0.0.0/0", BadSubject::Length),
             ("network", "192.0.2.7/33", BadSubject::Length),
             ("network", "::/8", BadSubject::Length),
+            ("network", "::ffff:127.0.0.0/103", BadSubject::Length),
+            ("network", "::ffff:127.0.0.0/24", BadSubject::Length),
+            ("network", "::ffff:127.0.0.0/129", BadSubject::Length),
         ] {
             assert_eq!(Subject::parse(kind, text), Err(error), "{text}");
         }
@@ -189,6 +205,7 @@ mod tests {
             subject.is_about(None, address.parse().ok())
         };
         assert!(about("192.0.2.0/24", "192.0.2.255") && about("192.0.2.0/24", "::ffff:192.0.2.1"));
+        assert!(about("::ffff:127.0.0.0/104", "127.1.2.3"));
         assert!(!about("192.0.2.0/24", "192.0.3.1") && !about("192.0.2.0/24", "2001:db8::1"));
         assert!(about("2001:db8::/32", "2001:db8:9::1") && !about("2001:db8::/32", "2001:db9::"));
         let home = Subject::of_address("2001:db8::1:2:3:4".parse().expect("an address"));
