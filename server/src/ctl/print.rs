@@ -28,7 +28,7 @@ type Column = (&'static str, fn(&Value) -> String);
 /// The answer as text.
 pub(super) fn text(value: &Value, shape: Shape) -> String {
     let text = match shape {
-        Shape::Done => plain(&value["done"]),
+        Shape::Done => sentences(&value["done"]),
         Shape::Token => plain(&value["token"]),
         Shape::Status => status(value),
         Shape::Reload => reload(value),
@@ -195,6 +195,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
+/// Sentences, each on a line of its own.
+fn sentences(value: &Value) -> String {
+    let text = value.as_str().unwrap_or_default();
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
 fn millis(value: &Value) -> String {
     value.as_f64().map_or(String::new(), |ms| format!("{ms:.1} ms"))
 }
@@ -299,4 +305,24 @@ fn reload(value: &Value) -> String {
     let parts = [part("changed", "in force now:"), part("needs_restart", "takes a restart:")];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "nothing has changed".into() } else { parts.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_sentence_has_its_line() {
+        let done = json!({ "done": "Ada is banned no more\n192.0.2.7 is\u{7} banned no more" });
+        let shown = text(&done, Shape::Done);
+        assert_eq!(shown, "Ada is banned no more\n192.0.2.7 is banned no more");
+        assert_eq!(text(&json!({ "done": "it is said" }), Shape::Done), "it is said");
+        // A name is no sentence.
+        assert_eq!(
+            event("joined", &json!({ "name": "A\nda", "address": "x" })),
+            "Ada joined from x"
+        );
+    }
 }
