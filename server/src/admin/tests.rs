@@ -74,6 +74,8 @@ fn mistakes_have_a_status_and_a_sentence() {
         (&post, "/v1/say", &*long, 413),
         (&post, "/v1/say", r#"{"text":" "}"#, 400),
         (&post, "/v1/game", r#"{"game":"chess"}"#, 400),
+        (&Method::PUT, "/v1/log-level", r#"{"filter":""}"#, 400),
+        (&Method::PUT, "/v1/log-level", r#"{"filter":" "}"#, 400),
         (&delete, "/v1/bans/7", "", 404),
         (&delete, "/v1/bans/first", "", 400),
         (&delete, "/v1/mutes/99999999999999999999", "", 400),

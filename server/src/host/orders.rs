@@ -171,6 +171,10 @@ impl Host {
     /// Has other lines logged.
     pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
+        if filter.trim().is_empty() {
+            let text = "state what the log has, such as info; off has nothing logged";
+            return Err(ActError::Bad(text.into()));
+        }
         self.log.set_filter(filter).map_err(|error| ActError::Bad(error.to_string()))?;
         let written = self
             .record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new())?
