@@ -2,7 +2,8 @@
 //! description, a stream of events, metrics, and the page.
 //!
 //! Everything below `/v1` needs a token; connections are bounded in number, each request in size
-//! and time.
+//! and time. Requests for names with a dot are refused, so that no page of elsewhere reads anything
+//! by a name of its own that it turns to this machine's address.
 
 mod auth;
 mod connections;
@@ -13,11 +14,13 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
@@ -101,6 +104,7 @@ pub fn router(host: Arc<Host>) -> Router {
             answer(StatusCode::METHOD_NOT_ALLOWED, text)
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(middleware::from_fn(near))
         .layer(middleware::map_response(sealed))
         .with_state(host)
 }
@@ -116,6 +120,29 @@ pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
 async fn page() -> Response {
     let policy = HeaderValue::from_static(PAGE_POLICY);
     ([(header::CONTENT_SECURITY_POLICY, policy)], Html(PAGE)).into_response()
+}
+
+/// Refuses requests for hosts of other names than this machine and its neighbours have.
+async fn near(request: axum::extract::Request, next: middleware::Next) -> Response {
+    let mut hosts = request.headers().get_all(header::HOST).iter().peekable();
+    let is_named = hosts.peek().is_some() || request.version() < Version::HTTP_11;
+    let is_near = hosts.all(|host| host.to_str().is_ok_and(is_near_name))
+        && request.uri().authority().is_none_or(|it| is_near_name(it.as_str()));
+    if is_named && is_near {
+        return next.run(request).await;
+    }
+    let text =
+        "this host is not known here; ask for an address, localhost, or a name without a dot";
+    answer(StatusCode::MISDIRECTED_REQUEST, text)
+}
+
+/// True of an address and of a name without a dot, such as `localhost` or a container's, with or
+/// without a port.
+fn is_near_name(host: &str) -> bool {
+    let Ok(host) = host.parse::<Authority>() else { return false };
+    let name = host.host();
+    let bare = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
+    bare.parse::<IpAddr>().is_ok() || !bare.is_empty() && !bare.contains('.')
 }
 
 /// Tells browsers to guess no types, to keep nothing, and to tell nobody where they were.

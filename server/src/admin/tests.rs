@@ -299,6 +299,59 @@ fn the_page_comes_with_its_policy_and_nothing_is_kept() {
 }
 
 #[test]
+fn hosts_of_elsewhere_are_misdirected() {
+    let served = serve(&[]);
+    let ask = |target: &str, version: &str, hosts: &[&str]| {
+        let mut stream = TcpStream::connect(served.admin).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let hosts: String = hosts.iter().map(|host| format!("Host: {host}\r\n")).collect();
+        let request = format!("GET {target} HTTP/{version}\r\n{hosts}Connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it takes it");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer
+    };
+    let status = |answer: &str| answer.split(' ').nth(1).map(str::to_owned).unwrap_or_default();
+    for near in [
+        "127.0.0.1",
+        "127.0.0.1:4434",
+        "192.0.2.7:80",
+        "[::1]",
+        "[::1]:4434",
+        "localhost",
+        "LocalHost:4434",
+        "server:4434",
+    ] {
+        for path in ["/", "/metrics"] {
+            assert_eq!(status(&ask(path, "1.1", &[near])), "200", "{path} of {near}");
+        }
+    }
+    for far in [
+        "rebind.example",
+        "rebind.example:4434",
+        "127.0.0.1.rebind.example",
+        "localhost.rebind.example",
+        "localhost@rebind.example",
+        "localhost.",
+        "127.1",
+        "",
+        ":4434",
+    ] {
+        for path in ["/", "/metrics", "/livez", "/openapi.json", "/v1/status", "/nothing"] {
+            let answer = ask(path, "1.1", &[far]);
+            assert_eq!(status(&answer), "421", "{path} of {far}: {answer}");
+            assert!(answer.contains("a name without a dot"), "{answer}");
+            assert!(answer.contains("cache-control: no-store"), "{answer}");
+        }
+    }
+    assert_eq!(status(&ask("/", "1.0", &[])), "200");
+    assert_eq!(status(&ask("/", "1.0", &["rebind.example"])), "421");
+    assert_eq!(status(&ask("/", "1.1", &[])), "421");
+    assert_eq!(status(&ask("/", "1.1", &["localhost", "rebind.example"])), "421");
+    assert_eq!(status(&ask("http://rebind.example/", "1.1", &["localhost"])), "421");
+}
+
+#[test]
 fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
     let served = serve(&[]);
     let _ada = served.join("Ada");
