@@ -97,7 +97,7 @@ fn a_journal_that_is_none_holds_up_no_copy_for_ever() {
     let held = connection.execute_batch("BEGIN; SELECT * FROM audit");
     held.expect("it reads");
     fs::copy(&file, files::with_end(&file, "-journal")).expect("it can be written");
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let copied = files::copy(&file);
     assert!(begun.elapsed() < Duration::from_secs(30), "{copied:?}");
     connection.execute_batch("COMMIT").expect("it ends");
