@@ -56,9 +56,9 @@ fn said(room: &mut Room<Skirmish>, client: u64) -> Vec<ServerMessage> {
     said.collect()
 }
 
-/// The client sends an input packet, as one who plays does.
-fn play(room: &mut Room<Skirmish>, client: u64) {
-    let packet = InputPacket::<skirmish::Command> {
+/// An input packet, as one who plays sends.
+pub(crate) fn an_input() -> Vec<u8> {
+    write_input(&InputPacket::<skirmish::Command> {
         seq: 0,
         ack: None,
         sent: 1,
@@ -66,8 +66,11 @@ fn play(room: &mut Room<Skirmish>, client: u64) {
         epoch: 0,
         tick: 0,
         inputs: Vec::new(),
-    };
-    room.handle_datagram(LocalTime(1), ClientId(client), &write_input(&packet));
+    })
+}
+
+fn play(room: &mut Room<Skirmish>, client: u64) {
+    room.handle_datagram(LocalTime(1), ClientId(client), &an_input());
 }
 
 fn hello_of(key: u8, resume: Option<ResumeToken>) -> Vec<u8> {

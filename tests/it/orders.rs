@@ -11,9 +11,10 @@ use phaselock::server::{
 use phaselock::time::Micros;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::input::{InputPacket, write_input};
-use phaselock_games::skirmish::{self, Skirmish};
+use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, body, hello, room_config};
+
+use crate::control::an_input;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
@@ -174,19 +175,6 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     let told = lines(&mut sim, late);
     assert_eq!(told[told.len() - 3..], ["we move house".into(), stops(2), stops(1)]);
     assert!(sim.room.drained(sim.now).is_some());
-}
-
-/// An input packet, as one who plays sends.
-fn an_input() -> Vec<u8> {
-    write_input(&InputPacket::<skirmish::Command> {
-        seq: 0,
-        ack: None,
-        sent: 1,
-        echo: None,
-        epoch: 0,
-        tick: 0,
-        inputs: Vec::new(),
-    })
 }
 
 /// Says hello. Returns the code of the goodbye, if there is one.

@@ -10,7 +10,7 @@ use std::{iter, mem};
 
 use phaselock_quic::clock::Clock;
 use rusqlite::Connection;
-use rusqlite::ffi::SQLITE_CANTOPEN;
+use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CANTOPEN};
 
 use super::{Change, Common, Job, StoreError, Written, changes, files, old, open};
 
@@ -176,8 +176,11 @@ impl Keeping {
         }
         let begun = Instant::now();
         if !self.is_elsewhere() && self.is_without_journal() {
-            // What cannot be saved shows below.
-            let _ = self.renew_journal();
+            // What cannot be saved is lost with the file.
+            if let Err(error) = self.renew_journal() {
+                tracing::error!(%error, "the database's journal was removed with what it had");
+                self.identity = None;
+            }
         }
         let written = match self.is_elsewhere() {
             true => self.begin_anew("gone from its place"),
@@ -263,7 +266,10 @@ impl Keeping {
     /// Takes over from the journal, which is open still, what it has, and begins another.
     fn renew_journal(&mut self) -> rusqlite::Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        self.connection.query_row(checkpoint, [], |_| Ok(()))?;
+        let is_held: bool = self.connection.query_row(checkpoint, [], |row| row.get(0))?;
+        if is_held {
+            return Err(files::failure(SQLITE_BUSY, "another program reads it".to_owned()));
+        }
         // The file must be closed before it is opened anew.
         self.connection = Connection::open_in_memory()?;
         self.identity = None;

@@ -2,6 +2,17 @@
 
 use super::*;
 
+/// A database of a host who has decided one ban, in a directory of its own.
+fn deciding(id: i64) -> (tempfile::TempDir, Keeping) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join(FILE);
+    let (connection, _) = open::open(&file).expect("it opens");
+    let common = Arc::new(Common::default());
+    let decided: Decided = Box::new(move || vec![Change::Sentence(ban(id, None))]);
+    assert!(common.decided.set(decided).is_ok());
+    (dir, Keeping::new(connection, file, common))
+}
+
 #[tokio::test]
 async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
     // Removed with its journals, removed alone, moved, and replaced.
@@ -68,13 +79,8 @@ fn a_journal_that_is_removed_costs_nothing() {
 
 #[test]
 fn a_lost_database_has_the_history_of_the_copy_and_the_decisions_of_now() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let (dir, mut keeping) = deciding(2);
     let file = dir.path().join(FILE);
-    let (connection, _) = open::open(&file).expect("it opens");
-    let common = Arc::new(Common::default());
-    let decided: Decided = Box::new(|| vec![Change::Sentence(ban(2, None))]);
-    assert!(common.decided.set(decided).is_ok());
-    let mut keeping = Keeping::new(connection, file.clone(), common);
     let first = vec![record(1.0, Best::Least), Change::Sentence(ban(1, None))];
     keeping.write(first).expect("it takes it");
     keeping.copy();
@@ -106,13 +112,8 @@ fn a_journal_that_is_none_holds_up_no_copy_for_ever() {
 
 #[test]
 fn damage_shows_with_the_next_copy_and_costs_no_decision() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let (dir, mut keeping) = deciding(1);
     let file = dir.path().join(FILE);
-    let (connection, _) = open::open(&file).expect("it opens");
-    let common = Arc::new(Common::default());
-    let decided: Decided = Box::new(|| vec![Change::Sentence(ban(1, None))]);
-    assert!(common.decided.set(decided).is_ok());
-    let mut keeping = Keeping::new(connection, file.clone(), common);
     keeping.write(vec![Change::Sentence(ban(1, None))]).expect("it takes it");
     keeping.copy();
     assert_eq!(keeping.common.health().problem, None);
