@@ -52,6 +52,7 @@ mod screenshot;
 
 pub mod view;
 mod visit;
+pub mod words;
 
 use std::process::ExitCode;
 

@@ -18,3 +18,4 @@ pub use super::particles::{Fading, Particles, Trail};
 pub use super::rig::{Rig, Shot, ease};
 pub use super::scoreboard::{Board, name_tag};
 pub use super::view::{Frame, GameView, KEYS_OF_ALL, Scene};
+pub use super::words::{fill, tr};
