@@ -21,9 +21,10 @@ use super::actions;
 use super::args::{Args, Start};
 use super::controls::Controls;
 use super::focus::Focus;
+use super::gamepad::Gamepads;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
-use super::pacing::{self, Pacer};
+use super::pacing::{self, Pacer, Presence};
 use super::rig;
 use super::screenshot::Screenshot;
 use super::settings::Store;
@@ -31,7 +32,7 @@ use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
-use super::{background, display, palette, sight};
+use super::{background, display, navigate, palette, sight};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
@@ -96,6 +97,7 @@ struct App {
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
+    gamepads: Gamepads,
     /// Size of letters as they are shown.
     text_scale: f64,
     pacer: Pacer,
@@ -126,6 +128,7 @@ impl App {
             in_lab: false,
             controls: Controls::default(),
             screen: None,
+            gamepads: Gamepads::start(),
             text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
@@ -152,7 +155,7 @@ impl App {
             last = frame_began;
             self.store.poll(began.elapsed());
             let mut quit = is_quit_requested();
-            quit |= self.frame(secs).is_break();
+            quit |= self.frame(secs, presence).is_break();
             let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
@@ -200,11 +203,14 @@ impl App {
         }
     }
 
-    fn frame(&mut self, secs: f32) -> ControlFlow<()> {
+    fn frame(&mut self, secs: f32, presence: Presence) -> ControlFlow<()> {
         let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
         let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
         self.controls.bind(game, own, &self.store.settings.controls);
-        self.controls.gather(pixels_per_point, Default::default());
+        let pad = self.gamepads.take(f32::from(self.store.settings.gamepad.dead_zone) / 100.0);
+        // The window in front has the gamepad.
+        let has_pad = presence == Presence::Foreground;
+        self.controls.gather(pixels_per_point, if has_pad { pad } else { Default::default() });
         self.take_display();
         // While the settings are open, keys are theirs.
         let wanted = self.controls.clone();
@@ -223,9 +229,14 @@ impl App {
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
         let covered = self.screen.is_some();
+        let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
+        let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
             turn_wheel(ctx);
+            if !in_game && !screen_waits {
+                navigate::follow(ctx, &wanted);
+            }
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
@@ -238,7 +249,7 @@ impl App {
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
             if let Some(screen) = &mut self.screen
-                && screen.draw(ctx, &mut self.store, &self.views, &wanted)
+                && screen.draw(ctx, &mut self.store, &self.views, &wanted, &self.gamepads)
             {
                 self.screen = None;
                 self.menu.take_name(&self.store.settings);

@@ -335,6 +335,11 @@ impl Visit {
         }
     }
 
+    /// True while the pause is shown.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
     /// Name and actions of the game.
     pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
