@@ -23,6 +23,7 @@ use super::controls::Controls;
 use super::focus::Focus;
 use super::gamepad::Gamepads;
 use super::lab::{Begin, Lab};
+use super::languages::Languages;
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
 use super::rig;
@@ -98,6 +99,7 @@ struct App {
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
     gamepads: Gamepads,
+    languages: Languages,
     /// Size of letters as they are shown.
     text_scale: f64,
     pacer: Pacer,
@@ -129,6 +131,7 @@ impl App {
             controls: Controls::default(),
             screen: None,
             gamepads: Gamepads::start(),
+            languages: Languages::default(),
             text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
@@ -219,6 +222,10 @@ impl App {
         }
         if let Some(visit) = &mut self.visit {
             let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
+            if *last != panels {
+                *last = panels.into_iter().map(str::to_owned).collect();
+            }
             self.follow(next);
         }
 
@@ -249,7 +256,14 @@ impl App {
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
             if let Some(screen) = &mut self.screen
-                && screen.draw(ctx, &mut self.store, &self.views, &wanted, &self.gamepads)
+                && screen.draw(
+                    ctx,
+                    &mut self.store,
+                    &self.views,
+                    &wanted,
+                    &self.gamepads,
+                    &self.languages,
+                )
             {
                 self.screen = None;
                 self.menu.take_name(&self.store.settings);
@@ -292,7 +306,14 @@ impl App {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
         }
-        let display = &self.store.settings.display;
+        let folder = self.store.languages();
+        let display = &mut self.store.settings.display;
+        self.languages.follow(&display.language, folder.as_deref());
+        let (width, height) = screen_size();
+        if !self.fullscreen && self.args.options.window.is_none() {
+            let side = |pixels: f32| (pixels / display::points()) as u16;
+            display.window_size.follow(side(width), side(height));
+        }
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
@@ -319,7 +340,8 @@ impl App {
 
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
         let (views, setup) = (&self.views, &self.args.options.setup);
-        visit::VisitConfig { name, clock: self.clock, views, setup }
+        let panels = &self.store.settings.last.panels;
+        visit::VisitConfig { name, clock: self.clock, views, setup, panels }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

@@ -42,6 +42,7 @@ mod focus;
 mod gamepad;
 mod graph;
 mod lab;
+mod languages;
 mod menu;
 mod meter;
 mod navigate;

@@ -35,7 +35,7 @@ pub(crate) fn follow(ctx: &Context, controls: &Controls) {
     }
 }
 
-/// What can be pressed, on the uppermost layer that has anything.
+/// Widgets that can be pressed, on the uppermost layer that has anything.
 fn widgets(ctx: &Context) -> Vec<(Id, Rect)> {
     let layers: Vec<_> = ctx.memory(|memory| memory.layer_ids().collect());
     ctx.viewport(|viewport| {

@@ -42,7 +42,7 @@ pub(super) trait Ports: Send + 'static {
     fn look(&mut self, open: &[PathBuf]) -> (Vec<(PathBuf, Self::Device)>, bool);
 }
 
-/// What thread and frame share.
+/// State that thread and frame share.
 #[derive(Debug, Default)]
 struct Shared {
     dead_zone: f32,
@@ -110,7 +110,7 @@ impl Gamepads {
         std::mem::replace(&mut shared.peak, now)
     }
 
-    /// A sentence about the gamepads for the player.
+    /// Number of gamepads, and true if there is one that may not be read.
     pub(crate) fn state(&self) -> (usize, bool) {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         (shared.devices, shared.forbidden)

@@ -2,6 +2,7 @@
 
 mod bindings;
 
+use std::path::Path;
 use std::time::Duration;
 
 use egui_macroquad::egui::{
@@ -11,12 +12,13 @@ use egui_macroquad::egui::{
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
 
-use super::values::{FrameCap, Palette};
+use super::values::{FrameCap, Language, Palette};
 use super::{Settings, Store};
 use crate::args::default_name;
 use crate::bindings::Pad;
 use crate::controls::Controls;
 use crate::gamepad::{Gamepads, Rumble};
+use crate::languages::{self, Languages};
 use crate::menu::{action, card_frame};
 use crate::paint::fade;
 use crate::view::Views;
@@ -38,10 +40,12 @@ enum Tab {
     Controls,
     Sound,
     Display,
+    Language,
 }
 
 impl Tab {
-    const ALL: [Self; 4] = [Self::Player, Self::Controls, Self::Sound, Self::Display];
+    const ALL: [Self; 5] =
+        [Self::Player, Self::Controls, Self::Sound, Self::Display, Self::Language];
 
     fn title(self) -> &'static str {
         match self {
@@ -49,6 +53,7 @@ impl Tab {
             Self::Controls => tr("Controls"),
             Self::Sound => tr("Sound"),
             Self::Display => tr("Display"),
+            Self::Language => tr("Language"),
         }
     }
 }
@@ -76,6 +81,7 @@ impl Screen {
         views: &Views,
         controls: &Controls,
         gamepads: &Gamepads,
+        languages: &Languages,
     ) -> bool {
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("settings veil")));
         veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.7));
@@ -94,12 +100,13 @@ impl Screen {
                         ui.selectable_value(&mut self.tab, tab, title);
                     }
                 });
-                for problem in store.problems() {
+                for problem in store.problems().iter().map(|it| &**it).chain(languages.problem()) {
                     ui.label(RichText::new(problem).size(13.0).color(palette::WARN));
                 }
                 ui.separator();
                 let scroll = ScrollArea::vertical().max_height(SIZE.1).min_scrolled_height(SIZE.1);
                 scroll.auto_shrink(false).show(ui, |ui| {
+                    let folder = store.languages();
                     let settings = &mut store.settings;
                     match self.tab {
                         Tab::Player => self.player(ui, settings),
@@ -109,6 +116,7 @@ impl Screen {
                         }
                         Tab::Sound => sound(ui, settings),
                         Tab::Display => display(ui, settings),
+                        Tab::Language => language(ui, settings, folder.as_deref()),
                     }
                 });
                 done |= action(ui, tr("Done"), true).clicked();
@@ -218,6 +226,23 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     });
     switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
     note(ui, tr("Vsync counts from the next start."));
+}
+
+fn language(ui: &mut Ui, settings: &mut Settings, folder: Option<&Path>) {
+    let chosen = &mut settings.display.language;
+    ui.selectable_value(chosen, Language::System, tr("The system's"));
+    for code in languages::offered(folder) {
+        let title = match &*code {
+            "en" => "English",
+            "de" => "Deutsch",
+            code => code,
+        };
+        ui.selectable_value(chosen, Language::Code(code.clone()), title);
+    }
+    if let Some(folder) = folder {
+        let folder = folder.display().to_string();
+        note(ui, &fill("Further languages are files in {folder}.", &[("folder", &folder)]));
+    }
 }
 
 /// A label and what belongs to it.
