@@ -1,7 +1,8 @@
 //! Phaselock's client in a window: a menu, and visits to servers.
 //!
 //! ```text
-//! run -> args -> display -> app -+-> menu
+//! run -> args -> display -> app -+-> settings
+//!                                +-> menu
 //!                                +-> lab
 //!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
 //!                                           +-> play (the picture) -> GameView, one per game
@@ -25,9 +26,11 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+pub mod actions;
 mod app;
 mod args;
 mod background;
+pub mod bindings;
 pub mod brush;
 pub mod camera;
 mod chat;
@@ -49,7 +52,7 @@ mod presentation;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
-
+mod settings;
 pub mod view;
 mod visit;
 pub mod words;
