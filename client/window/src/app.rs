@@ -22,6 +22,7 @@ use super::args::{Args, Start};
 use super::controls::Controls;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
+use super::renderer::Renderer;
 use super::screenshot::Screenshot;
 use super::settings::Store;
 use super::settings::values::WindowSize;
@@ -67,7 +68,7 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: platform.clone(),
+        platform,
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
@@ -93,6 +94,7 @@ struct App {
     lab: Option<Lab>,
     in_lab: bool,
     controls: Controls,
+    renderer: Renderer,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
@@ -120,6 +122,7 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
+            renderer: Renderer::new(style),
             closing: Vec::new(),
             args,
         }
@@ -127,7 +130,6 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
@@ -196,8 +198,7 @@ impl App {
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
@@ -205,7 +206,6 @@ impl App {
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
         });
-        egui_macroquad::draw();
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }

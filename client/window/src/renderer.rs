@@ -195,7 +195,9 @@ impl Device {
         let [width, height] = delta.image.size().map(|size| size as u32);
         let bytes: Vec<u8> = match &delta.image {
             ImageData::Color(image) => image.pixels.iter().flat_map(|it| it.to_array()).collect(),
-            ImageData::Font(image) => image.srgba_pixels(None).flat_map(|it| it.to_array()).collect(),
+            ImageData::Font(image) => {
+                image.srgba_pixels(None).flat_map(|it| it.to_array()).collect()
+            }
         };
         if let Some([x, y]) = delta.pos {
             if let Some(texture) = self.textures.get(&id) {

@@ -7,6 +7,7 @@ use egui_macroquad::egui::epaint::{ClippedPrimitive, Primitive};
 use egui_macroquad::egui::{Context, FullOutput, LayerId, Pos2, RawInput, Rect, pos2, vec2};
 use phaselock::client::Picture;
 use phaselock::link::LinkConfig;
+use phaselock_client::controls::Controls;
 use phaselock_client::view::{Frame, GameView, Scene};
 use phaselock_testing::Sim;
 
@@ -19,6 +20,7 @@ pub(crate) struct Stage<V: GameView> {
     client: usize,
     picture: Rc<RefCell<Option<Picture<V::Game>>>>,
     view: V,
+    controls: Controls,
     ctx: Context,
     /// Size of the window in points.
     size: (f32, f32),
@@ -35,8 +37,8 @@ impl<V: GameView> Stage<V> {
         let picture = Rc::new(RefCell::new(None));
         sim.clients[client].screen = Some(picture.clone());
         let ctx = Context::default();
-        let view = V::default();
-        Self { sim, client, picture, view, ctx, size, age_secs: 0.0 }
+        let (view, controls) = (V::default(), Controls::default());
+        Self { sim, client, picture, view, controls, ctx, size, age_secs: 0.0 }
     }
 
     /// Lets a frame's time pass, and draws what is shown then; none before the game is joined.
@@ -64,6 +66,7 @@ impl<V: GameView> Stage<V> {
                 scores: false,
                 crowded: false,
                 marks: false,
+                controls: &self.controls,
             };
             view.draw(&Scene {
                 picture,
