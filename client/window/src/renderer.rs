@@ -78,6 +78,11 @@ impl Renderer {
         Self { ctx }
     }
 
+    /// The window's egui.
+    pub(crate) fn context(&self) -> &Context {
+        &self.ctx
+    }
+
     /// Runs a frame of the user interface, and paints it.
     pub(crate) fn frame(&self, pixels_per_point: f32, mut ui: impl FnMut(&Context)) {
         egui_macroquad::ui(|outer| {

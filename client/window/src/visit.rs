@@ -74,6 +74,8 @@ pub(crate) struct VisitConfig<'a> {
 pub(crate) enum Next {
     Stay,
     Leave,
+    /// The player wants to change settings; the visit goes on.
+    Settings,
     Ended(String),
 }
 
@@ -246,7 +248,13 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        covered: bool,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -312,7 +320,7 @@ impl Visit {
         {
             self.chat.add(None, format!("Not sent: {error}."), now);
         }
-        if !self.paused {
+        if !self.paused || covered {
             return Next::Stay;
         }
         match overlay::pause(ctx, &self.title, &controls.hints()) {
@@ -321,6 +329,7 @@ impl Visit {
                 controls.rest();
                 Next::Stay
             }
+            Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }

@@ -9,7 +9,10 @@
 //! triangles in the window, overlaps counted each time: without a graphics card it decides what a
 //! frame costs. Under `valgrind` the instructions of drawing and tessellating are counted too.
 
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+
 mod stage;
+
 #[allow(dead_code, unused_imports, reason = "the program's main uses the rest")]
 #[path = "../../src/views/mod.rs"]
 mod views;
