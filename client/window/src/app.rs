@@ -26,6 +26,7 @@ use super::lab::{Begin, Lab};
 use super::languages::Languages;
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
+use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
 use super::settings::Store;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: platform.clone(),
+        platform,
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
@@ -95,6 +96,7 @@ struct App {
     lab: Option<Lab>,
     in_lab: bool,
     controls: Controls,
+    renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
@@ -129,6 +131,7 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
+            renderer: Renderer::new(style),
             screen: None,
             gamepads: Gamepads::start(),
             languages: Languages::default(),
@@ -141,7 +144,6 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
@@ -238,8 +240,7 @@ impl App {
         let covered = self.screen.is_some();
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
             if !in_game && !screen_waits {
                 navigate::follow(ctx, &wanted);
@@ -270,7 +271,6 @@ impl App {
             }
             sight::apply(ctx, colors);
         });
-        egui_macroquad::draw();
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
@@ -317,7 +317,7 @@ impl App {
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
-            egui_macroquad::cfg(|ctx| scale_letters(ctx, self.text_scale as f32));
+            scale_letters(self.renderer.context(), self.text_scale as f32);
         }
     }
 
