@@ -214,7 +214,7 @@ fn of_clients() -> Vec<String> {
     option[at] = 2;
     let cases = vec![
         ("nothing", Vec::new()),
-        ("a kind that is not known", vec![4]),
+        ("a kind that is not known", vec![5]),
         ("a kind of too many bytes", vec![0x81, 0x80, 0x80, 0x80, 0x80, 0]),
         ("a query that goes on", vec![1, 0]),
         ("a hello without its last three bytes", good[..good.len() - 3].to_vec()),
@@ -267,7 +267,7 @@ fn of_servers() -> Vec<String> {
     let good = welcomed(welcome());
     let cases = vec![
         ("nothing", Vec::new()),
-        ("a kind that is not known", vec![9, 1, 2]),
+        ("a kind that is not known", vec![10, 1, 2]),
         ("a goodbye without its options", vec![0, 4, 0]),
         ("a goodbye's code of 17 bits", vec![0, 0x80, 0x80, 4, 0, 0, 0]),
         ("a goodbye's text of 257 bytes", goodbye(text(TEXT_BYTES_MAX + 1), None)),

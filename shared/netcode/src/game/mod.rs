@@ -13,6 +13,7 @@
 mod inputs;
 mod outbox;
 mod request;
+mod rounds;
 mod rules;
 mod terms;
 
@@ -20,6 +21,7 @@ pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
+pub use rounds::{Place, PlaceOf, PutOn, RoundClock, RoundPart, Sides};
 pub use rules::{
     Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World,
     new_bot,

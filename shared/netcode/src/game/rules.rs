@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
+use super::rounds::{RoundClock, Sides};
 use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
@@ -197,6 +198,13 @@ pub struct Kit<G: Game> {
     /// Rounds played to their ends; a host's rotation goes on by it. Always 0, the default, goes on
     /// for ever.
     pub rounds_played: fn(&World<G>) -> u32,
+    /// The round's clock. None, the default, for a game whose rounds have no parts: then nobody can
+    /// be ready, and there is no time to extend.
+    pub clock: fn(&World<G>) -> Option<RoundClock>,
+    /// Has the present part of the round end in so many ticks. By default nothing happens.
+    pub set_ticks_left: fn(&mut World<G>, u64),
+    /// Sides that players choose among. None by default.
+    pub sides: Sides<G>,
     /// Presentation of a kind, an index into [`Entity::KINDS`], to others than the owner. Linear by
     /// default.
     pub presentation: fn(kind: u8) -> Choice,
@@ -222,6 +230,9 @@ impl<G: Game> Kit<G> {
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
+        clock: |_| None,
+        set_ticks_left: |_, _| {},
+        sides: Sides::NONE,
         presentation: |_| Choice::Linear,
         sending: |_| SendRule::Every,
         coding: Coding::GENERAL,

@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod any;
+mod assembly;
 mod broadcast;
 mod bucket;
 mod changes;
@@ -21,6 +22,7 @@ mod room;
 mod rotation;
 mod seating;
 mod view;
+mod votes;
 mod workers;
 
 pub use any::AnyRoom;
