@@ -44,6 +44,7 @@ mod overlay;
 pub mod paint;
 pub mod palette;
 pub mod particles;
+mod people;
 mod play;
 pub mod prelude;
 mod presentation;

@@ -52,6 +52,8 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    /// The card of votes, sides and readiness.
+    People,
     Leave,
 }
 
@@ -237,6 +239,9 @@ pub(crate) fn pause(
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                if action(ui, tr("Round and votes"), false).clicked() {
+                    choice = Some(Choice::People);
                 }
                 if action(ui, &format!("Leave {title}"), false).clicked() {
                     choice = Some(Choice::Leave);
