@@ -3,12 +3,12 @@
 use egui_macroquad::egui::{
     Align2, Area, Context, Id, Order, Painter, RichText, ScrollArea, Ui, pos2, vec2,
 };
-use macroquad::input::is_key_pressed;
 use phaselock::client::{Common, Session};
 use phaselock::time::LocalTime;
 use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
-use super::controls::KeyCode;
+use super::actions;
+use super::controls::Controls;
 use super::menu::{action, card_frame};
 use super::paint::{fade, panel, text};
 use super::palette;
@@ -67,20 +67,21 @@ pub(crate) fn ended(motion: &Motion, outcome: Outcome, common: &Common, views: &
 
 impl People {
     /// Takes the keys of this frame.
-    pub(crate) fn take_keys(&mut self, session: &Session) {
+    pub(crate) fn take_keys(&mut self, session: &Session, controls: &Controls) {
         let Some(common) = session.client().map(|client| client.common()) else { return };
         match common.poll() {
             None => self.voice = None,
             Some(_) => {
-                for (key, ballot) in [(KeyCode::F1, Ballot::Yes), (KeyCode::F2, Ballot::No)] {
-                    if is_key_pressed(key) {
+                let voices = [(&actions::VOTE_YES, Ballot::Yes), (&actions::VOTE_NO, Ballot::No)];
+                for (action, ballot) in voices {
+                    if controls.pressed(action) {
                         self.voice = Some(ballot);
                         self.asked.push(RoundRequest::Vote(ballot));
                     }
                 }
             }
         }
-        if is_key_pressed(KeyCode::F7) && common.house().ready != ReadyUp::Off {
+        if controls.pressed(&actions::READY) && common.house().ready != ReadyUp::Off {
             self.asked.push(RoundRequest::Ready(!is_ready(common)));
         }
     }
@@ -93,7 +94,14 @@ impl People {
     }
 
     /// Paints the vote that runs.
-    pub(crate) fn draw(&self, painter: &Painter, common: &Common, views: &Views, now: LocalTime) {
+    pub(crate) fn draw(
+        &self,
+        painter: &Painter,
+        common: &Common,
+        views: &Views,
+        controls: &Controls,
+        now: LocalTime,
+    ) {
         let Some((poll, ends)) = common.poll() else { return };
         let screen = painter.clip_rect();
         let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
@@ -120,11 +128,15 @@ impl People {
         let rest = text(painter, line, Align2::LEFT_TOP, &counts, 12.5, palette::TEXT_SOFT);
         let below = rest.left_bottom() + vec2(0.0, 2.0);
         let (words, color) = match self.voice {
-            None => (tr("F1: yes     F2: no"), palette::OWN),
-            Some(Ballot::Yes) => (tr("You voted yes"), palette::TEXT_FAINT),
-            Some(_) => (tr("You voted no"), palette::TEXT_FAINT),
+            None => {
+                let keys = [&actions::VOTE_YES, &actions::VOTE_NO].map(|it| controls.words(it));
+                let values = [("yes", &*keys[0]), ("no", &*keys[1])];
+                (fill("{yes}: yes     {no}: no", &values), palette::OWN)
+            }
+            Some(Ballot::Yes) => (tr("You voted yes").to_owned(), palette::TEXT_FAINT),
+            Some(_) => (tr("You voted no").to_owned(), palette::TEXT_FAINT),
         };
-        text(painter, below, Align2::LEFT_TOP, words, 12.5, color);
+        text(painter, below, Align2::LEFT_TOP, &words, 12.5, color);
         // The time that is left, as a line along the panel's foot.
         let part = (secs as f32 / 30.0).min(1.0);
         let foot = rect.left()..=rect.left() + rect.width() * part;
@@ -156,7 +168,7 @@ impl People {
         let house = common.house();
         if house.ready != ReadyUp::Off {
             let is_ready = is_ready(common);
-            let label = if is_ready { tr("Not ready after all") } else { tr("Ready (F7)") };
+            let label = if is_ready { tr("Not ready after all") } else { tr("Ready") };
             self.button(ui, label, RoundRequest::Ready(!is_ready));
         }
         for side in (0..count).filter(|side| own.is_some_and(|own| own != *side)) {
@@ -170,8 +182,8 @@ impl People {
         if let Some((poll, _)) = common.poll() {
             let what = words(&poll.motion, common, views);
             small(ui, &fill("A vote runs: {what}", &[("what", &what)]));
-            self.button(ui, tr("Vote yes (F1)"), RoundRequest::Vote(Ballot::Yes));
-            self.button(ui, tr("Vote no (F2)"), RoundRequest::Vote(Ballot::No));
+            self.button(ui, tr("Vote yes"), RoundRequest::Vote(Ballot::Yes));
+            self.button(ui, tr("Vote no"), RoundRequest::Vote(Ballot::No));
             if house.is_staff {
                 self.button(ui, tr("End the vote"), RoundRequest::Vote(Ballot::Veto));
             }
