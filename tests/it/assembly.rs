@@ -28,7 +28,9 @@ fn config(bots: u16) -> RoomConfig {
 /// A game of puck with so many bots and people, who have been there for half a minute.
 fn puck(bots: u16, people: usize) -> Sim<ShufflePuck> {
     let mut sim = Sim::<ShufflePuck>::with(config(bots));
-    (0..people).for_each(|_| drop(sim.join_bot(CABLE)));
+    for _ in 0..people {
+        sim.join_bot(CABLE);
+    }
     sim.run(31.0);
     (0..people).for_each(|client| drop(notices(&mut sim, client)));
     sim
@@ -244,7 +246,9 @@ fn requests_about_the_round_are_limited_and_what_is_off_is_refused() {
 fn a_warm_up_ends_early_when_everybody_is_ready() {
     let left = |ready: usize| {
         let mut sim = Sim::<ShufflePuck>::with(config(1));
-        (0..3).for_each(|_| drop(sim.join_bot(CABLE)));
+        for _ in 0..3 {
+            sim.join_bot(CABLE);
+        }
         sim.run(1.5);
         for client in 0..ready {
             ask(&mut sim, client, RoundRequest::Ready(true));
@@ -262,7 +266,9 @@ fn a_warm_up_ends_early_when_everybody_is_ready() {
 #[test]
 fn a_warm_up_that_waits_goes_on_when_most_are_ready_or_in_the_end() {
     let mut sim = Sim::<ShufflePuck>::with(RoomConfig { ready: ReadyUp::Wait, ..config(0) });
-    (0..3).for_each(|_| drop(sim.join_bot(CABLE)));
+    for _ in 0..3 {
+        sim.join_bot(CABLE);
+    }
     sim.run(60.0);
     assert_eq!(clock(&sim).0, RoundPart::WarmUp, "nobody is ready");
     ask(&mut sim, 0, RoundRequest::Ready(true));
@@ -307,7 +313,9 @@ fn people_go_before_bots() {
     }
     // As soon as somebody comes, not only when a round begins.
     let mut sim = Sim::<ShufflePuck>::new(2, 6);
-    (0..2).for_each(|_| drop(sim.join_bot(CABLE)));
+    for _ in 0..2 {
+        sim.join_bot(CABLE);
+    }
     sim.run(1.0);
     let places = [0, 1].map(|it| place_of(&sim.room.world().entities, player(&sim, it)));
     assert_eq!(places[0].map(|it| it.group), places[1].map(|it| it.group));

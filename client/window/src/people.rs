@@ -3,7 +3,7 @@
 use egui_macroquad::egui::{
     Align2, Area, Context, Id, Order, Painter, RichText, ScrollArea, Ui, pos2, vec2,
 };
-use phaselock::client::{Common, Session};
+use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
 use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
@@ -144,7 +144,13 @@ impl People {
     }
 
     /// Shows the card: readiness, sides, votes.
-    pub(crate) fn card(&mut self, ctx: &Context, common: &Common, views: &Views, sides: Sides) {
+    pub(crate) fn card(
+        &mut self,
+        ctx: &Context,
+        client: &dyn AnyClient,
+        views: &Views,
+        sides: Sides,
+    ) {
         Area::new(Id::new("people"))
             .order(Order::Foreground)
             .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
@@ -155,7 +161,7 @@ impl People {
                     ui.label(RichText::new(tr("Round and votes")).size(24.0));
                     let most = (ctx.screen_rect().height() - 190.0).max(80.0);
                     ScrollArea::vertical().max_height(most).show(ui, |ui| {
-                        self.offer(ui, common, views, sides);
+                        self.offer(ui, client, views, sides);
                     });
                     if action(ui, tr("Back"), true).clicked() {
                         self.is_open = false;
@@ -164,7 +170,8 @@ impl People {
             });
     }
 
-    fn offer(&mut self, ui: &mut Ui, common: &Common, views: &Views, (count, own): Sides) {
+    fn offer(&mut self, ui: &mut Ui, client: &dyn AnyClient, views: &Views, (count, own): Sides) {
+        let common = client.common();
         let house = common.house();
         if house.ready != ReadyUp::Off {
             let is_ready = is_ready(common);
@@ -189,7 +196,10 @@ impl People {
             }
             return;
         }
-        let mut motions: Vec<_> = house.games.iter().cloned().map(Motion::Game).collect();
+        let mut motions: Vec<_> = {
+            let others = house.games.iter().filter(|game| **game != client.game_name());
+            others.cloned().map(Motion::Game).collect()
+        };
         motions.push(Motion::MoreTime);
         if count > 1 {
             motions.push(Motion::Shuffle);

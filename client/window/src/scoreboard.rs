@@ -103,10 +103,11 @@ impl Board {
     }
 }
 
-/// Rows by which the table is scrolled after the keys and the wheel of this frame.
-pub(crate) fn scroll(ctx: &Context, before: usize) -> usize {
+/// Rows by which the table is scrolled after the keys of this frame, and the wheel where
+/// that is not the game's.
+pub(crate) fn scroll(ctx: &Context, before: usize, by_wheel: bool) -> usize {
     let (down, up) = ctx.input(|input| {
-        let wheel = input.raw_scroll_delta.y;
+        let wheel = if by_wheel { input.raw_scroll_delta.y } else { 0.0 };
         let key = |key| input.key_pressed(key);
         (
             usize::from(wheel < 0.0) + PAGE * usize::from(key(Key::PageDown)),

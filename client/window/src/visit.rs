@@ -278,7 +278,7 @@ impl Visit {
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
-                self.scrolled = scoreboard::scroll(ctx, self.scrolled);
+                self.scrolled = scoreboard::scroll(ctx, self.scrolled, scores);
                 let frame = Frame {
                     painter: &painter,
                     screen,
@@ -348,7 +348,7 @@ impl Visit {
             && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
         {
             let sides = play.sides(&self.driver.session);
-            self.people.card(ctx, client.common(), &self.views, sides);
+            self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
         match overlay::pause(ctx, &self.title, &controls.hints()) {
