@@ -54,6 +54,7 @@ pub(crate) enum Choice {
     Resume,
     /// The card of votes, sides and readiness.
     People,
+    Settings,
     Leave,
 }
 
@@ -238,6 +239,9 @@ pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -
                 }
                 if action(ui, tr("Round and votes"), false).clicked() {
                     choice = Some(Choice::People);
+                }
+                if action(ui, tr("Settings"), false).clicked() {
+                    choice = Some(Choice::Settings);
                 }
                 if action(ui, &format!("Leave {title}"), false).clicked() {
                     choice = Some(Choice::Leave);

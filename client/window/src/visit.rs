@@ -79,6 +79,8 @@ pub(crate) struct VisitConfig<'a> {
 pub(crate) enum Next {
     Stay,
     Leave,
+    /// The player wants to change settings; the visit goes on.
+    Settings,
     Ended(String),
 }
 
@@ -269,7 +271,13 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        covered: bool,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -340,8 +348,8 @@ impl Visit {
         {
             self.chat.add(None, format!("Not sent: {error}."), now);
         }
-        if !self.paused {
-            self.people.is_open = false;
+        self.people.is_open &= self.paused;
+        if !self.paused || covered {
             return Next::Stay;
         }
         if self.people.is_open
@@ -361,6 +369,7 @@ impl Visit {
                 self.people.is_open = true;
                 Next::Stay
             }
+            Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
