@@ -137,7 +137,7 @@ fn whoever_leaves_has_no_voice() {
     ask(&mut sim, 0, RoundRequest::Call(Motion::Shuffle));
     ask(&mut sim, 1, RoundRequest::Vote(Ballot::Yes));
     for client in [0, 1] {
-        sim.clients[client].session.leave("bored");
+        sim.room.handle_left(sim.clients[client].id, "bored");
     }
     sim.run(0.5);
     let (poll, _) = sim.clients[2].core().common().poll().expect("it runs").clone();
@@ -292,7 +292,7 @@ fn sides_are_chosen_as_long_as_they_stay_even() {
     assert_eq!(refusals(&mut sim, 0), [Refusal::Uneven]);
     assert_eq!(side(&sim, 0), from);
     let leaver = (1..4).find(|client| side(&sim, *client) != from).expect("two are");
-    sim.clients[leaver].session.leave("bored");
+    sim.room.handle_left(sim.clients[leaver].id, "bored");
     sim.run(0.5);
     ask(&mut sim, 0, RoundRequest::Side(1 - from));
     assert_eq!(side(&sim, 0), 1 - from, "there is one less now");
@@ -333,7 +333,7 @@ fn bots_make_way_where_they_only_fill_up() {
         assert_eq!(bots(&sim), left);
     }
     for (client, left) in [(0, 0), (1, 1), (2, 2)] {
-        sim.clients[client].session.leave("bored");
+        sim.room.handle_left(sim.clients[client].id, "bored");
         sim.run(0.5);
         assert_eq!(bots(&sim), left);
     }
@@ -351,15 +351,16 @@ fn everybody_is_told_everybodys_ping() {
         let pings = players.map(|player| presence[&player].ping_ms);
         assert!((18..40).contains(&pings[0]) && (198..240).contains(&pings[1]), "{pings:?}");
     }
-    // A steady ping is told once.
+    // It is no news for people.
+    drop(notices(&mut sim, near));
     let mut told = 0;
     let until = sim.now + Micros::from_ms(20_000);
     while sim.now < until {
         sim.run(0.1);
         told += notices(&mut sim, near).len();
     }
-    assert_eq!(told, 0, "it is no news for people");
-    sim.clients[far].session.leave("bored");
+    assert_eq!(told, 0);
+    sim.room.handle_left(sim.clients[far].id, "bored");
     sim.run(0.5);
     let presence = sim.clients[near].core().common().presence();
     assert!(!presence.contains_key(&players[1]));

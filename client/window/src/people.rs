@@ -21,7 +21,7 @@ const VOTE: (f32, f32) = (268.0, 84.0);
 /// Width of the card in the pause, in points.
 const CARD: f32 = 300.0;
 
-/// What the player does about the round.
+/// The player's part in the round.
 #[derive(Debug, Default)]
 pub(crate) struct People {
     /// The card in the pause is open.

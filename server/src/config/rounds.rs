@@ -61,8 +61,8 @@ pub(super) const ROUNDS: [Setting; 3] = [
 fn parse_votes(text: &OsStr) -> Result<VoteKinds, String> {
     let rule = "all, none, or some of game, kick, time and sides with commas between";
     match text.to_str().ok_or(rule)?.trim() {
-        "all" => return Ok(VoteKinds::ALL),
-        "none" => return Ok(VoteKinds::NONE),
+        "all" => Ok(VoteKinds::ALL),
+        "none" => Ok(VoteKinds::NONE),
         text => {
             let bit = |name: &str| {
                 let found = VoteKinds::NAMED.iter().find(|(it, _)| *it == name.trim());

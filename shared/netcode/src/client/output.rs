@@ -114,12 +114,12 @@ pub enum Notice {
     Called {
         /// Name of the player who called it.
         by: String,
-        /// What it is about.
+        /// Its motion.
         motion: Motion,
     },
     /// A vote is over.
     Voted {
-        /// What it was about.
+        /// Its motion.
         motion: Motion,
         /// Its end.
         outcome: Outcome,

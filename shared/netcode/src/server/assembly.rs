@@ -1,11 +1,10 @@
 //! People in a round: who is ready, who is on which side, what they vote for.
 
-use std::collections::BTreeMap;
-
 use super::bucket::RequestLimit;
 use super::control::Event;
 use super::member::Seated;
 use super::output::ClientId;
+use super::presence::is_news;
 use super::room::Room;
 use super::votes::{Caller, Running};
 use crate::game::{Game, Place, RoundPart};
@@ -22,9 +21,6 @@ use crate::wire::round::{
 pub(super) const ROUND: RequestLimit = RequestLimit { burst: 6, interval: Micros::from_ms(500) };
 /// Time between two looks at round trips. Arbitrary: a scoreboard is no stopwatch.
 const PRESENCE_INTERVAL: Micros = Micros::from_ms(2000);
-/// Changes of the round trip that are not worth a message: milliseconds, and a part of it.
-const PING_CHANGE_MS: u16 = 4;
-const PING_CHANGE_PART: u16 = 8;
 /// Time left when everybody is ready, and when most are.
 const ALL_READY: Micros = Micros::from_ms(3000);
 const MOST_READY: Micros = Micros::from_ms(10_000);
@@ -35,34 +31,8 @@ const MORE_TIME: Micros = Micros::from_ms(180_000);
 /// Time from the vote for another game to the game, so that nobody is torn out of a turn.
 const NEXT_IN: Micros = Micros::from_ms(5000);
 
-/// Knowledge of the people in a game.
-#[derive(Debug, Default)]
-pub(super) struct Assembly {
-    /// What everybody was told of everybody.
-    told: BTreeMap<PlayerId, Presence>,
-    look_at: Option<LocalTime>,
-    /// Part of the round at the last look, and since when it is held up.
-    part: Option<RoundPart>,
-    held_since: Option<LocalTime>,
-    /// The next game that people were told.
-    next: Option<String>,
-}
-
-impl Assembly {
-    /// Forgets a player.
-    pub(super) fn forget(&mut self, player: PlayerId) {
-        self.told.remove(&player);
-    }
-}
-
 fn notice(notice: RoundNotice) -> ServerMessage {
     ServerMessage::Round(notice)
-}
-
-fn is_news(told: Presence, now: Presence) -> bool {
-    let change = told.ping_ms.abs_diff(now.ping_ms);
-    let is_far = change > PING_CHANGE_MS.max(told.ping_ms / PING_CHANGE_PART);
-    is_far || Presence { ping_ms: 0, ..told } != Presence { ping_ms: 0, ..now }
 }
 
 impl<G: Game> Room<G> {

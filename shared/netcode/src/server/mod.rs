@@ -16,6 +16,7 @@ mod member;
 mod naming;
 mod output;
 mod people;
+mod presence;
 mod reception;
 mod requests;
 mod room;

@@ -30,13 +30,13 @@ use crate::wire::protocol::game_hash;
 use crate::wire::state::Codec;
 
 use super::any::AnyRoom as _;
-use super::assembly::Assembly;
 use super::config::RoomConfig;
 use super::control::Event;
 use super::interest::Interest;
 use super::member::Seated;
 use super::output::ClientId;
 use super::people::MemberStats;
+use super::presence::Assembly;
 use super::rotation::{Host, Rotation};
 
 #[derive(Debug)]

@@ -23,7 +23,7 @@ const KEYS_MAX: usize = 256;
 /// People it takes to put one out: two who are for it, beside the one.
 const KICKERS_MIN: usize = 2;
 
-/// Whoever calls a vote.
+/// A player who calls a vote.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
     pub(super) player: PlayerId,

@@ -55,7 +55,7 @@ pub enum RoundNotice {
     Poll(Poll),
     /// A vote is over.
     Voted {
-        /// What it was about.
+        /// Its motion.
         motion: Motion,
         /// Its end.
         outcome: Outcome,
@@ -136,7 +136,7 @@ pub struct Presence {
 pub struct Poll {
     /// The player who called it.
     pub by: PlayerId,
-    /// What it is about.
+    /// Its motion.
     pub motion: Motion,
     /// Voices for it.
     pub yes: u16,
@@ -151,7 +151,7 @@ pub struct Poll {
 /// End of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It is done.
+    /// The motion is carried out.
     Passed,
     /// Too few were for it.
     Failed,
