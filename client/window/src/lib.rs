@@ -52,6 +52,7 @@ mod people;
 mod play;
 pub mod prelude;
 mod presentation;
+mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
