@@ -11,6 +11,7 @@ mod clock;
 mod conditioner;
 mod control;
 mod depth;
+mod directory;
 mod documents;
 mod driver;
 mod floods;

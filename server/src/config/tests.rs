@@ -105,6 +105,8 @@ fn each_layer_can_set_everything() {
         ("greeting", "Be nice."),
         ("allow-list", keys),
         ("redirect", "Two.example.org"),
+        ("directories", "one.example.org, 192.0.2.7:9"),
+        ("announce-port", "5000"),
         ("data-dir", "some/where"),
         ("keep-days", "30"),
         ("cert-file", "a.pem"),
@@ -156,6 +158,10 @@ fn each_layer_can_set_everything() {
         keep_days: 30,
         redirect: Some("two.example.org:4433".to_owned()),
         workers: Some(3),
+        directories: ["one.example.org:4435", "192.0.2.7:9"]
+            .map(|it| it.parse().expect("an address"))
+            .into(),
+        announce_port: Some(5000),
         data_dir: "some/where".into(),
         cert_file: Some("a.pem".into()),
         key_file: Some("b.pem".into()),
@@ -244,6 +250,8 @@ fn values_at_and_beyond_their_limits() {
         ("--idle-seconds", &["0", "86400"], &["-1", "86401", ""]),
         ("--seats-per-address", &["1", "1024"], &["0", "1025"]),
         ("--redirect", &["b.example", "[::1]:7"], &["", "a b", "x:0"]),
+        ("--directories", &["b.example", "[::1]:7,::1"], &["", "a b", "x:0", "x,x", "x,"]),
+        ("--announce-port", &["1", "65535"], &["", "0", "65536"]),
         ("--admin-listen", &["off", "4434", "10.0.0.1:1"], &["", "on", "localhost:1"]),
         ("--require-identity", &["true", "false"], &["", "yes", "1"]),
         ("--log-file", &["x"], &[""]),
