@@ -33,6 +33,7 @@ pub mod query;
 pub mod server;
 mod settings;
 pub mod socket;
+pub mod survey;
 pub mod verify;
 pub mod workers;
 
