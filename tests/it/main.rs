@@ -50,6 +50,7 @@ mod storm;
 mod threads;
 mod tidy;
 mod transport;
+mod trust;
 mod vectors;
 mod wide;
 mod workers;

@@ -52,6 +52,7 @@ mod presentation;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
+mod servers;
 mod settings;
 pub mod view;
 mod visit;

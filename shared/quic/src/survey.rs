@@ -176,15 +176,17 @@ impl Survey {
         self.lan.extend(remotes);
     }
 
-    /// Asks every server that is known again.
-    pub fn refresh(&mut self) {
+    /// Asks every directory and every server that is known again.
+    pub fn refresh(&mut self, now: LocalTime) {
+        for directory in self.directories.iter_mut().filter(|it| it.remote.is_some()) {
+            directory.nonce = self.random.bits().to_le_bytes();
+            (directory.listing, directory.due) = (Listing::Asking, now);
+            (directory.after, directory.count, directory.times) = (0, 0, 0);
+        }
         self.queue = self.targets.keys().cloned().collect();
         self.asked.clear();
         for target in self.targets.values_mut() {
             target.times = 0;
-            if target.found.reply == Reply::Silent && target.remote.is_some() {
-                target.found.reply = Reply::Asking;
-            }
         }
     }
 

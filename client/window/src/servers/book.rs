@@ -88,9 +88,8 @@ impl Pages {
             };
             lines.into_iter().take(most).map(known).collect::<Result<Vec<_>, BookError>>()
         };
-        let directory = |text: String| {
-            Address::parse_directory(&text).map_err(|_| BookError::Address(text))
-        };
+        let directory =
+            |text: String| Address::parse_directory(&text).map_err(|_| BookError::Address(text));
         let directories = text.directories.into_iter().take(DIRECTORIES_MAX).map(directory);
         Ok(Self {
             directories: directories.collect::<Result<_, _>>()?,
@@ -165,9 +164,12 @@ impl Book {
         let (pages, problem) = match read {
             Ok(pages) => (pages, None),
             Err(why) => {
-                let words = "Your list of servers in {file} is not used: {why}. It is set aside \
-                             when the list changes.";
-                (Pages::default(), Some(fill(words, &[("file", &name), ("why", &why)])))
+                let problem = fill(
+                    "Your list of servers in {file} is not used: {why}. It is set aside when the \
+                     list changes.",
+                    &[("file", &name), ("why", &why)],
+                );
+                (Pages::default(), Some(problem))
             }
         };
         Self { pages, path, problem }
@@ -192,8 +194,10 @@ impl Book {
             Err(error) => {
                 change(&mut self.pages);
                 let (name, why) = (path.display().to_string(), error.to_string());
-                let words = "Your list of servers cannot be kept in {file}: {why}.";
-                self.problem = Some(fill(words, &[("file", &name), ("why", &why)]));
+                self.problem = Some(fill(
+                    "Your list of servers cannot be kept in {file}: {why}.",
+                    &[("file", &name), ("why", &why)],
+                ));
             }
         }
     }

@@ -127,8 +127,7 @@ impl Servers {
                 if self.tab == Tab::Internet {
                     self.directory_row(ui, now);
                 }
-                let shown =
-                    rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
+                let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
                 choice = choice.take().or(self.body(ui, &view, &shown));
             });
         });
@@ -159,9 +158,8 @@ impl Servers {
             }
             let back = RichText::new(tr("Back")).size(15.0);
             let refresh = RichText::new(tr("Refresh")).size(15.0);
-            let right = egui_macroquad::egui::Layout::right_to_left(
-                egui_macroquad::egui::Align::Center,
-            );
+            let right =
+                egui_macroquad::egui::Layout::right_to_left(egui_macroquad::egui::Align::Center);
             ui.with_layout(right, |ui| {
                 if ui.add(Button::new(back).min_size(vec2(72.0, 30.0))).clicked() {
                     choice = Some(Choice::Back);
@@ -257,7 +255,8 @@ impl Servers {
             });
             ui.vertical(|ui| {
                 ui.set_width(DETAILS_WIDTH);
-                let Some(row) = shown.iter().find(|row| Some(&row.address) == self.selected.as_ref())
+                let Some(row) =
+                    shown.iter().find(|row| Some(&row.address) == self.selected.as_ref())
                 else {
                     let text = tr("Choose a server to see more of it. A double click joins.");
                     ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
@@ -424,7 +423,9 @@ impl Servers {
                     "{directory} does not answer. Check its address and your connection.",
                     values,
                 ),
-                Listing::Unknown => fill("{directory} cannot be found. Check its spelling.", values),
+                Listing::Unknown => {
+                    fill("{directory} cannot be found. Check its spelling.", values)
+                }
             }
         };
         view.listings.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -41,9 +41,13 @@ fn book_is_kept_and_shared_between_windows() {
 #[test]
 fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
     let long = " ".repeat(FILE_BYTES_MAX + 1).into_bytes();
-    for content in [b"favourites = 3".to_vec(), b"\xff\xfe".to_vec(), long, b"x = [".to_vec(),
-        b"[[history]]\naddress = \"a b\"".to_vec()]
-    {
+    for content in [
+        b"favourites = 3".to_vec(),
+        b"\xff\xfe".to_vec(),
+        long,
+        b"x = [".to_vec(),
+        b"[[history]]\naddress = \"a b\"".to_vec(),
+    ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("servers.toml");
         fs::write(&path, &content).expect("written");

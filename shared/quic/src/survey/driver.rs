@@ -68,7 +68,7 @@ impl Surveyor {
         Ok(Self { orders, view })
     }
 
-    /// Looks at this from now on, afresh.
+    /// Looks at this from now on; at the same once more if it is what it was.
     pub fn look(&self, wanted: Wanted) {
         // A full queue holds newer orders than whoever waits for these answers.
         let _ = self.orders.try_send(wanted);
@@ -124,6 +124,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
     let mut survey = Survey::new(Clock::seed());
     let mut bytes = [[0; QUESTION_BYTES + 1]; 2];
     let mut tell_at = clock.now();
+    let mut current = None;
     loop {
         while let Some((to, bytes)) = survey.poll_transmit(clock.now()) {
             sockets.send(to, &bytes);
@@ -142,7 +143,16 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
         let wake = due.map_or(tell_at, |due| due.min(tell_at));
         tokio::select! {
             order = orders.recv() => match order {
-                Some(wanted) => survey = begin(wanted, &clock).await,
+                Some(wanted) if Some(&wanted) == current.as_ref() => {
+                    survey.refresh(clock.now());
+                    if wanted.lan {
+                        survey.search(neighbours());
+                    }
+                }
+                Some(wanted) => {
+                    survey = begin(wanted.clone(), &clock).await;
+                    current = Some(wanted);
+                }
                 None => return,
             },
             came = sockets.receive(&mut bytes) => match came {
