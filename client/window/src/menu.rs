@@ -77,6 +77,7 @@ pub(crate) enum Wish {
     /// Look for servers.
     Search,
     Experiment,
+    Settings,
     Quit,
 }
 
@@ -124,6 +125,13 @@ impl Menu {
         clean_name(&self.name).unwrap_or_else(|| "Player".into())
     }
 
+    /// Takes the name of the settings, if they have one.
+    pub(crate) fn take_name(&mut self, settings: &Settings) {
+        if !settings.player.name.is_empty() {
+            self.name.clone_from(&settings.player.name);
+        }
+    }
+
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
@@ -169,6 +177,10 @@ impl Menu {
                 ui.horizontal(|ui| {
                     if laboratory(ui).clicked() {
                         wish = Some(Wish::Experiment);
+                    }
+                    let settings = Button::new(RichText::new(tr("Settings")).size(15.0));
+                    if ui.add(settings.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
+                        wish = Some(Wish::Settings);
                     }
                     let quit = Button::new(RichText::new("Quit").size(15.0));
                     if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
@@ -421,7 +433,7 @@ fn space_above_action(ui: &mut Ui) {
 
 /// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
-    let width = WIDTH - QUIT_WIDTH - GAP;
+    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP);
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
     let look = ui.style().interact(&response);
     let (fill, edge) = (look.bg_fill, look.bg_stroke);

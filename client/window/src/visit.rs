@@ -80,6 +80,8 @@ pub(crate) struct VisitConfig<'a> {
 pub(crate) enum Next {
     Stay,
     Leave,
+    /// The player wants to change settings; the visit goes on.
+    Settings,
     Ended(String),
     /// The server shows another certificate than before.
     Changed(Changed),
@@ -289,7 +291,13 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        covered: bool,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -355,7 +363,7 @@ impl Visit {
         {
             self.chat.add(None, format!("Not sent: {error}."), now);
         }
-        if !self.paused {
+        if !self.paused || covered {
             return Next::Stay;
         }
         match overlay::pause(ctx, &self.title, &controls.hints(), &self.shared) {
@@ -364,6 +372,7 @@ impl Visit {
                 controls.rest();
                 Next::Stay
             }
+            Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
