@@ -24,6 +24,7 @@ use super::focus::Focus;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer};
+use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
 use super::servers::{Answer, Book, Choice, Servers, Trust};
@@ -105,6 +106,7 @@ struct App {
     /// The server of the visit, unless it is in this program.
     invitation: Option<Invitation>,
     controls: Controls,
+    renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
@@ -143,6 +145,7 @@ impl App {
             trust: None,
             invitation: None,
             controls: Controls::default(),
+            renderer: Renderer::new(style),
             screen: None,
             text_scale: 1.0,
             pacer: Pacer::default(),
@@ -153,7 +156,6 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
@@ -242,8 +244,7 @@ impl App {
         let mut next = Next::Stay;
         let (mut wish, mut left, mut choice, mut answer) = (None, false, None, None);
         let covered = self.screen.is_some();
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
@@ -270,7 +271,6 @@ impl App {
             }
             sight::apply(ctx, colors);
         });
-        egui_macroquad::draw();
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
@@ -317,7 +317,7 @@ impl App {
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
-            egui_macroquad::cfg(|ctx| scale_letters(ctx, self.text_scale as f32));
+            scale_letters(self.renderer.context(), self.text_scale as f32);
         }
     }
 
