@@ -253,7 +253,7 @@ pub(crate) fn pause(
     choice
 }
 
-/// What to tell friends who are to join the server in this program.
+/// The addresses to tell friends who are to join the server in this program.
 fn share(ui: &mut Ui, shared: &[Invitation]) {
     let Some(first) = shared.first() else { return };
     ui.add_space(8.0);

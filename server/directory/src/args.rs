@@ -44,7 +44,10 @@ pub enum Command {
     /// Ask a running directory whether it is well; the exit status is 0 if it is
     Healthcheck {
         /// Where it listens
-        #[arg(value_name = "ADDR", default_value = "127.0.0.1", value_parser = Address::parse_directory)]
+        #[arg(
+            value_name = "ADDR", default_value = "127.0.0.1",
+            value_parser = Address::parse_directory
+        )]
         directory: Address,
     },
 }

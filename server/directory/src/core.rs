@@ -3,9 +3,10 @@
 //! A server is listed when it has proven that it has a certificate's key and gets packets at its
 //! address, and has answered at the port that it announced. It stays so for [`LISTED_SECS`].
 //!
-//! Call [`handle_packet`](Directory::handle_packet), and [`handle_timeout`](Directory::handle_timeout)
-//! when [`next_timeout`](Directory::next_timeout) is due; then fetch all of
-//! [`poll_transmit`](Directory::poll_transmit) and [`poll_event`](Directory::poll_event).
+//! Call [`handle_packet`](Directory::handle_packet), and
+//! [`handle_timeout`](Directory::handle_timeout) when [`next_timeout`](Directory::next_timeout) is
+//! due; then fetch all of [`poll_transmit`](Directory::poll_transmit) and
+//! [`poll_event`](Directory::poll_event).
 
 mod entries;
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn say(event: Event, listed: usize) {
             tracing::info!(%server, %fingerprint, listed, "a server is listed");
         }
         Event::Expired(server, fingerprint) => {
-            tracing::info!(%server, %fingerprint, listed, "a server has not announced itself again");
+            tracing::info!(%server, %fingerprint, listed, "a server is listed no more");
         }
         Event::Refused(server, refusal) => {
             tracing::debug!(%server, reason = %refusal, "a server is refused");

@@ -135,7 +135,7 @@ pub(super) const HOSTING: [Setting; 19] = [
         flag: "announce-port",
         value: "PORT",
         help: "UDP port by which the server is reached from outside, where a router forwards \
-               another one [default: the first of --listen]",
+               another one [default: as --listen]",
         read: |config, text| {
             let mut port = 0;
             number(&mut port, text, 1..=u16::MAX)?;

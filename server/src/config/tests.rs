@@ -184,16 +184,6 @@ fn each_layer_can_set_everything() {
 }
 
 #[test]
-fn the_file_takes_numbers_as_numbers() {
-    let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
-    let config = serve(&["--config", file.path()], &[]);
-    assert_eq!(
-        (config.listen[0].to_string().as_str(), config.seed, config.bots),
-        ("[::]:9000", Some(16), 4)
-    );
-}
-
-#[test]
 fn listen_addresses() {
     for (text, expected) in [
         ("4433", "[::]:4433"),

@@ -1,9 +1,10 @@
 //! A server's announcements to a directory, so that players find it: the state machine, and the
 //! task that drives it.
 //!
-//! Call [`handle_timeout`](Announcer::handle_timeout) when [`next_timeout`](Announcer::next_timeout)
-//! is due, and [`handle_packet`](Announcer::handle_packet) with what comes from the directory; send
-//! what they return.
+//! Call [`handle_timeout`](Announcer::handle_timeout) when
+//! [`next_timeout`](Announcer::next_timeout) is due, and
+//! [`handle_packet`](Announcer::handle_packet) with what comes from the directory; send what they
+//! return.
 
 mod driver;
 #[cfg(test)]
@@ -37,9 +38,9 @@ const LISTED_SECS: (u32, u32) = (60, 3600);
 pub enum Standing {
     /// No answer yet.
     Asking,
-    /// It is listed.
+    /// The server is listed.
     Listed,
-    /// It is refused.
+    /// The server is refused.
     Refused(Refusal),
     /// The directory does not answer.
     Silent,

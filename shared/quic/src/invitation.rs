@@ -31,7 +31,7 @@ pub struct Invitation {
 /// A text is no invitation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// It is longer than [`LINK_BYTES_MAX`].
+    /// The text is longer than [`LINK_BYTES_MAX`].
     #[error("a link has at most {LINK_BYTES_MAX} bytes; copy it again")]
     Long,
     /// Its address cannot be read.

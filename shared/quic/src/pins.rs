@@ -78,8 +78,8 @@ impl KnownHosts {
         self.entries.get(&host.to_ascii_lowercase()).copied()
     }
 
-    /// Knows a server by another certificate from now on, because the player says so. The file keeps
-    /// the line before. Refuses if the server is known by neither of the two any more.
+    /// Knows a server by another certificate from now on, because the player says so. The file
+    /// keeps the line before. Refuses if the server is known by neither of the two any more.
     pub fn accept(
         &mut self,
         host: &str,

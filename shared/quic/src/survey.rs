@@ -43,7 +43,7 @@ const NONCE_AT: usize = 11;
 pub struct Via {
     /// The player named it.
     pub named: bool,
-    /// It is on the local network.
+    /// The server is on the local network.
     pub lan: bool,
     /// A directory lists it.
     pub directory: bool,
@@ -52,11 +52,11 @@ pub struct Via {
 /// Knowledge of a server's status.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// It is being asked.
+    /// The server is being asked.
     Asking,
     /// Its answer, and the time that it took.
     Told(Box<Info>, Micros),
-    /// It does not answer.
+    /// The server does not answer.
     Silent,
 }
 
@@ -76,11 +76,11 @@ pub struct Found {
 /// Knowledge of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// It is being asked.
+    /// The directory is being asked.
     Asking,
-    /// It has told its list of so many.
+    /// The directory has told its list of so many.
     Told(usize),
-    /// It does not answer.
+    /// The directory does not answer.
     Silent,
     /// Its name leads nowhere.
     Unknown,

@@ -18,14 +18,14 @@ const PASSWORD_MAX: usize = 64;
 /// Height of the list of rooms in points.
 const ROOMS_HEIGHT: f32 = 120.0;
 
-/// What the player wants with the server.
+/// The player's wish about the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Join,
     Star,
 }
 
-/// What the player has entered about the server.
+/// The player's entries about the server.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     of: Option<Address>,

@@ -30,7 +30,7 @@ const PLAYERS_WIDTH: f32 = 92.0;
 const PING_WIDTH: f32 = 64.0;
 const STAR_WIDTH: f32 = 28.0;
 
-/// What the player wants.
+/// The player's wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Back,

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! An answer is never longer than its question, so that nobody can have a directory flood others.
-//! What a server signs is [`signed_text`].
+//! A server signs [`signed_text`].
 //!
 //! *Invariant:* all of this never changes, as with the [status](super::query): kinds are only
 //! added, unknown ones are passed over, and kind 0 ends the fields.

@@ -21,7 +21,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// Time after a receipt that failed. A failing socket must not take a core.
 const AFTER_ERROR: Duration = Duration::from_millis(500);
 
-/// What is announced, where, and by whom.
+/// An announcement: of a server, to a directory.
 #[derive(Clone, Debug)]
 pub struct Announcement {
     /// The directory.

@@ -23,7 +23,7 @@ const TOLD_EVERY: Micros = Micros::from_ms(100);
 /// Orders that wait; a player presses no faster.
 const ORDERS_MAX: usize = 8;
 
-/// What a survey is to look at.
+/// The things that a survey is to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Servers that the player named.
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub lan: bool,
 }
 
-/// What a survey has found so far.
+/// The things that a survey has found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// Servers, by address.
@@ -74,7 +74,7 @@ impl Surveyor {
         let _ = self.orders.try_send(wanted);
     }
 
-    /// What was found so far.
+    /// The things that were found so far.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.lock().unwrap_or_else(PoisonError::into_inner))
     }
