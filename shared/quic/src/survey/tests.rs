@@ -90,7 +90,7 @@ fn directories_are_read_to_their_end_and_their_servers_asked() {
     survey.browse(silent.into(), Some(silent), ms(0));
     survey.browse("nowhere.example".parse().expect("an address"), None, ms(0));
     let listed = |number: u8| {
-        let ip = std::net::Ipv4Addr::new(203, 0, 113, number).to_ipv6_mapped().octets();
+        let ip = Ipv4Addr::new(203, 0, 113, number).to_ipv6_mapped().octets();
         Listed { ip, port: 4433, fingerprint: Fingerprint([number; 32]) }
     };
     run(&mut survey, |to, bytes| {
