@@ -14,8 +14,8 @@ use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
+use phaselock_quic::invitation::Invitation;
 
 use super::actions;
 use super::args::{Args, Start};
@@ -29,11 +29,13 @@ use super::pacing::{self, Pacer, Presence};
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
-use super::settings::Store;
+use super::servers::{Answer, Book, Choice, Servers, Trust};
 use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
+use super::settings::{Store, folder};
 use super::view::Views;
 use super::visit::{self, Next, Visit};
+use super::words::fill;
 use super::{background, display, navigate, palette, sight};
 
 /// Size of the window at which a point of the user interface is a pixel.
@@ -83,6 +85,9 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     outcome.replace(Ok(()))
 }
 
+/// Name of the file of known servers, beside the settings.
+const SERVERS: &str = "servers.toml";
+
 struct App {
     args: Args,
     views: Views,
@@ -95,6 +100,13 @@ struct App {
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
     in_lab: bool,
+    /// The list of servers, and whether it is shown.
+    servers: Servers,
+    in_list: bool,
+    /// The question whether a changed certificate is trusted.
+    trust: Option<Trust>,
+    /// The server of the visit, unless it is in this program.
+    invitation: Option<Invitation>,
     controls: Controls,
     renderer: Renderer,
     fullscreen: bool,
@@ -117,6 +129,8 @@ impl App {
         screenshot: Option<Screenshot>,
         motion: Option<MotionFiles>,
     ) -> Self {
+        let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
+        let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
         let mut menu = Menu::new(&args, views.games(), &store.settings);
         menu.set_error(store.problems().first().cloned());
         Self {
@@ -130,6 +144,10 @@ impl App {
             visit: None,
             lab: None,
             in_lab: false,
+            servers: Servers::new(book, args.options.directories.clone()),
+            in_list: false,
+            trust: None,
+            invitation: None,
             controls: Controls::default(),
             renderer: Renderer::new(style),
             screen: None,
@@ -147,8 +165,8 @@ impl App {
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
-            Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => self.join(address, self.menu.name()),
+            Start::Play { games, bots } => self.host(&games, bots, false),
+            Start::Join { invitation } => self.join(invitation, self.menu.name()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -229,6 +247,7 @@ impl App {
                 *last = panels.into_iter().map(str::to_owned).collect();
             }
             self.follow(next);
+            self.note_arrival();
         }
 
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
@@ -236,7 +255,7 @@ impl App {
         let [r, g, b, a] = sight::backdrop(backdrop, colors).to_array();
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
-        let (mut wish, mut left) = (None, false);
+        let (mut wish, mut left, mut choice, mut answer) = (None, false, None, None);
         let covered = self.screen.is_some();
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
@@ -254,6 +273,12 @@ impl App {
                     let y = screen.top() + screen.height() * 0.2;
                     background::draw(&painter, screen, y, ctx.input(|input| input.time));
                 }
+                (None, None) if self.trust.is_some() => {
+                    let painter = ctx.layer_painter(LayerId::background());
+                    background::grid(&painter, ctx.screen_rect(), 48.0);
+                    answer = self.trust.as_ref().and_then(|trust| trust.draw(ctx));
+                }
+                (None, None) if self.in_list => choice = self.servers.draw(ctx),
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
             if let Some(screen) = &mut self.screen
@@ -276,18 +301,25 @@ impl App {
         }
         self.in_lab &= !left;
         self.follow(next);
+        if let Some(choice) = choice {
+            self.choose(choice);
+        }
+        if let Some(answer) = answer {
+            self.answer(answer);
+        }
         match wish {
             None => {}
-            Some(Wish::Play { games, bots }) => {
+            Some(Wish::Play { games, bots, open }) => {
                 let last = &mut self.store.settings.last;
                 (last.games, last.bots) = (games.clone(), bots);
-                self.host(&games, bots);
+                self.host(&games, bots, open);
             }
-            Some(Wish::Join { address, password }) => {
-                self.store.settings.last.server = address.to_string();
+            Some(Wish::Join { invitation, password }) => {
+                self.store.settings.last.server = invitation.address.to_string();
                 self.args.options.setup.password = password;
-                self.join(address, self.menu.name());
+                self.join(invitation, self.menu.name());
             }
+            Some(Wish::Search) => self.in_list = true,
             Some(Wish::Settings) => self.screen = Some(Screen::default()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return ControlFlow::Break(()),
@@ -328,14 +360,53 @@ impl App {
         self.in_lab = true;
     }
 
-    fn host(&mut self, games: &[String], bots: u16) {
-        let games = self.views.games().select(games).map_err(|error| error.to_string());
-        let name = self.menu.name();
-        self.begin(games.and_then(|games| Visit::host(games, bots, self.setting(name))));
+    /// Goes from the list of servers to where the player wants.
+    fn choose(&mut self, choice: Choice) {
+        self.in_list = false;
+        self.servers.close();
+        let Choice::Join { invitation, password, room } = choice else { return };
+        self.args.options.setup.password = password;
+        let before = self.args.options.setup.room.clone();
+        self.args.options.setup.room = room.or(before.clone());
+        self.join(invitation, self.menu.name());
+        self.args.options.setup.room = before;
     }
 
-    fn join(&mut self, address: Address, name: String) {
-        self.begin(Visit::join(address, self.setting(name)));
+    /// Goes on after the question whether a changed certificate is trusted.
+    fn answer(&mut self, answer: Answer) {
+        let Some(trust) = self.trust.take() else { return };
+        if answer == Answer::Refuse {
+            let server = trust.changed.host;
+            let refused = fill(
+                "{server} was not joined: its certificate has changed.",
+                &[("server", &server)],
+            );
+            return self.menu.set_error(Some(refused));
+        }
+        match trust.accept() {
+            Ok(()) => self.join(trust.invitation, self.menu.name()),
+            Err(why) => self.menu.set_error(Some(why)),
+        }
+    }
+
+    fn host(&mut self, games: &[String], bots: u16, open: bool) {
+        self.invitation = None;
+        let games = self.views.games().select(games).map_err(|error| error.to_string());
+        let name = self.menu.name();
+        self.begin(games.and_then(|games| Visit::host(games, bots, open, self.setting(name))));
+    }
+
+    fn join(&mut self, invitation: Invitation, name: String) {
+        self.invitation = Some(invitation.clone());
+        self.begin(Visit::join(invitation, self.setting(name)));
+    }
+
+    /// Writes a server into the history that has just been joined.
+    fn note_arrival(&mut self) {
+        let arrived = self.visit.as_mut().and_then(Visit::take_arrival);
+        if let Some((name, invitation)) = arrived.zip(self.invitation.as_ref()) {
+            self.servers.book.change(|pages| pages.visited(&invitation.address, &name));
+        }
     }
 
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
@@ -359,6 +430,11 @@ impl App {
         match next {
             Next::Stay => {}
             Next::Leave => self.leave(),
+            Next::Changed(changed) => {
+                self.leave();
+                let of = |invitation| Trust { changed, invitation };
+                self.trust = self.invitation.take().map(of);
+            }
             Next::Settings => self.screen = Some(Screen::default()),
             Next::Ended(reason) => {
                 self.leave();

@@ -59,6 +59,7 @@ mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
+mod servers;
 mod settings;
 mod sight;
 pub mod view;
