@@ -129,7 +129,7 @@ pub struct Note {
 /// Kinds of sounds, each with a volume of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// What happens in the world.
+    /// The world.
     Effects,
     /// Short musical cues.
     Music,

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use egui_macroquad::egui::{self, Context};
+use egui_macroquad::egui::output::OutputEvent;
+use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
 use macroquad::color::Color;
 use macroquad::input::{is_key_pressed, is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
@@ -19,13 +20,17 @@ use phaselock_quic::clock::Clock;
 
 use super::args::{Args, Start};
 use super::controls::{Controls, KeyCode};
+use super::cues::{Cues, common};
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
+use super::paint::text_over;
 use super::screenshot::Screenshot;
 use super::settings::Store;
 use super::settings::values::WindowSize;
+use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
+use super::words::fill;
 use super::{background, display, palette};
 
 /// Size of the window at which a point of the user interface is a pixel.
@@ -92,6 +97,8 @@ struct App {
     lab: Option<Lab>,
     in_lab: bool,
     controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
@@ -119,6 +126,8 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
+            cues: Cues::default(),
+            sounds: Sounds::new(args.options.mute),
             closing: Vec::new(),
             args,
         }
@@ -184,7 +193,7 @@ impl App {
         let pixels_per_point = pixels_per_point();
         self.controls.gather(pixels_per_point);
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             self.follow(next);
         }
 
@@ -197,12 +206,19 @@ impl App {
             ctx.set_pixels_per_point(pixels_per_point);
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
+                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, &self.cues),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
+            if is_clicked(ctx) {
+                self.cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = self.sounds.notice() {
+                draw_notice(ctx, reason);
+            }
         });
         egui_macroquad::draw();
+        self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
@@ -272,6 +288,7 @@ impl App {
 
     fn leave(&mut self) {
         visit::begin_file(self.motion.as_mut());
+        self.sounds.hush();
         if let Some(visit) = self.visit.take() {
             self.closing.extend(visit.close("left"));
         }
@@ -303,6 +320,20 @@ fn turn_wheel(ctx: &Context) {
         });
         input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
     });
+}
+
+/// True if a button, a box or a slider of the window was pressed in this frame.
+fn is_clicked(ctx: &Context) -> bool {
+    let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
+    ctx.output(|output| output.events.iter().any(clicked))
+}
+
+/// Shows why nothing is heard, at the window's lower edge.
+fn draw_notice(ctx: &Context, reason: &str) {
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
+    let at = ctx.screen_rect().center_bottom() - vec2(0.0, 4.0);
+    let words = fill("No sound: {reason}.", &[("reason", reason)]);
+    text_over(&painter, at, Align2::CENTER_BOTTOM, &words, 12.0, palette::WARN);
 }
 
 fn style(ctx: &Context) {

@@ -96,6 +96,9 @@ pub(crate) struct Options {
     /// folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// Open no sound device
+    #[arg(long, global = true)]
+    pub(crate) mute: bool,
     #[command(flatten)]
     pub(crate) setup: Setup,
 }

@@ -16,6 +16,7 @@ use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::Controls;
+use super::cues::{Cue, Cues};
 use super::palette;
 use super::play::{AnyPlay, Play};
 
@@ -30,6 +31,8 @@ pub trait GameView: Default + 'static {
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
+    /// Everything of the game that is heard and felt, beside what every game has.
+    const CUES: &'static [&'static Cue] = &[];
 
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
@@ -67,6 +70,8 @@ pub struct Frame<'a> {
     pub crowded: bool,
     /// True while developers' marks are shown.
     pub marks: bool,
+    /// Events of this frame, to be heard and felt.
+    pub cues: &'a Cues,
 }
 
 /// A frame's input to a view.

@@ -23,6 +23,7 @@ use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use super::args::Setup;
 use super::chat::Chat;
 use super::controls::{Controls, KeyCode};
+use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::play::{AnyPlay, kinds};
@@ -141,6 +142,7 @@ impl Visit {
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
+        cues: &Cues,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -158,7 +160,10 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Chat { from, text } => {
+                    cues.tell(&common::CHAT);
+                    self.chat.add(from, text, now);
+                }
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
                 }
@@ -246,7 +251,13 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        cues: &Cues,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -264,6 +275,7 @@ impl Visit {
                     scores,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    cues,
                 };
                 play.draw(&mut self.driver.session, now, frame);
             }

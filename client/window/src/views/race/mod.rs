@@ -1,6 +1,8 @@
 //! Race in the window: picture and controls.
 
 mod cars;
+mod cues;
+mod ear;
 mod ground;
 mod hud;
 mod map;
@@ -8,17 +10,19 @@ mod marks;
 
 use std::collections::BTreeMap;
 
+use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
 
+use ear::Ear;
 use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -50,6 +54,7 @@ pub(crate) struct RaceScreen {
     particles: Particles,
     map: Map,
     announcer: Announcer,
+    ear: Ear,
     /// Bumps and resets of each car in the frame before.
     seen: BTreeMap<EntityId, (u8, u8)>,
     /// The own lap, and its start in seconds after green by the picture's own clock.
@@ -70,6 +75,7 @@ impl GameView for RaceScreen {
         ("R", "back on the track"),
     ];
     const BACKDROP: Color32 = palette::GRASS;
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -84,6 +90,7 @@ impl GameView for RaceScreen {
         let own: Option<Car> = scene.own();
         self.take_note(scene, own.as_ref());
         let camera = self.aim_camera(scene, own.as_ref());
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush, own.as_ref());
         self.draw_over(scene, &brush, own.as_ref());
@@ -107,6 +114,7 @@ impl RaceScreen {
         let cars: Vec<_> = entities.records::<Car>().collect();
         let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
         self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
+        self.ear.advance(scene, &cars);
         self.notice_bumps(scene, &cars);
         self.notice_round(scene, own);
         self.notice_way(scene, own);
@@ -119,7 +127,8 @@ impl RaceScreen {
             let before = self.seen.insert(slot.id, (car.bumps, car.puts));
             let Some((bumps, puts)) = before else { continue };
             if puts != car.puts {
-                self.particles.ring(car.position(), (4.0, 1.0), palette::STEEL, 0.5);
+                let it = Happening::at(car.position(), palette::STEEL);
+                scene.cues.emit(&cues::PUT, it, &mut self.particles, &mut self.rig);
             } else if bumps != car.bumps {
                 // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
@@ -129,9 +138,8 @@ impl RaceScreen {
                 let at = car.position() + to * 1.1;
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
-                if scene.is_own(slot.id) {
-                    self.rig.shake(0.45);
-                }
+                let it = Happening::at(at, palette::WARN).felt_if(scene.is_own(slot.id));
+                scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.rig);
             }
         }
     }
@@ -139,13 +147,24 @@ impl RaceScreen {
     fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let round = round(&scene.picture.entities);
         let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
-        if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
-            self.announcer.say("");
-            self.marks = Marks::default();
-            self.particles = Particles::default();
-            self.lap = None;
+        match self.announcer.advance(scene, &round, Start::BySignal) {
+            Some(Phase::Play) => {
+                self.announcer.say("");
+                self.marks = Marks::default();
+                self.particles = Particles::default();
+                self.lap = None;
+            }
+            Some(Phase::Results) => {
+                let score: Score = scene.record_of(scene.player);
+                Announcer::end(scene.cues, score.place == 1 && score.time > 0);
+            }
+            Some(Phase::WarmUp) | None => {}
+        }
+        if red {
+            self.announcer.count(scene.cues, -race_secs(scene));
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
+            scene.cues.tell(&common::GO);
             self.announcer.say("Go!");
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
@@ -155,6 +174,7 @@ impl RaceScreen {
             let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
+                scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
                 let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
                 self.announcer.say(&words);
             }
@@ -172,11 +192,16 @@ impl RaceScreen {
         let spot = track.spot(car.position());
         let looks_back = car.nose().dot(spot.along) < -0.2;
         let wrong = looks_back && car.velocity().dot(spot.along) < -WRONG;
+        let before = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
         self.wrong_secs = if wrong { self.wrong_secs + scene.secs } else { 0.0 };
         let way = track.ahead(spot.station, track.next_gate(car.gates).station);
         let gap = track.length / f32::from(GATES);
         let lost = !(-3.0..gap + 8.0).contains(&way);
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
+        let now = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
+        if before.iter().zip(now).any(|(before, now)| now && !before) {
+            scene.cues.tell(&cues::WRONG);
+        }
     }
 
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
