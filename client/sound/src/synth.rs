@@ -1,6 +1,6 @@
 //! A voice: the state of a sound that is being played.
 
-use std::f32::consts::PI;
+use std::f32::consts::{PI, TAU};
 
 use super::SAMPLE_RATE;
 use super::patch::{Envelope, Filter, LAYERS_MAX, Layer, Sound, Wave};
@@ -137,7 +137,7 @@ fn sine(turns: f32) -> f32 {
         x
     };
     let y = x * x;
-    x * (6.283_185 + y * (-41.341_70 + y * (81.605_25 + y * -76.705_86)))
+    x * (TAU + y * (-41.341_7 + y * (81.605_25 + y * -76.705_86)))
 }
 
 /// Rounds the edge of a saw or a pulse, which would alias otherwise (polyBLEP).

@@ -28,9 +28,11 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+pub mod actions;
 mod app;
 mod args;
 mod background;
+pub mod bindings;
 pub mod brush;
 pub mod camera;
 mod chat;
@@ -39,11 +41,13 @@ pub mod cues;
 mod developer;
 mod display;
 pub mod feed;
+mod focus;
 mod graph;
 mod lab;
 mod menu;
 mod meter;
 mod overlay;
+mod pacing;
 pub mod paint;
 pub mod palette;
 pub mod particles;
@@ -54,6 +58,7 @@ pub mod rig;
 pub mod scoreboard;
 mod screenshot;
 mod settings;
+mod sight;
 mod sounds;
 pub mod view;
 mod visit;

@@ -1,7 +1,5 @@
 //! The window's sound: cues to the mixer, volumes from the settings, and silence in the background.
 
-use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_input};
-use macroquad::miniquad::EventHandler;
 use phaselock_sound::mixer::{Order, Volumes};
 use phaselock_sound::output::{Output, Status};
 
@@ -17,8 +15,8 @@ const NOTICE_SECS: f32 = 10.0;
 pub(crate) struct Sounds {
     output: Output,
     volumes: Option<Volumes>,
-    focus: Focus,
-    subscriber: usize,
+    /// The window is in the background.
+    pub(crate) away: bool,
     /// The last reason of silence, and the seconds for which it has been shown.
     notice: Option<(String, f32)>,
 }
@@ -29,16 +27,14 @@ impl Sounds {
         Self {
             output: if mute { Output::off() } else { Output::start(SEED) },
             volumes: None,
-            focus: Focus { away: false },
-            subscriber: register_input_subscriber(),
+            away: false,
             notice: None,
         }
     }
 
     /// Plays the cues of a frame of so many seconds, at the volumes of the settings.
     pub(crate) fn advance(&mut self, cues: &Cues, settings: &Sound, secs: f32) {
-        repeat_all_miniquad_input(&mut self.focus, self.subscriber);
-        let volumes = volumes(settings, self.focus.away);
+        let volumes = volumes(settings, self.away);
         // A full queue takes it in the next frame.
         if self.volumes != Some(volumes) && self.output.send(Order::Volumes(volumes)) {
             self.volumes = Some(volumes);
@@ -87,25 +83,6 @@ fn volumes(settings: &Sound, away: bool) -> Volumes {
     }
 }
 
-/// Notices when the window goes into the background. Systems that do not tell it never mute.
-struct Focus {
-    away: bool,
-}
-
-impl EventHandler for Focus {
-    fn update(&mut self) {}
-
-    fn draw(&mut self) {}
-
-    fn window_minimized_event(&mut self) {
-        self.away = true;
-    }
-
-    fn window_restored_event(&mut self) {
-        self.away = false;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,8 +94,8 @@ mod tests {
         let open = volumes(&sound, false);
         assert_eq!((open.master, open.channels[1]), (0.8, 0.3));
         assert_eq!(volumes(&sound, true).master, 0.0);
-        let loud = Sound { mute_in_background: false, ..sound.clone() };
+        let loud = Sound { mute_in_background: false, ..sound };
         assert_eq!(volumes(&loud, true), open);
-        assert_eq!(volumes(&Sound { mute: true, ..sound }, false).master, 0.0);
+        assert_eq!(volumes(&Sound { mute: true, ..loud }, false).master, 0.0);
     }
 }
