@@ -27,6 +27,7 @@ use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer};
 use super::paint::text_over;
+use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
 use super::settings::Store;
@@ -72,7 +73,7 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: platform.clone(),
+        platform,
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
@@ -100,6 +101,7 @@ struct App {
     controls: Controls,
     cues: Cues,
     sounds: Sounds,
+    renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
@@ -134,6 +136,7 @@ impl App {
             controls: Controls::default(),
             cues: Cues::default(),
             sounds: Sounds::new(args.options.mute),
+            renderer: Renderer::new(style),
             screen: None,
             text_scale: 1.0,
             pacer: Pacer::default(),
@@ -144,7 +147,6 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
@@ -233,8 +235,7 @@ impl App {
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
         let covered = self.screen.is_some();
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => {
@@ -263,7 +264,6 @@ impl App {
             }
             sight::apply(ctx, colors);
         });
-        egui_macroquad::draw();
         self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
         if let Some(lab) = &mut self.lab {
             lab.painted();
@@ -304,7 +304,7 @@ impl App {
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
-            egui_macroquad::cfg(|ctx| scale_letters(ctx, self.text_scale as f32));
+            scale_letters(self.renderer.context(), self.text_scale as f32);
         }
     }
 

@@ -54,6 +54,7 @@ pub mod particles;
 mod play;
 pub mod prelude;
 mod presentation;
+mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;

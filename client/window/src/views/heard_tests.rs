@@ -1,7 +1,7 @@
 //! A round of each game, drawn without a window and rendered to samples.
 //!
-//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard -- --ignored` writes the rounds there, to listen
-//! to or to look at.
+//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard -- --ignored` writes the rounds
+//! there, to listen to or to look at.
 
 use std::collections::BTreeMap;
 
