@@ -34,6 +34,10 @@ use super::{background, developer, palette};
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
+/// Names of panels in the settings.
+const DETAILS: &str = "details";
+const GRAPH: &str = "graph";
+
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
@@ -69,6 +73,8 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) clock: Clock,
     pub(crate) views: &'a Views,
     pub(crate) setup: &'a Setup,
+    /// Names of the panels that are open from the start.
+    pub(crate) panels: &'a [String],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +108,7 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, clock, views, setup }: VisitConfig<'_>,
+        VisitConfig { name, clock, views, setup, panels }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
@@ -111,6 +117,7 @@ impl Visit {
             password: setup.password.clone(),
             ..SessionConfig::new(views.games().clone(), name)
         };
+        let open = |name: &str| panels.iter().any(|it| it == name);
         let driver = Driver::spawn(options, config, clock)
             .map_err(|error| format!("cannot start the network's thread: {error}"))?;
         Ok(Self {
@@ -124,10 +131,10 @@ impl Visit {
             pinned: None,
             paused: false,
             chat: Chat::default(),
-            details: false,
+            details: open(DETAILS),
             link: setup.link_words(),
             filter: setup.filter,
-            graph: NetGraph::new(setup.net_graph),
+            graph: NetGraph::new(setup.net_graph || open(GRAPH)),
             panel: Panel::new(setup.marks),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
@@ -340,6 +347,17 @@ impl Visit {
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
+    }
+
+    /// Names of the open panels, in the order of the settings.
+    pub(crate) fn panels(&self) -> Vec<&'static str> {
+        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
+        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+    }
+
+    /// True while the pause is shown.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Name and actions of the game.

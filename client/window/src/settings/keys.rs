@@ -125,7 +125,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("last", "bots", "Bots in the games here, 0 to 15.", |it| {
         Slot::Number(&mut it.last.bots, 0..=BOTS_MAX)
     }),
-    key("last", "panels", "Open panels: \"details\", \"graph\", \"others\".", |it| {
+    key("last", "panels", "Open panels: \"details\", \"graph\".", |it| {
         Slot::List(&mut it.last.panels)
     }),
     key("seen", "lessons", "Lessons that you have had.", |it| Slot::List(&mut it.seen.lessons)),
