@@ -122,6 +122,8 @@ fn draw<V: GameView>(
             rates: client.rates(),
             player: client.player(),
             roster: client.roster(),
+            presence: client.common().presence(),
+            house: client.common().house(),
             round_trip_ms: None,
             age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
             frame: Frame {
@@ -131,6 +133,7 @@ fn draw<V: GameView>(
                 secs: FRAME_MS as f32 / 1000.0,
                 active: true,
                 scores: false,
+                scrolled: 0,
                 crowded: false,
                 marks: false,
                 cues,

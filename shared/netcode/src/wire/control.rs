@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::disconnect::Disconnect;
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
+use super::round::{RoundNotice, RoundRequest};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
@@ -40,6 +41,8 @@ pub enum ClientMessage {
         /// The request, in the game's own format.
         bytes: Vec<u8>,
     },
+    /// A request about the round: readiness, sides, votes.
+    Round(RoundRequest),
 }
 
 /// A client's request to play.
@@ -136,6 +139,8 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// News about the round and the people in it.
+    Round(RoundNotice),
 }
 
 /// Cause for which a request was not done.
@@ -149,6 +154,16 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// The host has that switched off, or the game has no such thing.
+    Off,
+    /// The player has to wait: newcomers, and those whose last vote failed.
+    Soon,
+    /// A vote runs already.
+    Busy,
+    /// The sides would be uneven.
+    Uneven,
+    /// Nobody is there whom it could be about, or the host's people protect that player.
+    Protected,
 }
 
 /// Status of a server.
@@ -227,7 +242,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [3, 8];
+const LAST_KINDS: [u32; 2] = [4, 9];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -275,7 +290,10 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        if let Self::Round(request) = &mut message {
+            request.check()?;
+        }
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -297,6 +315,7 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
+            Self::Round(_) => 4,
         }
     }
 
@@ -350,6 +369,7 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
+            Self::Round(notice) => notice.check()?,
             Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
         }
         Ok(message)
