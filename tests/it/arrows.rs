@@ -9,19 +9,22 @@ use crate::tidy::{code, root, sources};
 
 /// Each crate, its folder, and those of our crates that its library may know. A program's `main`
 /// also knows the games that it is made with.
-const CRATES: [(&str, &str, &[&str]); 11] = [
+const CRATES: [(&str, &str, &[&str]); 12] = [
     ("phaselock", "shared/netcode", &[]),
     ("phaselock-quic", "shared/quic", &["phaselock"]),
     ("phaselock-games", "shared/games", &["phaselock"]),
+    ("phaselock-sound", "client/sound", &[]),
     ("phaselock-testing", "tests/sim", &["phaselock", "phaselock-quic"]),
     ("phaselock-server", "server", &["phaselock", "phaselock-quic"]),
     ("phaselock-directory", "server/directory", &["phaselock", "phaselock-quic"]),
     ("phaselock-lab", "client/lab", &["phaselock"]),
     ("phaselock-bots", "client/bots", &["phaselock", "phaselock-quic", "phaselock-lab"]),
-    ("phaselock-client", "client/window", &["phaselock", "phaselock-quic", "phaselock-lab"]),
+    ("phaselock-client", "client/window", WINDOW),
     ("phaselock-tests", "tests", ALL),
     ("phaselock-fuzz", "fuzz", &["phaselock-tests"]),
 ];
+
+const WINDOW: &[&str] = &["phaselock", "phaselock-quic", "phaselock-lab", "phaselock-sound"];
 
 const ALL: &[&str] = &[
     "phaselock",

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use egui_macroquad::egui::{self, Context, LayerId};
+use egui_macroquad::egui::output::OutputEvent;
+use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
 use macroquad::color::Color;
 use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
@@ -20,12 +21,14 @@ use phaselock_quic::invitation::Invitation;
 use super::actions;
 use super::args::{Args, Start};
 use super::controls::Controls;
+use super::cues::{Cues, common};
 use super::focus::Focus;
 use super::gamepad::Gamepads;
 use super::lab::{Begin, Lab};
 use super::languages::Languages;
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
+use super::paint::text_over;
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
@@ -33,6 +36,7 @@ use super::servers::{Answer, Book, Choice, Servers, Trust};
 use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::settings::{Store, folder};
+use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
 use super::words::fill;
@@ -108,6 +112,8 @@ struct App {
     /// The server of the visit, unless it is in this program.
     invitation: Option<Invitation>,
     controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
     renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
@@ -149,6 +155,8 @@ impl App {
             trust: None,
             invitation: None,
             controls: Controls::default(),
+            cues: Cues::default(),
+            sounds: Sounds::new(args.options.mute),
             renderer: Renderer::new(style),
             screen: None,
             gamepads: Gamepads::start(),
@@ -174,6 +182,7 @@ impl App {
         loop {
             let frame_began = Instant::now();
             let presence = focus.read();
+            self.sounds.away = presence == Presence::Background;
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
             self.store.poll(began.elapsed());
@@ -208,7 +217,7 @@ impl App {
     fn update_between(&mut self) {
         self.controls.between();
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             self.follow(next);
         }
     }
@@ -241,7 +250,7 @@ impl App {
             self.controls.rest();
         }
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
             if *last != panels {
                 *last = panels.into_iter().map(str::to_owned).collect();
@@ -265,7 +274,9 @@ impl App {
                 navigate::follow(ctx, &wanted);
             }
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
+                (Some(visit), _) => {
+                    next = visit.draw(ctx, &mut self.controls, secs, &self.cues, covered);
+                }
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) if covered => {
                     let (painter, screen) =
@@ -294,8 +305,15 @@ impl App {
                 self.screen = None;
                 self.menu.take_name(&self.store.settings);
             }
+            if is_clicked(ctx) {
+                self.cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = self.sounds.notice() {
+                draw_notice(ctx, reason);
+            }
             sight::apply(ctx, colors);
         });
+        self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
@@ -445,6 +463,7 @@ impl App {
 
     fn leave(&mut self) {
         visit::begin_file(self.motion.as_mut());
+        self.sounds.hush();
         if let Some(visit) = self.visit.take() {
             self.closing.extend(visit.close("left"));
         }
@@ -487,6 +506,20 @@ fn turn_wheel(ctx: &Context) {
         });
         input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
     });
+}
+
+/// True if a button, a box or a slider of the window was pressed in this frame.
+fn is_clicked(ctx: &Context) -> bool {
+    let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
+    ctx.output(|output| output.events.iter().any(clicked))
+}
+
+/// Shows why nothing is heard, at the window's lower edge.
+fn draw_notice(ctx: &Context, reason: &str) {
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
+    let at = ctx.screen_rect().center_bottom() - vec2(0.0, 4.0);
+    let words = fill("No sound: {reason}.", &[("reason", reason)]);
+    text_over(&painter, at, Align2::CENTER_BOTTOM, &words, 12.0, palette::WARN);
 }
 
 fn style(ctx: &Context) {

@@ -104,6 +104,9 @@ pub(crate) struct Options {
         value_parser = Address::parse_directory
     )]
     pub(crate) directories: Vec<Address>,
+    /// Open no sound device
+    #[arg(long, global = true)]
+    pub(crate) mute: bool,
     #[command(flatten)]
     pub(crate) setup: Setup,
 }

@@ -24,6 +24,7 @@ use super::actions;
 use super::args::Setup;
 use super::chat::Chat;
 use super::controls::{Action, Controls};
+use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::people::{self, People};
@@ -196,6 +197,7 @@ impl Visit {
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
+        cues: &Cues,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -216,7 +218,10 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Chat { from, text } => {
+                    cues.tell(&common::CHAT);
+                    self.chat.add(from, text, now);
+                }
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
                 }
@@ -325,6 +330,7 @@ impl Visit {
         ctx: &Context,
         controls: &mut Controls,
         secs: f32,
+        cues: &Cues,
         covered: bool,
     ) -> Next {
         let now = self.now();
@@ -346,6 +352,7 @@ impl Visit {
                     scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    cues,
                     controls,
                 };
                 play.draw(&mut self.driver.session, now, frame);
