@@ -46,6 +46,7 @@ mod gamepad;
 mod graph;
 mod lab;
 mod languages;
+mod look;
 mod menu;
 mod meter;
 mod navigate;
