@@ -53,7 +53,7 @@ fn is_program(name: &str) -> bool {
 }
 
 fn is_test(name: &str) -> bool {
-    name.ends_with("tests.rs") || name.contains("/tests/")
+    name.ends_with("tests.rs") || name.contains("/tests/") || name.contains("/benches/")
 }
 
 #[test]

@@ -10,7 +10,7 @@ use egui_macroquad::egui::LayerId;
 use macroquad::color::Color;
 use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
-use macroquad::miniquad::window::set_fullscreen;
+use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
@@ -37,6 +37,7 @@ use super::settings::{Store, folder};
 use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
+use super::words::fill;
 use super::{background, display, navigate, palette, sight};
 
 /// Opens the window and stays until the player leaves; the error says why it could not.
