@@ -46,6 +46,7 @@ mod skirmish;
 mod snapshots;
 mod stack;
 mod storm;
+mod talk;
 mod threads;
 mod tidy;
 mod transport;

@@ -84,6 +84,12 @@ pub async fn play(
                 }
                 Notice::State(State::Connecting { .. })
                 | Notice::Chat { .. }
+                | Notice::Quick { .. }
+                | Notice::Mark { .. }
+                | Notice::Joined { .. }
+                | Notice::Left { .. }
+                | Notice::Renamed { .. }
+                | Notice::Commands(_)
                 | Notice::Refused { .. }
                 | Notice::Event(_) => {}
             }

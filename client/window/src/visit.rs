@@ -158,7 +158,15 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Chat { from, text, .. } => {
+                    self.chat.add(from.map(|it| it.seat.name), text, now);
+                }
+                Notice::Quick { .. }
+                | Notice::Mark { .. }
+                | Notice::Joined { .. }
+                | Notice::Left { .. }
+                | Notice::Renamed { .. }
+                | Notice::Commands(_) => {}
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
                 }
@@ -377,6 +385,8 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
         Refusal::Length => "Not sent: the line is empty or too long.",
         Refusal::Game => "The game did not understand that.",
+        Refusal::NoSide => "Not sent: you are on no side here.",
+        Refusal::Range => "Not sent: a number in it is out of range.",
     }
 }
 

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 71] = [
+const EVENTS: [(&str, &str); 72] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -21,6 +21,7 @@ const EVENTS: [(&str, &str); 71] = [
     ("away", "player_away"),
     ("resumed", "player_resumed"),
     ("chat", "player_chat"),
+    ("renamed", "player_renamed"),
     ("report", "game_report"),
     ("the game begins", "game_began"),
     ("a round is over", "round_over"),

@@ -30,7 +30,23 @@ pub const GAMES_MAX: usize = 16;
 /// Bytes of one control message.
 pub const CONTROL_BYTES_MAX: usize = 2048;
 /// Players that one control message tells of.
-pub const ROSTER_CHUNK: usize = 48;
+pub const ROSTER_CHUNK: usize = 40;
+/// Colours that a player may choose from. Arbitrary; more could not be told apart.
+pub const COLORS: u8 = 12;
+/// Markings that a player may choose from. Arbitrary.
+pub const PATTERNS: u8 = 8;
+/// Quick messages, whose words are the clients' own. Arbitrary.
+pub const QUICK_MESSAGES_MAX: u8 = 32;
+/// Kinds of marks on the map. Arbitrary.
+pub const MARK_KINDS: u8 = 4;
+/// Greatest coordinate of a mark in 1/64 of a metre: 16 km, more than any map. Arbitrary.
+pub const MARK_UNITS_MAX: u32 = 1 << 20;
+/// Commands that a server tells a player of, and the bytes of a name and a usage.
+pub const COMMANDS_MAX: usize = 32;
+/// See [`COMMANDS_MAX`].
+pub const COMMAND_BYTES_MAX: usize = 24;
+/// See [`COMMANDS_MAX`].
+pub const USAGE_BYTES_MAX: usize = 36;
 /// Bytes of a room's code. Arbitrary; what one can say over a telephone.
 pub const ROOM_CODE_BYTES_MAX: usize = 32;
 /// Rooms of one server, each of which ticks all the time. Arbitrary.
@@ -193,7 +209,8 @@ const _: () = {
         SEATS_MAX as usize / ROSTER_CHUNK + 3 <= CONTROL_QUEUE_MAX,
         "a newcomer is told of everybody at once"
     );
-    assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 5) + 8 <= CONTROL_BYTES_MAX);
+    assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 18) + 8 <= CONTROL_BYTES_MAX);
+    assert!(COMMANDS_MAX * (COMMAND_BYTES_MAX + USAGE_BYTES_MAX + 2) + 8 <= CONTROL_BYTES_MAX);
     assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);
     assert!(
         PREDICTION_TICKS_MAX >= Rates::TICK_HZ_MAX as u64,

@@ -1,12 +1,12 @@
 """Limits of the protocol, hashes, and codes of numbers."""
 
-WIRE_TEXT = "layout 9 inputs 64 baselines 240 entities 16384 extrapolated 32"
+WIRE_TEXT = "layout 10 inputs 64 baselines 240 entities 16384 extrapolated 32"
 MESSAGE_BYTES_MAX = 2048
 DATAGRAM_BYTES_MAX = 1150
 NAME_BYTES_MAX = 32
 TEXT_BYTES_MAX = 256
 SETUP_BYTES_MAX = 1024
-ROSTER_MAX = 48
+ROSTER_MAX = 40
 TICK_MAX = 1 << 48
 ENTITIES_MAX = 16384
 PACKET_ENTITIES_MAX = 1024

@@ -10,6 +10,7 @@ use phaselock::wire::control::{
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
 use phaselock::wire::rooms::RoomStatus;
+use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
 
 use super::json::{file, hex, lines, list, object, value, wide};
 use super::specimens::Specimens;
@@ -31,6 +32,7 @@ pub(super) fn hello() -> Hello {
         wishes: WISH_PLAIN,
         room: None,
         password: None,
+        look: Look::default(),
     }
 }
 
@@ -66,6 +68,7 @@ fn of_clients() -> Vec<ClientMessage> {
             wishes: 0,
             room: "friday-9".parse().ok(),
             password: Some("open sesame".into()),
+            look: Look { color: 11, pattern: 7 },
             ..hello()
         }),
         ClientMessage::Hello(Hello {
@@ -81,15 +84,25 @@ fn of_clients() -> Vec<ClientMessage> {
         }),
         ClientMessage::Hello(Hello { games: Vec::new(), sent: LocalTime(i64::MAX), ..hello() }),
         ClientMessage::Query,
-        ClientMessage::Chat { text: "hi".into() },
-        ClientMessage::Chat { text: "x".repeat(300) },
+        ClientMessage::Chat { to: Audience::All, text: "hi".into() },
+        ClientMessage::Chat { to: Audience::Side, text: "x".repeat(300) },
         ClientMessage::Game { number: 255, bytes: vec![0, 127, 128, 255] },
         ClientMessage::Game { number: 0, bytes: Vec::new() },
+        ClientMessage::Quick { to: Audience::Side, number: 31 },
+        ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 0, x: -64, y: 1 << 20 } },
+        ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 3, x: i32::MIN, y: 0 } },
+        ClientMessage::Restyle { name: "Ülo".into(), look: Look { color: 1, pattern: 2 } },
     ]
 }
 
+fn hint(name: &str, usage: &str) -> CommandHint {
+    CommandHint { name: name.into(), usage: usage.into() }
+}
+
 fn of_servers() -> Vec<ServerMessage> {
-    let seat = |player, name: &str, bot| (PlayerId(player), Seat { name: name.into(), bot });
+    let seat = |player, name: &str, bot| (PlayerId(player), Seat::new(name, bot));
+    let look = Look { color: 11, pattern: 7 };
+    let dressed = Seat { look, person: Some(u64::MAX), ..Seat::new("Eve", false) };
     let seats = (0..ROSTER_CHUNK as u16).map(|n| seat(n * 1000, &format!("bot {n}"), true));
     let redirect = Disconnect {
         redirect: Some("[::1]:4433".into()),
@@ -136,13 +149,25 @@ fn of_servers() -> Vec<ServerMessage> {
         ServerMessage::Joined(vec![seat(300, "Ada", false), seat(65_535, "Ülo", true)]),
         ServerMessage::Joined(seats.collect()),
         ServerMessage::Joined(Vec::new()),
-        ServerMessage::Left { player: PlayerId(128) },
+        ServerMessage::Joined(vec![(PlayerId(7), dressed)]),
+        ServerMessage::Left { player: PlayerId(128), code: Code::Left },
+        ServerMessage::Left { player: PlayerId(1), code: Code::Other(65_535) },
         ServerMessage::Epoch { epoch: 200, unix_micros: -64 },
-        ServerMessage::Chat { from: Some(PlayerId(0)), text: "hi".into() },
-        ServerMessage::Chat { from: None, text: "é".repeat(TEXT_BYTES_MAX / 2) },
+        ServerMessage::Chat { from: Some(PlayerId(0)), to: Audience::Side, text: "hi".into() },
+        ServerMessage::Chat {
+            from: None, to: Audience::All, text: "é".repeat(TEXT_BYTES_MAX / 2)
+        },
         ServerMessage::Refused { request: 2, refusal: Refusal::TooMany },
         ServerMessage::Refused { request: u32::MAX, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
+        ServerMessage::Quick { from: PlayerId(300), to: Audience::Side, number: 31 },
+        ServerMessage::Mark {
+            from: PlayerId(300),
+            to: Audience::All,
+            mark: Mark { kind: 3, x: -(1 << 20), y: 64 },
+        },
+        ServerMessage::Commands(vec![hint("help", ""), hint("kick", "PLAYER [TIME] [REASON]")]),
+        ServerMessage::Commands(Vec::new()),
     ]);
     messages
 }
@@ -163,12 +188,30 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("wishes", value(hello.wishes)),
             ("room", value(&hello.room)),
             ("password", value(&hello.password)),
+            ("look", look_values(hello.look)),
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
-        ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),
+        ClientMessage::Chat { to, text } => {
+            object(&[("kind", value("Chat")), ("to", value(*to as u32)), ("text", value(text))])
+        }
         ClientMessage::Game { number, bytes } => {
             object(&[("kind", value("Game")), ("number", value(number)), ("bytes", hex(bytes))])
         }
+        ClientMessage::Quick { to, number } => object(&[
+            ("kind", value("Quick")),
+            ("to", value(*to as u32)),
+            ("number", value(number)),
+        ]),
+        ClientMessage::Mark { to, mark } => object(&[
+            ("kind", value("Mark")),
+            ("to", value(*to as u32)),
+            ("mark", mark_values(*mark)),
+        ]),
+        ClientMessage::Restyle { name, look } => object(&[
+            ("kind", value("Restyle")),
+            ("name", value(name)),
+            ("look", look_values(*look)),
+        ]),
     }
 }
 
@@ -211,27 +254,60 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("setup", hex(&welcome.setup)),
         ]),
         ServerMessage::Joined(seats) => {
-            let seats = seats.iter().map(|(player, seat)| value((player, &seat.name, seat.bot)));
+            let seats = seats.iter().map(|(player, seat)| {
+                let Seat { name, bot, look, person } = seat;
+                let person = value(person.map(|person| person.to_string()));
+                list([value(player), value(name), value(bot), look_values(*look), person])
+            });
             object(&[("kind", value("Joined")), ("players", list(seats))])
         }
-        ServerMessage::Left { player } => {
-            object(&[("kind", value("Left")), ("player", value(player))])
-        }
+        ServerMessage::Left { player, code } => object(&[
+            ("kind", value("Left")),
+            ("player", value(player)),
+            ("code", value(u16::from(*code))),
+        ]),
         ServerMessage::Epoch { epoch, unix_micros } => object(&[
             ("kind", value("Epoch")),
             ("epoch", value(epoch)),
             ("unix_micros", wide(unix_micros)),
         ]),
-        ServerMessage::Chat { from, text } => {
-            object(&[("kind", value("Chat")), ("from", value(from)), ("text", value(text))])
-        }
+        ServerMessage::Chat { from, to, text } => object(&[
+            ("kind", value("Chat")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("text", value(text)),
+        ]),
         ServerMessage::Refused { request, refusal } => object(&[
             ("kind", value("Refused")),
             ("request", value(request)),
             ("refusal", value(*refusal as u32)),
         ]),
         ServerMessage::Game(bytes) => object(&[("kind", value("Game")), ("bytes", hex(bytes))]),
+        ServerMessage::Quick { from, to, number } => object(&[
+            ("kind", value("Quick")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("number", value(number)),
+        ]),
+        ServerMessage::Mark { from, to, mark } => object(&[
+            ("kind", value("Mark")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("mark", mark_values(*mark)),
+        ]),
+        ServerMessage::Commands(commands) => {
+            let commands = commands.iter().map(|it| value((&it.name, &it.usage)));
+            object(&[("kind", value("Commands")), ("commands", list(commands))])
+        }
     }
+}
+
+fn look_values(look: Look) -> String {
+    value((look.color, look.pattern))
+}
+
+fn mark_values(mark: Mark) -> String {
+    value((mark.kind, mark.x, mark.y))
 }
 
 fn line(framed: &[u8], values: String) -> String {

@@ -107,7 +107,7 @@ impl Common {
                     }
                 }
             }
-            ServerMessage::Left { player } => {
+            ServerMessage::Left { player, .. } => {
                 self.roster.remove(player);
             }
             ServerMessage::Epoch { epoch, unix_micros } => {

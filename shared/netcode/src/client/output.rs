@@ -4,10 +4,12 @@ use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
 use crate::games::Games;
+use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Rates};
-use crate::wire::control::Refusal;
-use crate::wire::disconnect::Disconnect;
+use crate::wire::control::{Refusal, Seat};
+use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::rooms::RoomCode;
+use crate::wire::talk::{Audience, CommandHint, Look, Mark};
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct SessionConfig {
     pub games: Games,
     /// The player's name; the server may add a number to it.
     pub name: String,
+    /// The player's looks.
+    pub look: Look,
     /// Loop filter of the clock.
     pub filter: LoopFilter,
     /// Asks for plain coding, which takes more bytes and can be read without the rules.
@@ -33,7 +37,8 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        Self { games, name, filter, plain: false, room: None, password: None, silence_max }
+        let look = Look::default();
+        Self { games, name, look, filter, plain: false, room: None, password: None, silence_max }
     }
 }
 
@@ -80,6 +85,15 @@ pub enum Output {
     Close(Disconnect),
 }
 
+/// A player who says or does something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Speaker {
+    /// The player.
+    pub player: PlayerId,
+    /// The player's seat at that moment.
+    pub seat: Seat,
+}
+
 /// News for the player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
@@ -96,11 +110,53 @@ pub enum Notice {
     },
     /// A line to read.
     Chat {
-        /// The name of the player who wrote it. None: the host.
-        from: Option<String>,
+        /// The player who wrote it. None: the host.
+        from: Option<Speaker>,
+        /// The people who got it.
+        to: Audience,
         /// The line.
         text: String,
     },
+    /// A quick message.
+    Quick {
+        /// The player who chose it.
+        from: Speaker,
+        /// The people who got it.
+        to: Audience,
+        /// Number of the message, below
+        /// [`QUICK_MESSAGES_MAX`](crate::limits::QUICK_MESSAGES_MAX).
+        number: u8,
+    },
+    /// A mark on the map.
+    Mark {
+        /// The player who set it.
+        from: Speaker,
+        /// The people who got it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// A player came. Those who were there before the own player are not told of.
+    Joined {
+        /// The player.
+        who: Speaker,
+    },
+    /// A player is gone.
+    Left {
+        /// The player.
+        who: Speaker,
+        /// Cause.
+        code: Code,
+    },
+    /// A player has another name.
+    Renamed {
+        /// The name before.
+        before: String,
+        /// The player.
+        who: Speaker,
+    },
+    /// The server's commands that are for this player, in place of those before.
+    Commands(Vec<CommandHint>),
     /// A request was not done.
     Refused {
         /// Kind of the request, as

@@ -177,6 +177,7 @@ impl Session {
             wishes: if self.config.plain { WISH_PLAIN } else { WISH_SILENCE },
             room: self.config.room.clone(),
             password: self.config.password.clone(),
+            look: self.config.look,
         });
         match frame(&hello) {
             Ok(framed) => {
@@ -226,16 +227,11 @@ impl Session {
 
     /// A message came in the middle of a game.
     fn handle_message(&mut self, message: ServerMessage) {
+        if self.handle_talk(&message) {
+            return;
+        }
         let Some(client) = &mut self.client else { return };
         match message {
-            ServerMessage::Chat { from, text } => {
-                let seat = from.and_then(|player| client.common().roster().get(&player));
-                let notice = Notice::Chat { from: seat.map(|seat| seat.name.clone()), text };
-                // Nobody who is gone says anything in the host's name.
-                if from.is_none() || seat.is_some() {
-                    self.notify(notice);
-                }
-            }
             ServerMessage::Refused { request, refusal } => {
                 self.notify(Notice::Refused { request, refusal });
             }
@@ -462,5 +458,6 @@ fn back_off(attempt: u32) -> Micros {
 mod games;
 mod recording;
 mod requests;
+mod talk;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::outbox::{MessageError, Outbox};
 use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
-use crate::ids::{EntityId, PlayerId};
+use crate::ids::{EntityId, PlayerId, Side};
 use crate::limits::ENTITIES_MAX;
 use crate::motion::choice::Choice;
 use crate::motion::send_rule::SendRule;
@@ -214,11 +214,14 @@ pub struct Kit<G: Game> {
     /// Numbers of players that the rules [report](World::report) and a host may keep as records:
     /// their names, and the better of two. None by default.
     pub measures: &'static [(&'static str, Best)],
+    /// Side that a player is on, by which talk stays among those of one side. None, the default,
+    /// is a game without sides.
+    pub side_of: fn(&World<G>, PlayerId) -> Option<Side>,
 }
 
 impl<G: Game> Kit<G> {
     /// No bots, no rounds, linear presentation, everything in every snapshot, general coding, no
-    /// configuration, no requests, no records.
+    /// configuration, no requests, no records, no sides.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
@@ -231,6 +234,7 @@ impl<G: Game> Kit<G> {
         },
         request: |_, _, _, _| Err(MessageError::Unreadable),
         measures: &[],
+        side_of: |_, _| None,
     };
 }
 

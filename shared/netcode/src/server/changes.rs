@@ -6,13 +6,15 @@ use super::naming::free_name;
 use super::room::Room;
 use super::rotation::bot_name;
 use super::seating::free_seat;
+use super::talk::bot_seat;
 use crate::fields::{Entity, find_kind};
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
 use crate::rewind::Rewind;
-use crate::wire::control::{Seat, ServerMessage};
+use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::Code;
 
 impl<G: Game> Room<G> {
     /// Takes over other settings.
@@ -55,7 +57,7 @@ impl<G: Game> Room<G> {
             let Some((player, _)) = self.bots.pop_last() else { break };
             self.game.leave(&mut self.world, player);
             self.world.set_profile(player, None);
-            self.broadcast(&ServerMessage::Left { player });
+            self.broadcast(&ServerMessage::Left { player, code: Code::Left });
         }
         let seats = usize::from(G::SEATS_MAX);
         while self.bots.len() < usize::from(count) && self.bots.len() + self.members.len() < seats {
@@ -73,6 +75,6 @@ impl<G: Game> Room<G> {
         let name = free_name(taken.map(|(_, name)| name), bot_name(number));
         self.sit_down(player, name.clone());
         self.game.join(&mut self.world, player);
-        self.broadcast(&ServerMessage::Joined(vec![(player, Seat { name, bot: true })]));
+        self.broadcast(&ServerMessage::Joined(vec![(player, bot_seat(player, &name))]));
     }
 }

@@ -74,7 +74,7 @@ impl<G: Game> AnyRoom for Room<G> {
         let member = &mut seated.member;
         // A seat is kept for a player, and not for whoever only knocked.
         if until <= now || member.stats.accepted == 0 {
-            return self.free(client, reason);
+            return self.free(client, Code::Lost, reason);
         }
         if member.away_until.is_none() {
             tracing::info!(client = client.0, player = %member.player, reason, "away");
@@ -86,7 +86,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_left(&mut self, client: ClientId, reason: &str) {
-        self.free(client, reason);
+        self.free(client, Code::Left, reason);
     }
 
     fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {

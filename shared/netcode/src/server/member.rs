@@ -17,6 +17,7 @@ use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
 use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
+use crate::wire::talk::Look;
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::activity::Activity;
@@ -24,6 +25,7 @@ use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
 use super::people::{MemberStats, Muted, Pass, PlayerFigures, Target};
+use super::talk::TalkAllowance;
 use super::view::ViewEstimate;
 
 /// Reason why a datagram changed nothing, or ends the session.
@@ -47,6 +49,7 @@ pub(super) enum DatagramError {
 pub(super) struct Member {
     pub(super) player: PlayerId,
     pub(super) name: String,
+    pub(super) look: Look,
     pub(super) key: PublicKey,
     pub(super) token: ResumeToken,
     /// End of the time for which the seat is kept, if the connection is lost.
@@ -61,8 +64,8 @@ pub(super) struct Member {
     pub(super) is_staff: bool,
     /// A valid input packet came since the welcome.
     pub(super) heard: bool,
-    /// Allowance of chat lines and of the game's requests.
-    pub(super) chat: Bucket,
+    /// Allowances of talk and of the game's requests.
+    pub(super) talk: TalkAllowance,
     pub(super) requests: Bucket,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
@@ -118,6 +121,7 @@ impl Member {
         Self {
             player,
             name,
+            look: hello.look,
             key: hello.credentials.key,
             token,
             away_until: None,
@@ -127,7 +131,7 @@ impl Member {
             muted: None,
             is_staff: false,
             heard: false,
-            chat: Bucket::default(),
+            talk: TalkAllowance::default(),
             requests: Bucket::default(),
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
@@ -197,7 +201,7 @@ impl Member {
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
-        (self.chat, self.requests) = (before.chat, before.requests);
+        (self.talk, self.requests) = (before.talk, before.requests);
         (self.allowance, self.stats) = (before.allowance, before.stats);
     }
 }

@@ -20,6 +20,7 @@ mod requests;
 mod room;
 mod rotation;
 mod seating;
+mod talk;
 mod view;
 mod workers;
 

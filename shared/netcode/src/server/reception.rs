@@ -8,12 +8,13 @@ use super::people::Pass;
 use super::room::Room;
 use super::rotation::Host;
 use super::seating::free_seat;
+use super::talk::bot_seat;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
 use crate::time::{LocalTime, Offset};
-use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
 
@@ -102,16 +103,16 @@ impl<G: Game> Room<G> {
         let player = free_seat(taken.clone().map(|(player, _)| player), next);
         let name = free_name(taken.map(|(_, name)| name), wanted);
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
-        let roster = self.roster();
+        let roster = self.roster(None);
         let token = self.host.token();
         let address = pass.address;
         let member = self.member(now, (player, name.clone()), token, hello, pass);
+        let seat = member.seat();
         self.welcome(client, &member, false);
         self.seat(client, member);
         for message in roster {
             self.host.send(client, message);
         }
-        let seat = Seat { name: name.clone(), bot: false };
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
         self.world.snap();
@@ -143,7 +144,7 @@ impl<G: Game> Room<G> {
             let members = self.members.iter();
             let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
             let Some((_, client)) = away.min() else { break };
-            self.free(client, "the server was full while the player was away");
+            self.free(client, Code::Lost, "the server was full while the player was away");
         }
         true
     }
@@ -190,12 +191,14 @@ impl<G: Game> Room<G> {
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
         let seat = (player, member.name.clone());
         let mut back = self.member(now, seat, member.token, hello, pass);
+        // The player may have changed the name since that hello was made, and keeps the looks.
+        back.look = member.look;
         back.resume(&member);
         self.welcome(client, &back, resumed);
         self.take_seat(client, back);
         self.game.resume(&mut self.world, player);
         self.world.snap();
-        for message in self.roster() {
+        for message in self.roster(Some(player)) {
             self.host.send(client, message);
         }
         self.host.tell(Event::Resumed { player });
@@ -231,24 +234,24 @@ impl<G: Game> Room<G> {
 
     /// Puts a member out and frees the seat.
     pub(super) fn close(&mut self, client: ClientId, goodbye: Disconnect) {
-        let reason = goodbye.text.clone();
+        let (code, reason) = (goodbye.code, goodbye.text.clone());
         let away = self.members.get(&client).is_some_and(|it| it.member.away_until.is_some());
         if !away {
             self.host.put_out(client, goodbye);
         }
-        self.free(client, &reason);
+        self.free(client, code, &reason);
     }
 
     /// Frees a member's seat.
-    pub(super) fn free(&mut self, client: ClientId, reason: &str) {
+    pub(super) fn free(&mut self, client: ClientId, code: Code, reason: &str) {
         let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
         self.due.retain(|due| *due != client);
         let Member { player, name, stats, .. } = member;
         tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
         self.game.leave(&mut self.world, player);
         self.world.set_profile(player, None);
-        self.broadcast(&ServerMessage::Left { player });
-        self.host.tell(Event::Left { player, reason: reason.to_owned() });
+        self.broadcast(&ServerMessage::Left { player, code });
+        self.host.tell(Event::Left { player, code, reason: reason.to_owned() });
     }
 
     /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
@@ -295,11 +298,12 @@ impl<G: Game> Room<G> {
         self.host.send(client, welcome);
     }
 
-    fn roster(&self) -> Vec<ServerMessage> {
-        let seat = |player, name: &str, bot| (player, Seat { name: name.to_owned(), bot });
-        let people = self.members.values().map(|s| seat(s.member.player, &s.member.name, false));
-        let bots = self.bots.iter().map(|(player, bot)| seat(*player, &bot.name, true));
-        let seats: Vec<_> = people.chain(bots).collect();
+    /// All seats, that of the reader last, by which a client tells who comes later.
+    fn roster(&self, reader: Option<PlayerId>) -> Vec<ServerMessage> {
+        let people = self.members.values().map(|it| (it.member.player, it.member.seat()));
+        let bots = self.bots.iter().map(|(player, bot)| (*player, bot_seat(*player, &bot.name)));
+        let mut seats: Vec<_> = bots.chain(people).collect();
+        seats.sort_by_key(|(player, _)| Some(*player) == reader);
         seats.chunks(ROSTER_CHUNK).map(|seats| ServerMessage::Joined(seats.to_vec())).collect()
     }
 }

@@ -163,16 +163,16 @@ impl<G: Game> Room<G> {
                     room.seat(client, member);
                 }
                 Err(goodbye) => {
-                    lost.push((member.player, goodbye.text.clone()));
+                    lost.push((member.player, goodbye.clone()));
                     if member.away_until.is_none() {
                         room.host.put_out(client, goodbye);
                     }
                 }
             }
         }
-        for (player, reason) in lost {
-            room.broadcast(&ServerMessage::Left { player });
-            room.host.tell(Event::Left { player, reason });
+        for (player, Disconnect { code, text: reason, .. }) in lost {
+            room.broadcast(&ServerMessage::Left { player, code });
+            room.host.tell(Event::Left { player, code, reason });
         }
         room.world.snap();
         room
@@ -245,7 +245,7 @@ impl<G: Game> Room<G> {
         let late = late.map(|(client, seated)| (*client, seated.member.away_until));
         for (client, away) in late.collect::<Vec<_>>() {
             if away.is_some() {
-                self.free(client, "the connection was lost");
+                self.free(client, Code::Lost, "the connection was lost");
                 continue;
             }
             let secs = SILENCE_MAX.0 / 1_000_000;

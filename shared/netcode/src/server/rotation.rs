@@ -46,8 +46,8 @@ pub(super) struct Host {
     pub(super) draining: Option<Draining>,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
-    /// Allowance of chat lines of everybody.
-    pub(super) chat: Bucket,
+    /// Allowance of everybody's talk.
+    pub(super) talk: Bucket,
 }
 
 impl Host {
@@ -107,7 +107,7 @@ impl Rotation {
                 next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
                 farewells: BTreeMap::new(),
-                chat: Bucket::default(),
+                talk: Bucket::default(),
                 config,
             },
             tick: Tick(0),

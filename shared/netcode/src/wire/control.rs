@@ -8,15 +8,17 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::disconnect::Disconnect;
+use super::disconnect::{Code, Disconnect};
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
+use super::talk::{Audience, CommandHint, Look, Mark};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{
-    CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROOMS_LISTED_MAX,
-    ROSTER_CHUNK, TEXT_BYTES_MAX,
+    COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX,
+    NAME_BYTES_MAX, QUICK_MESSAGES_MAX, ROOMS_LISTED_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
+    USAGE_BYTES_MAX,
 };
 use crate::time::{LocalTime, Offset, Rates, Tick};
 
@@ -28,8 +30,10 @@ pub enum ClientMessage {
     Hello(Hello),
     /// The only message of a client that asks for the server's status.
     Query,
-    /// A line for everybody to read. The server cleans and clips it.
+    /// A line to read. The server cleans and clips it.
     Chat {
+        /// The people who get it.
+        to: Audience,
         /// The line.
         text: String,
     },
@@ -39,6 +43,27 @@ pub enum ClientMessage {
         number: u8,
         /// The request, in the game's own format.
         bytes: Vec<u8>,
+    },
+    /// A quick message, which each client says in its own language.
+    Quick {
+        /// The people who get it.
+        to: Audience,
+        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        number: u8,
+    },
+    /// A mark on the map.
+    Mark {
+        /// The people who get it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// A wish for another name or other looks.
+    Restyle {
+        /// The name.
+        name: String,
+        /// The looks.
+        look: Look,
     },
 }
 
@@ -65,6 +90,8 @@ pub struct Hello {
     pub room: Option<RoomCode>,
     /// The server's password, where it needs one; at most [`TEXT_BYTES_MAX`] bytes.
     pub password: Option<String>,
+    /// The player's looks.
+    pub look: Look,
 }
 
 /// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
@@ -94,6 +121,17 @@ pub struct Seat {
     pub name: String,
     /// True if the server plays it.
     pub bot: bool,
+    /// The player's looks.
+    pub look: Look,
+    /// The player's [`person`](super::talk::person) number; none for a bot.
+    pub person: Option<u64>,
+}
+
+impl Seat {
+    /// A seat of a player without a number, with the first look.
+    pub fn new(name: impl Into<String>, bot: bool) -> Self {
+        Self { name: name.into(), bot, look: Look::default(), person: None }
+    }
 }
 
 /// From the server.
@@ -106,12 +144,14 @@ pub enum ServerMessage {
     /// The answer to a hello, and the beginning of the next game of the rotation.
     Welcome(Welcome),
     /// Players are here, at most [`ROSTER_CHUNK`]: all of them for a newcomer, who may get several
-    /// such messages, and each newcomer for all.
+    /// such messages, then each newcomer for all, and whoever has another name or other looks.
     Joined(Vec<(PlayerId, Seat)>),
     /// A player is gone.
     Left {
         /// The seat.
         player: PlayerId,
+        /// Cause.
+        code: Code,
     },
     /// Tick 0 moved, after a stall too long to catch up.
     Epoch {
@@ -124,6 +164,8 @@ pub enum ServerMessage {
     Chat {
         /// The player who wrote it. None: the host.
         from: Option<PlayerId>,
+        /// The people who got it.
+        to: Audience,
         /// The line; at most [`TEXT_BYTES_MAX`] bytes.
         text: String,
     },
@@ -136,6 +178,27 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// A quick message of a player.
+    Quick {
+        /// The player.
+        from: PlayerId,
+        /// The people who got it.
+        to: Audience,
+        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        number: u8,
+    },
+    /// A mark that a player set.
+    Mark {
+        /// The player.
+        from: PlayerId,
+        /// The people who got it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// Commands that the client's player may write into the chat, behind a slash; at most
+    /// [`COMMANDS_MAX`]. They take the place of those before.
+    Commands(Vec<CommandHint>),
 }
 
 /// Cause for which a request was not done.
@@ -149,6 +212,10 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// The player is on no side, so nobody would hear it.
+    NoSide,
+    /// A number in it is out of range.
+    Range,
 }
 
 /// Status of a server.
@@ -227,7 +294,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [3, 8];
+const LAST_KINDS: [u32; 2] = [6, 11];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -239,9 +306,8 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
 }
 
 /// Reads a message. Those of `open` kinds may go on, in words of a later version, and may lack the
-/// last fields, so many zeros. A hello and a
-/// status of an earlier version end before the room and the password, or the rooms; then there are
-/// none.
+/// last fields, so many zeros. A hello and a status of an earlier version end before the room, the
+/// password and the looks, or the rooms; then there are none.
 fn parse<M: DeserializeOwned>(
     body: &[u8],
     last: u32,
@@ -253,7 +319,7 @@ fn parse<M: DeserializeOwned>(
     }
     // Behind whatever goes on it is unread.
     let open = open.iter().find(|(it, _)| *it == kind);
-    let padded = open.map(|(_, zeros)| [body, &[0; 2][..*zeros]].concat());
+    let padded = open.map(|(_, zeros)| [body, &[0; 4][..*zeros]].concat());
     match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
         Ok((message, rest)) if rest.is_empty() || padded.is_some() => Ok(message),
         Ok(_) => Err(WireError::Trailing),
@@ -275,7 +341,7 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        let message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -285,6 +351,9 @@ impl ClientMessage {
             }
             for (game, _) in &hello.games {
                 check_text(game, NAME_BYTES_MAX, "game's name")?;
+            }
+            if !hello.look.is_valid() {
+                return Err(WireError::Range("look"));
             }
         }
         Ok(message)
@@ -297,6 +366,9 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
+            Self::Quick { .. } => 4,
+            Self::Mark { .. } => 5,
+            Self::Restyle { .. } => 6,
         }
     }
 
@@ -325,6 +397,9 @@ impl ServerMessage {
                 }
                 for (_, seat) in seats {
                     clean_text(&mut seat.name, NAME_BYTES_MAX, "name")?;
+                    if !seat.look.is_valid() {
+                        return Err(WireError::Range("look"));
+                    }
                 }
             }
             Self::Chat { text, .. } => clean_text(text, TEXT_BYTES_MAX, "text")?,
@@ -350,146 +425,29 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
-            Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
+            Self::Quick { number, .. } if *number >= QUICK_MESSAGES_MAX => {
+                return Err(WireError::Range("quick message"));
+            }
+            Self::Mark { mark, .. } if !mark.is_valid() => return Err(WireError::Range("mark")),
+            Self::Commands(commands) => {
+                if commands.len() > COMMANDS_MAX {
+                    return Err(WireError::Range("list of commands"));
+                }
+                for command in commands {
+                    clean_text(&mut command.name, COMMAND_BYTES_MAX, "command's name")?;
+                    clean_text(&mut command.usage, USAGE_BYTES_MAX, "command's usage")?;
+                }
+            }
+            Self::Left { .. }
+            | Self::Epoch { .. }
+            | Self::Refused { .. }
+            | Self::Game(_)
+            | Self::Quick { .. }
+            | Self::Mark { .. } => {}
         }
         Ok(message)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::identity::{Proof, PublicKey};
-    use crate::wire::disconnect::Code;
-    use crate::wire::documented;
-    use proptest::prelude::*;
-
-    fn hello() -> Hello {
-        Hello {
-            wire: 0x0102_0304_0506_0708,
-            version: "0.1.0".into(),
-            name: "Ada".into(),
-            games: vec![("chess".into(), 5)],
-            sent: LocalTime(-1),
-            credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
-            resume: Some(ResumeToken(300)),
-            wishes: WISH_PLAIN,
-            room: None,
-            password: None,
-        }
-    }
-
-    #[test]
-    fn frames_are_as_documented() {
-        let framed = frame(&ClientMessage::Hello(hello())).unwrap();
-        #[rustfmt::skip]
-        assert_eq!(framed[..31], [
-            131, 0, // length
-            0, // Hello
-            0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
-            5, b'0', b'.', b'1', b'.', b'0',
-            3, b'A', b'd', b'a',
-            1, 5, b'c', b'h', b'e', b's', b's', 5,
-            1, // -1, zigzag
-        ]);
-        assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-        assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0]);
-        let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
-        assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
-        assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
-    }
-
-    #[test]
-    fn kinds_are_those_of_the_document() {
-        let chat = ClientMessage::Chat { text: "hi".into() };
-        for message in [
-            ClientMessage::Hello(hello()),
-            ClientMessage::Query,
-            chat,
-            ClientMessage::Game { number: 7, bytes: vec![1] },
-        ] {
-            let body = frame(&message).unwrap()[2..].to_vec();
-            assert_eq!(kind(&body), Ok(message.kind()));
-            assert_eq!(ClientMessage::parse(&body), Ok(message));
-        }
-        assert_eq!(ClientMessage::parse(&[4]), Err(WireError::Message(4)));
-        assert_eq!(ServerMessage::parse(&[9, 1, 2]), Err(WireError::Message(9)));
-        assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
-    }
-
-    #[test]
-    fn disconnect_and_status_may_go_on_in_later_versions() {
-        let full = ServerMessage::Disconnect(Disconnect::new(Code::Other(999), "full"));
-        let left = ServerMessage::Left { player: PlayerId(1) };
-        for (message, is_open) in [(full, true), (left, false)] {
-            let body = [&frame(&message).unwrap()[2..], &[1, 2, 3]].concat();
-            let expected = if is_open { Ok(message) } else { Err(WireError::Trailing) };
-            assert_eq!(ServerMessage::parse(&body), expected);
-        }
-    }
-
-    #[test]
-    fn a_longer_hello_from_the_future_is_read() {
-        let mut body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-        body.extend([9; 50]);
-        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(hello())));
-        assert_eq!(
-            ClientMessage::parse_hello_head(&body),
-            Ok((0x0102_0304_0506_0708, "0.1.0".into()))
-        );
-    }
-
-    #[test]
-    fn a_hello_of_the_past_names_no_room_and_no_password() {
-        let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-        for missing in [1, 2] {
-            let old = &body[..body.len() - missing];
-            assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
-        }
-        let oldest = body.len() - 2;
-        let there = Hello { room: "friday".parse().ok(), ..hello() };
-        let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
-        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
-        for cut in oldest + 1..body.len() - 1 {
-            assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
-        }
-    }
-
-    #[test]
-    fn a_hello_that_is_oddly_spelled_has_a_head_too() {
-        // The variant as a varint of two bytes; found by fuzzing.
-        let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
-        let odd = [&[0x80, 0], &body[1..]].concat();
-        assert_eq!(ClientMessage::parse(&odd), Ok(ClientMessage::Hello(hello())));
-        assert_eq!(ClientMessage::parse_hello_head(&odd), ClientMessage::parse_hello_head(body));
-    }
-
-    #[test]
-    fn too_long_is_refused() {
-        let name = "x".repeat(TEXT_BYTES_MAX + 1);
-        let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
-        assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
-        let text = "x".repeat(CONTROL_BYTES_MAX);
-        assert!(frame(&ServerMessage::Chat { from: None, text }).is_err());
-        let text = "x".repeat(TEXT_BYTES_MAX + 1);
-        let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
-        let body = frame(&ServerMessage::Disconnect(long)).unwrap();
-        assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
-        assert!(body_len([255, 255]).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = ClientMessage::parse(&body);
-            let _ = ClientMessage::parse_hello_head(&body);
-            let _ = ServerMessage::parse(&body);
-        }
-
-        #[test]
-        fn a_truncated_hello_is_refused(cut in 0..128_usize) {
-            let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
-            prop_assert!(ClientMessage::parse(&body[..cut.min(body.len() - 1)]).is_err());
-        }
-    }
-}
+mod tests;

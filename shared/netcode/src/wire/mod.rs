@@ -24,6 +24,7 @@ pub mod rooms;
 mod rotation;
 pub mod snapshot;
 pub mod state;
+pub mod talk;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -147,8 +147,14 @@ impl ServerHandle {
             self.change(changes);
         }
         let rooms = self.directory.destinations();
-        let is_personal =
-            matches!(command, Command::Kick { .. } | Command::Tell { .. } | Command::Mute { .. });
+        let is_personal = matches!(
+            command,
+            Command::Kick { .. }
+                | Command::Ban { .. }
+                | Command::Tell { .. }
+                | Command::Offer { .. }
+                | Command::Mute { .. }
+        );
         if is_personal && rooms.len() > 1 {
             return Err(OrderError::WhichRoom);
         }

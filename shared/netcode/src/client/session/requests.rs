@@ -8,17 +8,43 @@ use crate::client::output::Output;
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::wire::control::{ClientMessage, frame};
+use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
 
 /// Requests that wait for the transport; of more the newest are lost.
 const REQUESTS_MAX: usize = 64;
 
 impl Session {
-    /// Says a line to everybody. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses
-    /// lines that come too fast.
+    /// Says a line to everybody: see [`say`](Self::say).
     pub fn chat(&mut self, text: &str) -> Result<(), MessageError> {
-        self.note(|| Fed::Chat(text.into()));
-        self.ask(&ClientMessage::Chat { text: clip(text, TEXT_BYTES_MAX).into() })
+        self.say(Audience::All, text)
+    }
+
+    /// Says a line. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses lines that
+    /// come too fast.
+    pub fn say(&mut self, to: Audience, text: &str) -> Result<(), MessageError> {
+        self.note(|| Fed::Chat(to, text.into()));
+        self.ask(&ClientMessage::Chat { to, text: clip(text, TEXT_BYTES_MAX).into() })
+    }
+
+    /// Says a quick message, by its number.
+    pub fn say_quick(&mut self, to: Audience, number: u8) -> Result<(), MessageError> {
+        self.note(|| Fed::Quick(to, number));
+        self.ask(&ClientMessage::Quick { to, number })
+    }
+
+    /// Sets a mark on the map.
+    pub fn mark(&mut self, to: Audience, mark: Mark) -> Result<(), MessageError> {
+        self.note(|| Fed::Mark(to, mark));
+        self.ask(&ClientMessage::Mark { to, mark })
+    }
+
+    /// Asks for another name and other looks, now and in later sessions.
+    pub fn restyle(&mut self, name: &str, look: Look) -> Result<(), MessageError> {
+        self.note(|| Fed::Restyle(name.into(), look));
+        let name = clip(name, TEXT_BYTES_MAX).to_owned();
+        (self.config.name, self.config.look) = (name.clone(), look);
+        self.ask(&ClientMessage::Restyle { name, look })
     }
 
     /// Sends a request to the game.
