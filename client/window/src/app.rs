@@ -22,6 +22,8 @@ use super::controls::{Controls, KeyCode};
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::screenshot::Screenshot;
+use super::settings::Store;
+use super::settings::values::WindowSize;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
 use super::{background, display, palette};
@@ -44,7 +46,19 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = screenshot.map_err(|error| error.to_string())?;
     let motion = args.options.record_motion.as_deref().map(MotionFiles::prepare).transpose();
     let motion = motion.map_err(|error| error.to_string())?;
-    let ((width, height), fullscreen) = (args.options.window, args.options.fullscreen);
+    let path = args.options.settings.clone().or_else(Store::default_path);
+    let store = Store::open(path);
+    for problem in store.problems() {
+        eprintln!("phaselock: {problem}");
+    }
+    let display = &store.settings.display;
+    let WindowSize { width, height } = args.options.window.unwrap_or(display.window_size);
+    let fullscreen = args.options.fullscreen || display.fullscreen;
+    let platform = Platform {
+        linux_wm_class: "phaselock",
+        swap_interval: Some(display.vsync.into()),
+        ..Platform::default()
+    };
     let conf = move || Conf {
         window_title: "Phaselock".into(),
         window_width: width.into(),
@@ -52,14 +66,14 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: Platform { linux_wm_class: "phaselock", ..Platform::default() },
+        platform: platform.clone(),
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
     let told = outcome.clone();
     let views = views.clone();
     display::open(conf, async move {
-        told.set(App::new(args, views, screenshot, motion).frames().await)
+        told.set(App::new(args, views, store, screenshot, motion).frames().await)
     })
     .map_err(|error| error.to_string())?;
     outcome.replace(Ok(()))
@@ -68,6 +82,7 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
 struct App {
     args: Args,
     views: Views,
+    store: Store,
     clock: Clock,
     screenshot: Option<Screenshot>,
     motion: Option<MotionFiles>,
@@ -86,11 +101,16 @@ impl App {
     fn new(
         args: Args,
         views: Views,
+        store: Store,
         screenshot: Option<Screenshot>,
         motion: Option<MotionFiles>,
     ) -> Self {
+        let mut menu = Menu::new(&args, views.games(), &store.settings);
+        menu.set_error(store.problems().first().cloned());
         Self {
-            menu: Menu::new(&args, views.games()),
+            menu,
+            fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
+            store,
             views,
             clock: Clock::start(),
             screenshot,
@@ -99,7 +119,6 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
-            fullscreen: args.options.fullscreen,
             closing: Vec::new(),
             args,
         }
@@ -111,7 +130,7 @@ impl App {
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => self.join(address, self.args.name()),
+            Start::Join { address } => self.join(address, self.menu.name()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -120,6 +139,7 @@ impl App {
             let frame_began = Instant::now();
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
+            self.store.poll(began.elapsed());
             let mut quit = is_quit_requested();
             quit |= self.frame(secs).is_break();
             let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
@@ -127,6 +147,7 @@ impl App {
                 if let Some(screenshot) = &mut self.screenshot {
                     screenshot.take().map_err(|error| error.to_string())?;
                 }
+                self.store.save();
                 let verdict = if late { self.verdict() } else { Ok(()) };
                 self.leave();
                 for goodbye in self.closing {
@@ -158,6 +179,7 @@ impl App {
         if is_key_pressed(KeyCode::F11) {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
+            self.store.settings.display.fullscreen = self.fullscreen;
         }
         let pixels_per_point = pixels_per_point();
         self.controls.gather(pixels_per_point);
@@ -177,7 +199,7 @@ impl App {
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
-                (None, None) => wish = self.menu.draw(ctx),
+                (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
         });
         egui_macroquad::draw();
@@ -188,8 +210,13 @@ impl App {
         self.follow(next);
         match wish {
             None => {}
-            Some(Wish::Play { games, bots }) => self.host(&games, bots),
+            Some(Wish::Play { games, bots }) => {
+                let last = &mut self.store.settings.last;
+                (last.games, last.bots) = (games.clone(), bots);
+                self.host(&games, bots);
+            }
             Some(Wish::Join { address, password }) => {
+                self.store.settings.last.server = address.to_string();
                 self.args.options.setup.password = password;
                 self.join(address, self.menu.name());
             }

@@ -23,6 +23,7 @@ use phaselock_lab::usage::sentence;
 use phaselock_quic::address::Address;
 
 use super::lab::Begin;
+use super::settings::values::WindowSize;
 
 /// Most bots on this computer; with the player they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
@@ -72,7 +73,7 @@ pub(crate) struct Setup {
 pub(crate) struct Options {
     #[arg(
         long, global = true, value_name = "NAME", value_parser = name,
-        help = "What others call you [default: your user's name]"
+        help = "What others call you [default: the settings', or your user's name]"
     )]
     pub(crate) name: Option<String>,
     /// Write a picture of the last frame here, after --exit-after or 5 seconds
@@ -85,15 +86,16 @@ pub(crate) struct Options {
     /// Leave by itself; fails if the game could not be joined by then
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) exit_after: Option<Duration>,
-    /// The window's size in pixels
-    #[arg(
-        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
-        value_parser = size
-    )]
-    pub(crate) window: (u16, u16),
+    /// The window's size in pixels [default: the settings', at first 1280x720]
+    #[arg(long, global = true, value_name = "WIDTHxHEIGHT", value_parser = WindowSize::parse)]
+    pub(crate) window: Option<WindowSize>,
     /// Fill the screen
     #[arg(long, global = true)]
     pub(crate) fullscreen: bool,
+    /// Keep the settings in this file [default: phaselock/settings.toml in your configuration
+    /// folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) setup: Setup,
 }
@@ -154,16 +156,10 @@ impl Args {
             }
         };
         let mut options = cli.options;
-        options.name.get_or_insert_with(default_name);
         if options.screenshot.is_some() {
             options.exit_after.get_or_insert(SCREENSHOT_AFTER);
         }
         Ok(Self { start, options })
-    }
-
-    /// Name of the player.
-    pub(crate) fn name(&self) -> String {
-        self.options.name.clone().unwrap_or_default()
     }
 }
 
@@ -283,14 +279,8 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
 }
 
-fn size(text: &str) -> Result<(u16, u16), &'static str> {
-    let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
-    let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
-    let side = |text: &str| text.parse().ok().filter(|side| (320..=16384).contains(side));
-    side(width).zip(side(height)).ok_or(wrong)
-}
-
-fn default_name() -> String {
+/// Name of the system's user.
+pub(crate) fn default_name() -> String {
     let user = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
     user.and_then(|user| clean_name(&user)).unwrap_or_else(|| "Player".into())
 }
@@ -308,14 +298,16 @@ mod tests {
     fn commands_and_options_come_in_any_order() {
         assert_eq!(parse("").unwrap().start, Start::Menu);
         let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
-        assert_eq!(args.name(), "Ada");
+        assert_eq!(args.options.name.as_deref(), Some("Ada"));
         assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
         assert_eq!(args.options.exit_after, Some(Duration::from_millis(2500)));
+        let args = parse("play --settings a.toml").unwrap();
+        assert_eq!(args.options.settings, Some("a.toml".into()));
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
         assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
         assert_eq!(
             (args.options.exit_after, args.options.window),
-            (Some(SCREENSHOT_AFTER), (800, 600))
+            (Some(SCREENSHOT_AFTER), Some(WindowSize { width: 800, height: 600 }))
         );
         assert_eq!(args.options.record_motion, None);
         let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();

@@ -1,7 +1,8 @@
 //! Phaselock's client in a window: a menu, and visits to servers.
 //!
 //! ```text
-//! run -> args -> display -> app -+-> menu
+//! run -> args -> display -> app -+-> settings
+//!                                +-> menu
 //!                                +-> lab
 //!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
 //!                                           +-> play (the picture) -> GameView, one per game
@@ -49,7 +50,7 @@ mod presentation;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
-
+mod settings;
 pub mod view;
 mod visit;
 pub mod words;

@@ -13,9 +13,10 @@ use phaselock::wire::text::clean_name;
 use phaselock_quic::address::Address;
 use phaselock_quic::query::{Asked, Asker};
 
-use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};
+use super::args::{Args, BOTS_MAX, Start, default_name};
 use super::background;
 use super::overlay::link;
+use super::settings::Settings;
 use crate::prelude::*;
 
 /// Width of each of the two cards, in points.
@@ -72,13 +73,18 @@ enum Enter {
 }
 
 impl Menu {
-    pub(crate) fn new(args: &Args, games: &Games) -> Self {
+    pub(crate) fn new(args: &Args, games: &Games, settings: &Settings) -> Self {
+        let last = &settings.last;
+        let first: Vec<_> = games.names().take(1).map(str::to_owned).collect();
+        let known = !last.games.is_empty() && games.select(&last.games).is_ok();
+        let address = if last.server.is_empty() { "localhost" } else { &last.server };
+        let named = Some(&settings.player.name).filter(|name| !name.is_empty()).cloned();
         let mut menu = Self {
-            name: args.name(),
-            games: games.names().take(1).map(str::to_owned).collect(),
+            name: args.options.name.clone().or(named).unwrap_or_else(default_name),
+            games: if known { last.games.clone() } else { first },
             all: games.names().collect(),
-            bots: BOTS_DEFAULT,
-            address: "localhost".into(),
+            bots: last.bots,
+            address: address.to_owned(),
             enter: Enter::Play,
             error: None,
             address_error: None,
@@ -110,7 +116,7 @@ impl Menu {
         self.error = error;
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Wish> {
+    pub(crate) fn draw(&mut self, ctx: &Context, settings: &mut Settings) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
         let error = self.error.clone().map(|error| {
@@ -139,7 +145,7 @@ impl Menu {
                 if let Some(text) = &error {
                     self.banner(ui, text);
                 }
-                self.name_field(ui);
+                self.name_field(ui, settings);
                 ui.horizontal_top(|ui| {
                     wish = self.play_card(ui);
                     wish = wish.take().or(self.join_card(ui));
@@ -194,13 +200,16 @@ impl Menu {
         }
     }
 
-    fn name_field(&mut self, ui: &mut Ui) {
+    fn name_field(&mut self, ui: &mut Ui, settings: &mut Settings) {
         card(ui, WIDTH, |ui| {
             ui.horizontal(|ui| {
                 let label = RichText::new("Your name").size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
                 let width = ui.available_width();
-                ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
+                let edited = ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
+                if edited.changed() {
+                    settings.player.name = clean_name(&self.name).unwrap_or_default();
+                }
             });
         });
     }
