@@ -53,7 +53,9 @@ impl Game for Teams {
 /// other's coming is read.
 fn four() -> Sim<Teams> {
     let mut sim = Sim::<Teams>::new(5, 0);
-    (0..4).for_each(|_| drop(sim.join_bot(CABLE)));
+    for _ in 0..4 {
+        sim.join_bot(CABLE);
+    }
     sim.run(1.0);
     (0..4).for_each(|client| drop(notices(&mut sim, client)));
     sim
