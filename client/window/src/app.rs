@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{self, Context};
 use macroquad::color::Color;
-use macroquad::input::{is_key_pressed, is_quit_requested, prevent_quit};
+use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
@@ -17,8 +17,9 @@ use phaselock_lab::record::MotionFiles;
 use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
 
+use super::actions;
 use super::args::{Args, Start};
-use super::controls::{Controls, KeyCode};
+use super::controls::Controls;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::screenshot::Screenshot;
@@ -176,13 +177,15 @@ impl App {
     }
 
     fn frame(&mut self, secs: f32) -> ControlFlow<()> {
-        if is_key_pressed(KeyCode::F11) {
+        let pixels_per_point = pixels_per_point();
+        let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
+        self.controls.bind(game, own, &self.store.settings.controls);
+        self.controls.gather(pixels_per_point, Default::default());
+        if self.controls.pressed(&actions::FULLSCREEN) {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
             self.store.settings.display.fullscreen = self.fullscreen;
         }
-        let pixels_per_point = pixels_per_point();
-        self.controls.gather(pixels_per_point);
         if let Some(visit) = &mut self.visit {
             let next = visit.update(&mut self.controls, self.motion.as_mut());
             self.follow(next);

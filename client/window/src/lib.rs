@@ -26,9 +26,11 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+pub mod actions;
 mod app;
 mod args;
 mod background;
+pub mod bindings;
 pub mod brush;
 pub mod camera;
 mod chat;

@@ -207,11 +207,7 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
 }
 
 /// Shows the pause; the game goes on behind it.
-pub(crate) fn pause(
-    ctx: &Context,
-    title: &str,
-    controls: &[(&'static str, &'static str)],
-) -> Option<Choice> {
+pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
     veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
@@ -226,12 +222,12 @@ pub(crate) fn pause(
                 let told = "The world goes on without you.";
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
-                for (keys, what) in controls.iter().chain(&KEYS_OF_ALL) {
+                for (keys, what) in controls {
                     ui.horizontal(|ui| {
                         let left = ui.cursor().left();
-                        ui.label(RichText::new(*keys).size(14.0).color(palette::OWN));
+                        ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
                         ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
-                        ui.label(RichText::new(*what).size(14.0).color(palette::TEXT_SOFT));
+                        ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
                     });
                 }
                 ui.add_space(8.0);

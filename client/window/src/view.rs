@@ -15,7 +15,7 @@ use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
-use super::controls::Controls;
+use super::controls::{Action, Controls};
 use super::palette;
 use super::play::{AnyPlay, Play};
 
@@ -25,8 +25,8 @@ pub trait GameView: Default + 'static {
     type Game: Game;
     /// The title in the window.
     const TITLE: &'static str;
-    /// The game's own keys and their effects.
-    const KEYS: &'static [(&'static str, &'static str)];
+    /// The game's own actions, in the order of lists and hints.
+    const ACTIONS: &'static [Action];
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
@@ -67,6 +67,8 @@ pub struct Frame<'a> {
     pub crowded: bool,
     /// True while developers' marks are shown.
     pub marks: bool,
+    /// The player's bindings, for hints.
+    pub controls: &'a Controls,
 }
 
 /// A frame's input to a view.
@@ -137,16 +139,12 @@ impl<G: Game> Scene<'_, G> {
     }
 }
 
-/// Keys in every game and their effects.
-pub const KEYS_OF_ALL: [(&str, &str); 3] =
-    [("Tab", "scores"), ("F3, F4, F6", "details, graph, others"), ("Esc", "pause")];
-
 /// A game's view, by the game's name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewEntry {
-    name: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) keys: &'static [(&'static str, &'static str)],
+    pub(crate) actions: &'static [Action],
     pub(crate) backdrop: Color32,
     pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
@@ -171,7 +169,7 @@ impl Views {
         self.entries.push(ViewEntry {
             name: V::Game::NAME,
             title: V::TITLE,
-            keys: V::KEYS,
+            actions: V::ACTIONS,
             backdrop: V::BACKDROP,
             begin: |now| Box::new(Play::<V>::new(now)),
         });
@@ -181,6 +179,11 @@ impl Views {
     /// The games.
     pub fn games(&self) -> &Games {
         &self.games
+    }
+
+    /// The games' names, titles and actions.
+    pub fn actions(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [Action])> {
+        self.entries.iter().map(|entry| (entry.name, entry.title, entry.actions))
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&ViewEntry> {

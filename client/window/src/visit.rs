@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
-use macroquad::input::is_key_pressed;
 use phaselock::client::{Notice, SessionConfig, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
@@ -20,9 +19,10 @@ use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
+use super::actions;
 use super::args::Setup;
 use super::chat::Chat;
-use super::controls::{Controls, KeyCode};
+use super::controls::{Action, Controls};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::play::{AnyPlay, kinds};
@@ -223,23 +223,23 @@ impl Visit {
     fn handle_keys(&mut self, controls: &mut Controls) {
         if self.chat.is_open() {
             // The keys write.
-            if is_key_pressed(KeyCode::Escape) {
+            if controls.pressed(&actions::MENU) {
                 self.chat.close();
             }
             return controls.rest();
         }
-        if is_key_pressed(KeyCode::Enter) && self.is_connected() && !self.paused {
+        if controls.pressed(&actions::CHAT) && self.is_connected() && !self.paused {
             self.chat.open();
         }
-        for (key, shown) in [
-            (KeyCode::Escape, &mut self.paused),
-            (KeyCode::F3, &mut self.details),
-            (KeyCode::F4, &mut self.graph.shown),
-            (KeyCode::F6, &mut self.panel.shown),
+        for (action, shown) in [
+            (&actions::MENU, &mut self.paused),
+            (&actions::DETAILS, &mut self.details),
+            (&actions::GRAPH, &mut self.graph.shown),
+            (&actions::OTHERS, &mut self.panel.shown),
         ] {
-            *shown ^= is_key_pressed(key);
+            *shown ^= controls.pressed(action);
         }
-        if is_key_pressed(KeyCode::F5) && self.graph.shown {
+        if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);
             self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
@@ -262,7 +262,7 @@ impl Visit {
         let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
-                let scores = controls.key(&[KeyCode::Tab]) && active;
+                let scores = controls.held(&actions::SCORES) && active;
                 let frame = Frame {
                     painter: &painter,
                     screen,
@@ -272,6 +272,7 @@ impl Visit {
                     scores,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    controls,
                 };
                 play.draw(&mut self.driver.session, now, frame);
             }
@@ -322,8 +323,7 @@ impl Visit {
         if !self.paused {
             return Next::Stay;
         }
-        let keys = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.keys);
-        match overlay::pause(ctx, &self.title, keys) {
+        match overlay::pause(ctx, &self.title, &controls.hints()) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -332,6 +332,11 @@ impl Visit {
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
+    }
+
+    /// Name and actions of the game.
+    pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
+        self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
     /// True while the game runs: joined, and heard of since.

@@ -20,9 +20,31 @@ pub(crate) fn all() -> Views {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use phaselock_client::actions::ALL;
+    use phaselock_client::bindings::Binding;
+
     #[test]
     fn every_game_can_be_seen() {
         let (seen, games) = (super::all(), phaselock_games::all());
         assert_eq!(seen.games().hashes(false), games.hashes(false));
+    }
+
+    #[test]
+    fn default_bindings_mean_something_and_do_not_conflict() {
+        for (game, _, own) in super::all().actions() {
+            let mut taken = HashMap::new();
+            let mut ids = HashSet::new();
+            for action in ALL.iter().chain(own) {
+                assert!(ids.insert(action.id), "{game}: two actions are called {}", action.id);
+                for name in action.keys {
+                    let binding = Binding::parse(name);
+                    assert!(binding.is_some(), "{game}: {} is bound to {name}", action.id);
+                    let other = taken.insert(binding, action.id);
+                    assert_eq!(other, None, "{game}: {name} does {} as well", action.id);
+                }
+            }
+        }
     }
 }

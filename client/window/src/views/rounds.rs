@@ -121,16 +121,13 @@ pub(crate) fn draw_table<G: Game>(
 
 /// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless
 /// something covers that place.
-pub(crate) fn draw_hint<'k, G: Game>(
-    scene: &Scene<'_, G>,
-    keys: impl Iterator<Item = &'k (&'k str, &'k str)>,
-    above: f32,
-) {
+pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
     if left == 0.0 || scene.crowded {
         return;
     }
-    let words: Vec<_> = keys.map(|(keys, what)| format!("{keys}: {what}")).collect();
+    let hints = scene.controls.hints().into_iter().take(lines);
+    let words: Vec<_> = hints.map(|(keys, what)| format!("{keys}: {what}")).collect();
     let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);

@@ -35,6 +35,17 @@ const LOOK_AHEAD_SECS: f32 = 0.32;
 
 type AsteroidsScene<'a> = Scene<'a, Asteroids>;
 
+const LEFT: Action =
+    Action::new("left", "turn left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("turn");
+const RIGHT: Action =
+    Action::new("right", "turn right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("turn");
+const THRUST: Action =
+    Action::new("thrust", "thrust", &["W", "Up", "Pad:LeftTrigger", "Pad:DPadUp"]);
+const FIRE: Action =
+    Action::new("fire", "fire", &["Space", "Mouse:Left", "Pad:RightTrigger", "Pad:A"]);
+
 #[derive(Debug, Default)]
 pub(crate) struct AsteroidsScreen {
     rig: Rig,
@@ -55,14 +66,13 @@ pub(crate) struct AsteroidsScreen {
 impl GameView for AsteroidsScreen {
     type Game = Asteroids;
     const TITLE: &'static str = "Asteroids";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("A D, left, right", "turn"), ("W, up", "thrust"), ("Space, left button", "fire")];
+    const ACTIONS: &'static [Action] = &[LEFT, RIGHT, THRUST, FIRE];
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
-            turn: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            thrust: controls.key(&[KeyCode::W, KeyCode::Up]),
-            fire: controls.key(&[KeyCode::Space]) || controls.button(),
+            turn: controls.direction(&LEFT, &RIGHT),
+            thrust: controls.held(&THRUST),
+            fire: controls.held(&FIRE),
         }
     }
 
@@ -255,7 +265,7 @@ impl AsteroidsScreen {
         if !results {
             // Between the texts in the corners, or above them.
             let above = if screen.width() < 1500.0 { 112.0 } else { 26.0 };
-            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), above);
+            draw_hint(scene, usize::MAX, above);
         }
     }
 

@@ -37,6 +37,15 @@ const LOOK_SECS: f32 = 0.35;
 /// The players, the own one, and the own one's point of the platforms' cycle.
 type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
 
+const LEFT: Action =
+    Action::new("left", "run left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("run");
+const RIGHT: Action =
+    Action::new("right", "run right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("run");
+const JUMP: Action =
+    Action::new("jump", "jump", &["Space", "W", "Up", "Pad:A"]).hint("jump; hold to go higher");
+
 #[derive(Debug, Default)]
 pub(crate) struct PlatformerScreen {
     rig: Rig,
@@ -57,14 +66,10 @@ pub(crate) struct PlatformerScreen {
 impl GameView for PlatformerScreen {
     type Game = Platformer;
     const TITLE: &'static str = "Platformer";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("A, D, arrows", "run"), ("Space, W, Up", "jump; hold to go higher")];
+    const ACTIONS: &'static [Action] = &[LEFT, RIGHT, JUMP];
 
     fn input(&self, controls: &Controls) -> Command {
-        Command {
-            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            jump: controls.key(&[KeyCode::Space, KeyCode::W, KeyCode::Up]),
-        }
+        Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }
     }
 
     fn draw(&mut self, scene: &Scene<'_, Platformer>) -> Camera {
@@ -200,7 +205,7 @@ impl PlatformerScreen {
         let stages = level.stages.iter().map(|stage| level.progress(stage.x));
         hud::draw_progress(scene, stages, marks.collect());
         self.announcer.draw(scene);
-        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 62.0);
+        draw_hint(scene, usize::MAX, 62.0);
         draw_table(scene, time, &verdict(scene), &board);
     }
 

@@ -36,8 +36,7 @@ pub(crate) struct PuckScreen {
 impl GameView for PuckScreen {
     type Game = ShufflePuck;
     const TITLE: &'static str = "Shuffle Puck";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("Mouse", "move the mallet"), ("WASD, arrows", "move it by keys")];
+    const ACTIONS: &'static [Action] = steer::ACTIONS;
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)
@@ -137,7 +136,7 @@ impl PuckScreen {
             let at = screen.center_bottom() - vec2(0.0, 16.0);
             text_over(scene.painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
         } else {
-            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 8.0);
+            draw_hint(scene, usize::MAX, 8.0);
         }
         if round.phase() != Phase::Results {
             self.announcer.draw(scene);

@@ -39,6 +39,19 @@ const TAGS_MAX: usize = 24;
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
 
+const THROTTLE: Action =
+    Action::new("throttle", "throttle", &["W", "Up", "Pad:RightTrigger", "Pad:A"]);
+const BRAKE: Action =
+    Action::new("brake", "brake, reverse", &["S", "Down", "Pad:LeftTrigger", "Pad:B"]);
+const LEFT: Action =
+    Action::new("left", "steer left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("steer");
+const RIGHT: Action =
+    Action::new("right", "steer right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("steer");
+const HAND_BRAKE: Action = Action::new("hand_brake", "hand brake", &["Space", "Pad:X"]);
+const RESET: Action = Action::new("reset", "back on the track", &["R", "Pad:Y"]);
+
 #[derive(Debug, Default)]
 pub(crate) struct RaceScreen {
     rig: Rig,
@@ -62,21 +75,15 @@ pub(crate) struct RaceScreen {
 impl GameView for RaceScreen {
     type Game = Race;
     const TITLE: &'static str = "Race";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("W, up", "throttle"),
-        ("S, down", "brake, reverse"),
-        ("A D, left right", "steer"),
-        ("Space", "hand brake"),
-        ("R", "back on the track"),
-    ];
+    const ACTIONS: &'static [Action] = &[THROTTLE, BRAKE, LEFT, RIGHT, HAND_BRAKE, RESET];
     const BACKDROP: Color32 = palette::GRASS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
-            pedal: 3 * controls.axis(&[KeyCode::S, KeyCode::Down], &[KeyCode::W, KeyCode::Up]),
-            turn: 7 * controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            hand: controls.key(&[KeyCode::Space]),
-            reset: controls.key(&[KeyCode::R]),
+            pedal: (3.0 * controls.axis(&BRAKE, &THROTTLE)).round() as i16,
+            turn: (7.0 * controls.axis(&LEFT, &RIGHT)).round() as i16,
+            hand: controls.held(&HAND_BRAKE),
+            reset: controls.held(&RESET),
         }
     }
 
@@ -272,13 +279,13 @@ impl RaceScreen {
             if self.wrong_secs > WRONG_SECS {
                 hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
-                let more = "Go back, or press R";
-                hud::draw_sign(scene, "GATE MISSED", more, scene.age_secs);
+                let key = scene.controls.words(&RESET);
+                let more = fill("Go back, or press {key}", &[("key", &key)]);
+                hud::draw_sign(scene, "GATE MISSED", &more, scene.age_secs);
             }
         }
         self.announcer.draw(scene);
-        let keys = [("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")];
-        draw_hint(scene, keys.iter(), 26.0);
+        draw_hint(scene, Self::ACTIONS.len() - 1, 26.0);
         draw_table(scene, time, &verdict(scene), &board(scene));
     }
 }

@@ -1,5 +1,6 @@
 //! Skirmish in the window: picture and controls.
 
+mod actions;
 mod arena;
 mod events;
 mod hud;
@@ -18,6 +19,7 @@ use phaselock_games::skirmish::{
     BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, players,
 };
 
+use actions::Stick;
 use events::{Event, Watch};
 use hud::{Hud, LANDED_SECS};
 use icons::Icon;
@@ -50,6 +52,8 @@ pub(crate) struct SkirmishScreen {
     things: Things,
     hud: Hud,
     announcer: Announcer,
+    /// The aim by the gamepad.
+    stick: Stick,
     /// The own player as drawn: the wheel turns on from its weapon.
     own: Option<Player>,
     /// Deaths in the own score while the player was alive: a death is seen before its score names
@@ -60,31 +64,29 @@ pub(crate) struct SkirmishScreen {
 impl GameView for SkirmishScreen {
     type Game = Skirmish;
     const TITLE: &'static str = "Skirmish";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("WASD, arrows", "move"),
-        ("Mouse", "aim"),
-        ("Left button, Space", "fire"),
-        ("1-4, wheel", "weapon"),
-        ("Right button, E", "lift, let go to throw"),
-    ];
+    const ACTIONS: &'static [Action] = actions::ACTIONS;
     const BACKDROP: Color32 = palette::FLOOR;
 
     fn input(&self, controls: &Controls) -> Command {
-        let aim = self.rig.at_rest().map_or(Vec2::X, |camera| {
+        let by_mouse = self.rig.at_rest().map_or(Vec2::X, |camera| {
             camera.to_world(controls.pointer) - self.own_at.unwrap_or(camera.middle)
         });
+        let aim = self.stick.aim(controls).unwrap_or(by_mouse);
         Command {
-            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            down: controls.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
+            right: controls.direction(&actions::LEFT, &actions::RIGHT),
+            down: controls.direction(&actions::UP, &actions::DOWN),
             aim: turns(aim),
-            fire: controls.button() || controls.key(&[KeyCode::Space]),
-            grab: controls.second_button() || controls.key(&[KeyCode::E]),
+            fire: controls.held(&actions::FIRE),
+            grab: controls.held(&actions::GRAB),
             weapon: self.weapon(controls),
         }
     }
 
     fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
         self.own = scene.own();
+        let at = self.rig.at_rest().zip(self.own_at).map(|(camera, at)| camera.to_screen(at));
+        let pointer = at.and_then(|at| self.stick.pointer(at)).unwrap_or(scene.pointer);
+        let scene = &Scene { frame: Frame { pointer, ..scene.frame }, ..*scene };
         self.take_note(scene);
         let camera = self.aim_camera(scene);
         let brush = Brush::new(scene.painter, camera);
@@ -98,15 +100,16 @@ impl SkirmishScreen {
     /// The weapon that controls ask for, by its number and 1, or 0: by its key, or by the wheel,
     /// past weapons without ammunition.
     fn weapon(&self, controls: &Controls) -> u8 {
-        let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
-        if let Some(number) = (1..).zip(keys).find(|(_, key)| controls.key(&[*key])) {
+        if let Some(number) = (1..).zip(&actions::WEAPONS).find(|(_, it)| controls.held(it)) {
             return number.0;
         }
-        let Some(own) = self.own.filter(|_| controls.wheel() != 0) else { return 0 };
+        let turned = |action| i32::try_from(controls.count(action)).unwrap_or(0);
+        let turned = turned(&actions::NEXT) - turned(&actions::PREVIOUS);
+        let Some(own) = self.own.filter(|_| turned != 0) else { return 0 };
         let there = |weapon: &&Weapon| own.ammunition(**weapon) != Some(0);
         let there: Vec<_> = Weapon::ALL.iter().filter(there).collect();
         let now = there.iter().position(|weapon| **weapon == own.weapon()).unwrap_or(0);
-        let next = (now as i32 - controls.wheel()).rem_euclid(there.len().max(1) as i32);
+        let next = (now as i32 + turned).rem_euclid(there.len().max(1) as i32);
         there.get(next as usize).map_or(0, |weapon| **weapon as u8 + 1)
     }
 
@@ -246,7 +249,7 @@ impl SkirmishScreen {
         let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
         // In a narrow window only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
-        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL).take(told), above);
+        draw_hint(scene, told, above);
         let verdict = match board.rows.first() {
             Some(row) if row.own => "You win the round".to_owned(),
             Some(row) => format!("{} wins the round", row.name),
