@@ -13,6 +13,7 @@ use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
+use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
@@ -186,7 +187,9 @@ impl App {
             set_fullscreen(self.fullscreen);
             self.store.settings.display.fullscreen = self.fullscreen;
         }
+        let (name, look) = (self.store.settings.player.name.clone(), self.look());
         if let Some(visit) = &mut self.visit {
+            visit.wear(&name, look);
             let next = visit.update(&mut self.controls, self.motion.as_mut());
             self.follow(next);
         }
@@ -246,9 +249,20 @@ impl App {
         self.begin(Visit::join(address, self.setting(name)));
     }
 
+    /// The looks of the settings.
+    fn look(&self) -> Look {
+        let player = &self.store.settings.player;
+        let part = |number: u16| u8::try_from(number).unwrap_or_default();
+        let look = Look { color: part(player.color), pattern: part(player.look) };
+        if look.is_valid() { look } else { Look::default() }
+    }
+
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
         let (views, setup) = (&self.views, &self.args.options.setup);
-        visit::VisitConfig { name, clock: self.clock, views, setup }
+        let settings = self.args.options.settings.clone().or_else(Store::default_path);
+        let muted = settings.map(|path| path.with_file_name("muted.toml"));
+        let look = self.look();
+        visit::VisitConfig { name, look, muted, clock: self.clock, views, setup }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

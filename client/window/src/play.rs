@@ -6,6 +6,8 @@ use phaselock::game::{Game, Slot};
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
+use glam::Vec2;
+
 use super::camera::Camera;
 use super::controls::Controls;
 use super::meter::{Figures, Meter};
@@ -16,7 +18,13 @@ use super::view::{Frame, GameView, Scene};
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>);
+    /// Draws the picture. Returns its camera, and the world's period if it wraps.
+    fn draw(
+        &mut self,
+        session: &mut Session,
+        now: LocalTime,
+        frame: Frame<'_>,
+    ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
@@ -83,10 +91,15 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.view.handle_event(event);
     }
 
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
-        let Some(picture) = session.picture::<V::Game>(now) else { return };
+    fn draw(
+        &mut self,
+        session: &mut Session,
+        now: LocalTime,
+        frame: Frame<'_>,
+    ) -> Option<(Camera, Option<Vec2>)> {
+        let picture = session.picture::<V::Game>(now)?;
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
-        let Some(client) = session.client_of::<V::Game>() else { return };
+        let client = session.client_of::<V::Game>()?;
         self.meter.observe(now, client.stats());
         let scene = Scene {
             picture: &picture,
@@ -104,6 +117,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         } else {
             self.shown_error = None;
         }
+        Some((camera, client.game().wraps()))
     }
 
     fn shown_error(&self) -> Option<f32> {

@@ -12,6 +12,7 @@ pub use super::brush::Brush;
 pub use super::camera::Camera;
 pub use super::controls::{Action, Controls};
 pub use super::feed::Feed;
+pub use super::looks::Dress;
 pub use super::paint::*;
 pub use super::palette;
 pub use super::particles::{Fading, Particles, Trail};

@@ -16,6 +16,7 @@ use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::{Action, Controls};
+use super::looks::Dress;
 use super::palette;
 use super::play::{AnyPlay, Play};
 
@@ -125,6 +126,12 @@ impl<G: Game> Scene<'_, G> {
     /// Name of an entity's owner and true for a bot; none for a player who has just left.
     pub fn owner_tag(&self, owner: Option<PlayerId>) -> Option<(&str, bool)> {
         self.roster.get(&owner?).map(|seat| (seat.name.as_str(), seat.bot))
+    }
+
+    /// Looks of an entity's owner; the first ones of nobody.
+    pub fn dress_of(&self, owner: Option<PlayerId>) -> Dress {
+        let seat = owner.and_then(|owner| self.roster.get(&owner));
+        Dress::of(seat.map(|seat| seat.look).unwrap_or_default())
     }
 
     /// Name of a player.

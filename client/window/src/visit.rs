@@ -1,6 +1,7 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
@@ -10,7 +11,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::control::Refusal;
+use phaselock::wire::talk::Look;
 use phaselock_lab::record::{MotionFiles, RecordError};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Driver, Options, Pins};
@@ -21,17 +22,20 @@ use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
 use super::actions;
 use super::args::Setup;
-use super::chat::Chat;
 use super::controls::{Action, Controls};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
+use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
 use super::{background, developer, palette};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
+
+/// Time for which a changed name or look of the settings stays before others are told.
+const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
@@ -44,7 +48,10 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
-    chat: Chat,
+    talk: Talk,
+    /// Name and looks of the settings, as last asked for, and since when others stand there.
+    worn: Option<(String, Look)>,
+    changed: Option<LocalTime>,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -65,6 +72,10 @@ pub(crate) struct Visit {
 pub(crate) struct VisitConfig<'a> {
     /// Name of the player.
     pub(crate) name: String,
+    /// Looks of the player.
+    pub(crate) look: Look,
+    /// The file of muted people.
+    pub(crate) muted: Option<PathBuf>,
     pub(crate) clock: Clock,
     pub(crate) views: &'a Views,
     pub(crate) setup: &'a Setup,
@@ -99,10 +110,11 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, clock, views, setup }: VisitConfig<'_>,
+        VisitConfig { name, look, muted, clock, views, setup }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
+            look,
             filter: setup.filter,
             room: setup.room.clone(),
             password: setup.password.clone(),
@@ -120,7 +132,9 @@ impl Visit {
             lost: None,
             pinned: None,
             paused: false,
-            chat: Chat::default(),
+            talk: Talk::open(muted, clock.now()),
+            worn: None,
+            changed: None,
             details: false,
             link: setup.link_words(),
             filter: setup.filter,
@@ -133,6 +147,33 @@ impl Visit {
 
     fn now(&self) -> LocalTime {
         self.driver.clock().now()
+    }
+
+    /// Takes over another name and other looks of the settings, once they stay as they are: a
+    /// server takes few changes. An empty name is none.
+    pub(crate) fn wear(&mut self, name: &str, look: Look) {
+        let (now, wish) = (self.now(), (name.to_owned(), look));
+        let Some(worn) = &self.worn else {
+            self.worn = Some(wish);
+            return;
+        };
+        if *worn == wish || !self.is_connected() {
+            self.changed = None;
+            return;
+        }
+        if now - *self.changed.get_or_insert(now) < CHANGE_STAYS {
+            return;
+        }
+        let session = &mut self.driver.session;
+        let common = session.client().map(|client| client.common());
+        let seat = common.and_then(|common| common.roster().get(&common.player()));
+        let name = match (name, seat) {
+            ("", Some(seat)) => seat.name.clone(),
+            (name, _) => name.to_owned(),
+        };
+        // The server refuses what comes too fast, and the player is told so.
+        let _ = session.restyle(&name, look);
+        (self.worn, self.changed) = (Some(wish), None);
     }
 
     /// Receives packets, presses inputs and sends packets. The player's motion goes into the
@@ -158,23 +199,12 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text, .. } => {
-                    self.chat.add(from.map(|it| it.seat.name), text, now);
-                }
-                Notice::Quick { .. }
-                | Notice::Mark { .. }
-                | Notice::Joined { .. }
-                | Notice::Left { .. }
-                | Notice::Renamed { .. }
-                | Notice::Commands(_) => {}
-                Notice::Refused { refusal, .. } => {
-                    self.chat.add(None, refused(refusal).into(), now);
-                }
                 Notice::Event(event) => {
                     if let Some((_, play)) = &mut self.play {
                         play.handle_event(&event);
                     }
                 }
+                told => self.talk.handle(told, &mut self.driver.session, now),
             }
         }
         if let Some(files) = files {
@@ -207,6 +237,7 @@ impl Visit {
     fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
         let Some(entry) = self.views.get(game).copied() else { return };
         self.server_name = server;
+        self.talk.begin_game();
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -221,15 +252,15 @@ impl Visit {
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
-        if self.chat.is_open() {
+        if self.talk.is_open() {
             // The keys write.
             if controls.pressed(&actions::MENU) {
-                self.chat.close();
+                self.talk.close();
             }
             return controls.rest();
         }
-        if controls.pressed(&actions::CHAT) && self.is_connected() && !self.paused {
-            self.chat.open();
+        if self.is_connected() && !self.paused {
+            self.talk.handle_keys(controls);
         }
         for (action, shown) in [
             (&actions::MENU, &mut self.paused),
@@ -274,7 +305,13 @@ impl Visit {
                     marks: self.panel.marks,
                     controls,
                 };
-                play.draw(&mut self.driver.session, now, frame);
+                if let Some((camera, wraps)) = play.draw(&mut self.driver.session, now, frame) {
+                    self.talk.draw_marks(&painter, camera, wraps, now);
+                    if active && controls.pressed(&actions::PING) {
+                        let at = camera.to_world(controls.pointer);
+                        self.talk.point(&mut self.driver.session, at, wraps);
+                    }
+                }
             }
             None => {
                 let y = screen.top() + screen.height() * 0.2;
@@ -315,13 +352,12 @@ impl Visit {
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
-        if let Some(line) = self.chat.draw(ctx, &painter, now)
-            && let Err(error) = self.driver.session.chat(&line)
-        {
-            self.chat.add(None, format!("Not sent: {error}."), now);
-        }
+        self.talk.draw(ctx, &painter, &mut self.driver.session, now);
         if !self.paused {
             return Next::Stay;
+        }
+        if let Some(client) = self.driver.session.client() {
+            self.talk.draw_people(ctx, client.common(), now);
         }
         match overlay::pause(ctx, &self.title, &controls.hints()) {
             Some(overlay::Choice::Resume) => {
@@ -380,18 +416,6 @@ impl Visit {
         };
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
-    }
-}
-
-/// A refusal in words for the player.
-fn refused(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::Unknown => "The server does not know how to do that; its version may be older.",
-        Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
-        Refusal::Length => "Not sent: the line is empty or too long.",
-        Refusal::Game => "The game did not understand that.",
-        Refusal::NoSide => "Not sent: you are on no side here.",
-        Refusal::Range => "Not sent: a number in it is out of range.",
     }
 }
 

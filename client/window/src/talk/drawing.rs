@@ -2,9 +2,7 @@
 
 use egui_macroquad::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::text_edit::TextEditState;
-use egui_macroquad::egui::{
-    Area, Context, FontId, Id, Key, Margin, Modifiers, Order, TextEdit,
-};
+use egui_macroquad::egui::{Area, Context, FontId, Id, Key, Margin, Modifiers, Order, TextEdit};
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::talk::Audience;
@@ -48,7 +46,7 @@ pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_op
     let mut at = bottom;
     if lines.scrolled() > 0 {
         let count = lines.scrolled().to_string();
-        let more = crate::words::fill("{count} newer lines below", &[("count", &count)]);
+        let more = fill("{count} newer lines below", &[("count", &count)]);
         at.y -= 18.0;
         text(&painter, at, Align2::LEFT_TOP, &more, 12.0, palette::TEXT_SOFT);
     }
@@ -95,7 +93,7 @@ fn job(line: &Line, strength: f32, width: f32) -> LayoutJob {
     add(&line.text, 15.0, color);
     if line.more > 0 {
         let count = line.more.to_string();
-        let more = crate::words::fill("  +{count} more", &[("count", &count)]);
+        let more = fill("  +{count} more", &[("count", &count)]);
         add(&more, 13.0, palette::TEXT_FAINT);
     }
     job

@@ -51,13 +51,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Adds a line, cleaned; one of a flood is only counted.
-    pub(super) fn add(
-        &mut self,
-        kind: Kind,
-        from: Option<(&str, u8)>,
-        text: &str,
-        now: LocalTime,
-    ) {
+    pub(super) fn add(&mut self, kind: Kind, from: Option<(&str, u8)>, text: &str, now: LocalTime) {
         let text = clip(&printable(text), LINE_BYTES_MAX).to_owned();
         let from = from.map(|(name, color)| (printable(name), color));
         let is_same = |line: &&mut Line| line.kind == kind && line.from == from;

@@ -3,8 +3,8 @@
 //! `lines` keeps what is shown, `draft` the line that is written, `muted` the people who are not
 //! heard; none of them draws. `drawing`, `pings`, `quick` and `people` do.
 
-mod drawing;
 mod draft;
+mod drawing;
 mod lines;
 mod muted;
 mod people;
@@ -301,7 +301,9 @@ fn left(name: &str, code: Code) -> String {
 /// A refusal in words for the player.
 fn refused(refusal: Refusal) -> &'static str {
     match refusal {
-        Refusal::Unknown => tr("The server does not know how to do that; its version may be older."),
+        Refusal::Unknown => {
+            tr("The server does not know how to do that; its version may be older.")
+        }
         Refusal::TooMany => tr("Not sent: too many at once. Wait a moment."),
         Refusal::Length => tr("Not sent: the line is empty or too long."),
         Refusal::Game => tr("The game did not understand that."),

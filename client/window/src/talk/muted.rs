@@ -114,10 +114,9 @@ fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
 
 /// Writes a new file and puts it in the old one's place.
 fn write(path: &Path, people: &BTreeMap<u64, String>, is_broken: bool) -> io::Result<()> {
-    let people = people.iter().map(|(person, name)| KeptPerson {
-        person: format!("{person:016x}"),
-        name: name.clone(),
-    });
+    let people = people
+        .iter()
+        .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
     let kept = Kept { people: people.collect() };
     let text = toml::to_string(&kept).map_err(io::Error::other)?;
     if let Some(folder) = path.parent() {

@@ -106,6 +106,7 @@ impl AsteroidsScreen {
             ship: slot.entity,
             at: self.image(slot.entity.position()),
             own: scene.is_own(slot.id),
+            dress: scene.dress_of(slot.owner),
         });
         seen.collect()
     }
@@ -208,7 +209,8 @@ impl AsteroidsScreen {
             let at = self.image(slot.entity.position());
             if brush.camera.sees(at, 2.0) {
                 let own = slot.owner == Some(scene.player);
-                ships::draw_bullet(brush, &slot.entity, at, own);
+                let color = scene.dress_of(slot.owner).color;
+                ships::draw_bullet(brush, (&slot.entity, own), at, color);
             }
         }
         // The own ship above the others.

@@ -170,10 +170,10 @@ impl PlatformerScreen {
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|(slot, _)| scene.is_own(slot.id));
         for (slot, body) in &shown {
-            body.draw_trail(brush, scene.is_own(slot.id));
+            body.draw_trail(brush, scene.is_own(slot.id), scene.dress_of(slot.owner));
         }
         for (slot, body) in &shown {
-            body.draw(brush, scene.is_own(slot.id));
+            body.draw(brush, scene.is_own(slot.id), scene.dress_of(slot.owner));
         }
         self.particles.draw_above(brush);
         for (slot, body) in shown.into_iter().filter(|(slot, _)| !scene.is_own(slot.id)) {

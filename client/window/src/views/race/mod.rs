@@ -228,7 +228,11 @@ impl RaceScreen {
             let Some(player) = slot.owner else { continue };
             let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
-            cars::draw(brush, &slot.entity, cars::Look { own, player, solid });
+            cars::draw(
+                brush,
+                &slot.entity,
+                cars::Look { own, player, solid, dress: scene.dress_of(slot.owner) },
+            );
         }
         self.ground.draw_barriers(brush);
         self.particles.draw_above(brush);

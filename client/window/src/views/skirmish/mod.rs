@@ -213,7 +213,7 @@ impl SkirmishScreen {
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
-            self.bodies.draw(brush, slot, is_own(slot));
+            self.bodies.draw(brush, slot, is_own(slot), scene.dress_of(slot.owner));
         }
         self.things.draw_props(brush, true);
         things::draw_shells(brush, scene);
