@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use egui_macroquad::egui::{self, Context};
+use egui_macroquad::egui::{self, Context, LayerId};
 use macroquad::color::Color;
 use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
@@ -21,14 +21,18 @@ use phaselock_quic::clock::Clock;
 use super::actions;
 use super::args::{Args, Start};
 use super::controls::Controls;
+use super::focus::Focus;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
+use super::pacing::{self, Pacer};
+use super::rig;
 use super::screenshot::Screenshot;
 use super::settings::Store;
+use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
-use super::{background, display, palette};
+use super::{background, display, palette, sight};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
@@ -38,10 +42,6 @@ const LEAST: (f32, f32) = (800.0, 600.0);
 const READABLE: f32 = 0.8;
 /// Points by which a notch of the wheel moves lists, as in egui.
 const NOTCH: f32 = 40.0;
-/// Shortest frame, 300 a second: without a display's rhythm the window would use a whole core for
-/// frames that nobody sees.
-const FRAME_LEAST: Duration = Duration::from_micros(3333);
-
 /// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = args.options.screenshot.as_deref().map(Screenshot::prepare).transpose();
@@ -95,6 +95,11 @@ struct App {
     in_lab: bool,
     controls: Controls,
     fullscreen: bool,
+    /// The settings' screen, while it is open.
+    screen: Option<Screen>,
+    /// Size of letters as they are shown.
+    text_scale: f64,
+    pacer: Pacer,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
 }
@@ -121,6 +126,9 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
+            screen: None,
+            text_scale: 1.0,
+            pacer: Pacer::default(),
             closing: Vec::new(),
             args,
         }
@@ -129,6 +137,7 @@ impl App {
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
         egui_macroquad::cfg(style);
+        let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
@@ -139,6 +148,7 @@ impl App {
         let mut last = began;
         loop {
             let frame_began = Instant::now();
+            let presence = focus.read();
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
             self.store.poll(began.elapsed());
@@ -157,10 +167,24 @@ impl App {
                 }
                 return verdict;
             }
-            if let Some(rest) = FRAME_LEAST.checked_sub(frame_began.elapsed()) {
-                std::thread::sleep(rest);
+            let least = pacing::frame_least(self.store.settings.display.frame_cap, presence);
+            let due = self.pacer.next(frame_began - began, least);
+            while let Some(rest) = due.checked_sub(began.elapsed()) {
+                std::thread::sleep(rest.min(pacing::UPDATE_EVERY));
+                if rest > pacing::UPDATE_EVERY {
+                    self.update_between();
+                }
             }
             next_frame().await;
+        }
+    }
+
+    /// Keeps the session going between two frames that are far apart.
+    fn update_between(&mut self) {
+        self.controls.between();
+        if let Some(visit) = &mut self.visit {
+            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            self.follow(next);
         }
     }
 
@@ -178,14 +202,15 @@ impl App {
     }
 
     fn frame(&mut self, secs: f32) -> ControlFlow<()> {
-        let pixels_per_point = pixels_per_point();
+        let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
         let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
         self.controls.bind(game, own, &self.store.settings.controls);
         self.controls.gather(pixels_per_point, Default::default());
-        if self.controls.pressed(&actions::FULLSCREEN) {
-            self.fullscreen = !self.fullscreen;
-            set_fullscreen(self.fullscreen);
-            self.store.settings.display.fullscreen = self.fullscreen;
+        self.take_display();
+        // While the settings are open, keys are theirs.
+        let wanted = self.controls.clone();
+        if self.screen.is_some() {
+            self.controls.rest();
         }
         let (name, look) = (self.store.settings.player.name.clone(), self.look());
         if let Some(visit) = &mut self.visit {
@@ -195,18 +220,33 @@ impl App {
         }
 
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
-        let [r, g, b, a] = backdrop.to_array();
+        let colors = self.store.settings.display.palette;
+        let [r, g, b, a] = sight::backdrop(backdrop, colors).to_array();
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
+        let covered = self.screen.is_some();
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
+                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
+                (None, None) if covered => {
+                    let (painter, screen) =
+                        (ctx.layer_painter(LayerId::background()), ctx.screen_rect());
+                    let y = screen.top() + screen.height() * 0.2;
+                    background::draw(&painter, screen, y, ctx.input(|input| input.time));
+                }
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
+            if let Some(screen) = &mut self.screen
+                && screen.draw(ctx, &mut self.store, &self.views, &wanted)
+            {
+                self.screen = None;
+                self.menu.take_name(&self.store.settings);
+            }
+            sight::apply(ctx, colors);
         });
         egui_macroquad::draw();
         if let Some(lab) = &mut self.lab {
@@ -226,10 +266,30 @@ impl App {
                 self.args.options.setup.password = password;
                 self.join(address, self.menu.name());
             }
+            Some(Wish::Settings) => self.screen = Some(Screen::default()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Shows what the settings of the display say.
+    fn take_display(&mut self) {
+        if self.controls.pressed(&actions::FULLSCREEN) {
+            self.store.settings.display.fullscreen = !self.fullscreen;
+            self.fullscreen = !self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        } else if self.screen.is_some() && self.fullscreen != self.store.settings.display.fullscreen
+        {
+            self.fullscreen = !self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        }
+        let display = &self.store.settings.display;
+        rig::set_reduced_motion(display.reduced_motion);
+        if self.text_scale != display.text_scale {
+            self.text_scale = display.text_scale;
+            egui_macroquad::cfg(|ctx| scale_letters(ctx, self.text_scale as f32));
+        }
     }
 
     /// Opens the laboratory, as it was left if it was open before.
@@ -280,6 +340,7 @@ impl App {
         match next {
             Next::Stay => {}
             Next::Leave => self.leave(),
+            Next::Settings => self.screen = Some(Screen::default()),
             Next::Ended(reason) => {
                 self.leave();
                 self.menu.set_error(Some(reason));
@@ -298,13 +359,24 @@ impl App {
 
 /// Scales everything with the window, but letters no smaller than can be read, unless they need
 /// more room than there is.
-fn pixels_per_point() -> f32 {
+fn pixels_per_point(scale: f32) -> f32 {
     let (width, height) = screen_size();
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
     // In steps, because each new size draws all letters anew.
     let fits = (fits * 20.0).round() / 20.0;
     let room = (width / LEAST.0).min(height / LEAST.1);
-    fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
+    (scale * fits.max(READABLE * dpi_scale())).min(room).clamp(0.4, 6.0)
+}
+
+/// Makes all letters larger, wherever they stand.
+fn scale_letters(ctx: &Context, scale: f32) {
+    let mut fonts = egui::FontDefinitions::default();
+    for font in fonts.font_data.values_mut() {
+        let mut data = (**font).clone();
+        data.tweak.scale *= scale;
+        *font = data.into();
+    }
+    ctx.set_fonts(fonts);
 }
 
 /// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and

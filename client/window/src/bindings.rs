@@ -308,10 +308,10 @@ fn key_label(key: KeyCode) -> Option<&'static str> {
         KeyCode::Enter => tr("Enter"),
         KeyCode::Backspace => tr("Backspace"),
         KeyCode::Delete => tr("Delete"),
-        KeyCode::Up => "↑",
-        KeyCode::Down => "↓",
-        KeyCode::Left => "←",
-        KeyCode::Right => "→",
+        KeyCode::Up => tr("up"),
+        KeyCode::Down => tr("down"),
+        KeyCode::Left => tr("left"),
+        KeyCode::Right => tr("right"),
         KeyCode::LeftShift => tr("left Shift"),
         KeyCode::RightShift => tr("right Shift"),
         KeyCode::LeftControl => tr("left Ctrl"),
@@ -334,7 +334,7 @@ fn key_label(key: KeyCode) -> Option<&'static str> {
 }
 
 /// Labels of the bindings of one line of hints: of each action a list. First bindings stand
-/// together, then second ones, as in "W A S D, ↑ ← ↓ →"; a whole stick is one label.
+/// together, then second ones, as in "W A S D, arrows"; a whole stick is one label.
 pub(crate) fn labels(actions: &[Vec<Binding>]) -> String {
     let most = actions.iter().map(Vec::len).max().unwrap_or(0);
     let mut columns: Vec<String> = Vec::new();
@@ -343,6 +343,9 @@ pub(crate) fn labels(actions: &[Vec<Binding>]) -> String {
             actions.iter().filter_map(|bindings| bindings.get(n).copied()).collect();
         let whole = |binding: &Binding| match binding {
             Binding::Pad(pad) => pad.whole(),
+        Binding::Key(KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right) => {
+            Some(tr("arrows"))
+        }
             _ => None,
         };
         let wholes: Vec<_> = column.iter().map(whole).collect();
@@ -379,7 +382,7 @@ mod tests {
     fn hints_put_like_bindings_together() {
         let parse = |names: &[&str]| names.iter().filter_map(|it| Binding::parse(it)).collect();
         let actions = [parse(&["W", "Up"]), parse(&["A", "Left"]), parse(&["S"])];
-        assert_eq!(labels(&actions), "W A S, ↑ ←");
+        assert_eq!(labels(&actions), "W A S, arrows");
         let stick = [parse(&["Pad:LeftStickUp", "Pad:DPadUp"]), parse(&["Pad:LeftStickLeft"])];
         assert_eq!(labels(&stick), "left stick, pad up");
     }

@@ -43,7 +43,7 @@ pub(crate) struct Devices {
 
 /// Actions and their state. An action commanded since the last tick counts as held in the next one,
 /// however short the press was.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Controls {
     /// Position of the mouse, in points.
     pub pointer: Pos2,
@@ -157,7 +157,17 @@ impl Controls {
         self.bindings(action).iter().any(|it| self.struck.contains(it))
     }
 
-    /// Number of times that the action began since the last tick: presses, and notches of the wheel.
+    /// The player's press or notch of this frame, for a new binding.
+    pub(crate) fn struck(&self) -> Option<Binding> {
+        self.struck.iter().copied().min_by_key(|binding| binding.name())
+    }
+
+    /// Ends a frame without reading the devices anew: what was pressed is no longer new.
+    pub(crate) fn between(&mut self) {
+        self.struck.clear();
+    }
+
+    /// Presses of the action since the last tick, or notches of the wheel.
     pub fn count(&self, action: &Action) -> u32 {
         self.bindings(action).iter().filter_map(|it| self.tapped.get(it)).sum()
     }

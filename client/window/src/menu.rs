@@ -63,6 +63,7 @@ pub(crate) enum Wish {
     Play { games: Vec<String>, bots: u16 },
     Join { address: Address, password: Option<String> },
     Experiment,
+    Settings,
     Quit,
 }
 
@@ -106,6 +107,13 @@ impl Menu {
     /// Name of the player in the next session.
     pub(crate) fn name(&self) -> String {
         clean_name(&self.name).unwrap_or_else(|| "Player".into())
+    }
+
+    /// Takes the name of the settings, if they have one.
+    pub(crate) fn take_name(&mut self, settings: &Settings) {
+        if !settings.player.name.is_empty() {
+            self.name.clone_from(&settings.player.name);
+        }
     }
 
     pub(crate) fn error(&self) -> Option<&str> {
@@ -153,6 +161,10 @@ impl Menu {
                 ui.horizontal(|ui| {
                     if laboratory(ui).clicked() {
                         wish = Some(Wish::Experiment);
+                    }
+                    let settings = Button::new(RichText::new(tr("Settings")).size(15.0));
+                    if ui.add(settings.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
+                        wish = Some(Wish::Settings);
                     }
                     let quit = Button::new(RichText::new("Quit").size(15.0));
                     if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
@@ -377,7 +389,7 @@ fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
 
 /// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
-    let width = WIDTH - QUIT_WIDTH - GAP;
+    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP);
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
     let look = ui.style().interact(&response);
     let (fill, edge) = (look.bg_fill, look.bg_stroke);

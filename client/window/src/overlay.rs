@@ -52,6 +52,7 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    Settings,
     Leave,
 }
 
@@ -233,6 +234,9 @@ pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                if action(ui, tr("Settings"), false).clicked() {
+                    choice = Some(Choice::Settings);
                 }
                 if action(ui, &format!("Leave {title}"), false).clicked() {
                     choice = Some(Choice::Leave);

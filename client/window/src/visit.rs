@@ -85,6 +85,8 @@ pub(crate) struct VisitConfig<'a> {
 pub(crate) enum Next {
     Stay,
     Leave,
+    /// The player wants to change settings; the visit goes on.
+    Settings,
     Ended(String),
 }
 
@@ -285,7 +287,13 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        covered: bool,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -353,7 +361,7 @@ impl Visit {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
         self.talk.draw(ctx, &painter, &mut self.driver.session, now);
-        if !self.paused {
+        if !self.paused || covered {
             return Next::Stay;
         }
         if let Some(client) = self.driver.session.client() {
@@ -365,6 +373,7 @@ impl Visit {
                 controls.rest();
                 Next::Stay
             }
+            Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }

@@ -86,7 +86,7 @@ fn player_s_bindings_replace_the_game_s_and_hints_tell_them() {
     controls.handle(devices(&["Mouse:Right"], true));
     assert!(controls.held(&FIRE));
     let hints = controls.hints();
-    assert_eq!(hints[0], ("D, →".into(), "move".into()));
+    assert_eq!(hints[0], ("D, right".into(), "move".into()));
     assert_eq!(hints[1], ("right button".into(), "fire".into()));
     controls.handle(pad(&[(Pad::A, 1.0)]));
     assert_eq!(controls.hints()[0], ("left stick right".into(), "move".into()));

@@ -11,6 +11,7 @@
 
 pub(crate) mod file;
 pub(crate) mod keys;
+pub(crate) mod screen;
 mod store;
 #[cfg(test)]
 mod tests;
