@@ -343,9 +343,9 @@ pub(crate) fn labels(actions: &[Vec<Binding>]) -> String {
             actions.iter().filter_map(|bindings| bindings.get(n).copied()).collect();
         let whole = |binding: &Binding| match binding {
             Binding::Pad(pad) => pad.whole(),
-        Binding::Key(KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right) => {
-            Some(tr("arrows"))
-        }
+            Binding::Key(KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right) => {
+                Some(tr("arrows"))
+            }
             _ => None,
         };
         let wholes: Vec<_> = column.iter().map(whole).collect();

@@ -24,7 +24,7 @@ impl Dress {
     /// body looks along the x axis.
     pub fn mark(&self, brush: &Brush<'_>, radius: f32, strength: f32) {
         let stroke = brush.stroke(radius * 0.2, fade(self.color, strength));
-        let mut line = |ends: [(f32, f32); 2]| {
+        let line = |ends: [(f32, f32); 2]| {
             brush.line(ends.map(|(x, y)| (x * radius, y * radius)), stroke);
         };
         match self.pattern {

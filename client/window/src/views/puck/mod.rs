@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use phaselock_client::prelude::*;
 use phaselock_games::puck::seats::sides;
-use phaselock_games::puck::{Board as RinkBoard, Command, Score, ShufflePuck, rink};
+use phaselock_games::puck::{Board as RinkBoard, Command, Mallet, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
 
 use events::{Effects, TRAIL_SECS};
