@@ -25,6 +25,7 @@ use super::focus::Focus;
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer};
+use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
 use super::settings::Store;
@@ -68,7 +69,7 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: platform.clone(),
+        platform,
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
@@ -94,6 +95,7 @@ struct App {
     lab: Option<Lab>,
     in_lab: bool,
     controls: Controls,
+    renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
@@ -126,6 +128,7 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
+            renderer: Renderer::new(style),
             screen: None,
             text_scale: 1.0,
             pacer: Pacer::default(),
@@ -136,7 +139,6 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
@@ -226,8 +228,7 @@ impl App {
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
         let covered = self.screen.is_some();
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
@@ -248,7 +249,6 @@ impl App {
             }
             sight::apply(ctx, colors);
         });
-        egui_macroquad::draw();
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
@@ -288,7 +288,7 @@ impl App {
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
-            egui_macroquad::cfg(|ctx| scale_letters(ctx, self.text_scale as f32));
+            scale_letters(self.renderer.context(), self.text_scale as f32);
         }
     }
 

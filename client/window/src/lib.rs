@@ -51,6 +51,7 @@ pub mod particles;
 mod play;
 pub mod prelude;
 mod presentation;
+mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;

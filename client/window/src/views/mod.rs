@@ -7,15 +7,22 @@ mod race;
 mod rounds;
 mod skirmish;
 
+pub(crate) use asteroids::AsteroidsScreen;
+pub(crate) use platformer::PlatformerScreen;
+pub(crate) use puck::PuckScreen;
+pub(crate) use race::RaceScreen;
+pub(crate) use skirmish::SkirmishScreen;
+
 use phaselock_client::view::Views;
+
 /// The five games with their views.
 pub(crate) fn all() -> Views {
     Views::new()
-        .with::<skirmish::SkirmishScreen>()
-        .with::<puck::PuckScreen>()
-        .with::<asteroids::AsteroidsScreen>()
-        .with::<race::RaceScreen>()
-        .with::<platformer::PlatformerScreen>()
+        .with::<SkirmishScreen>()
+        .with::<PuckScreen>()
+        .with::<AsteroidsScreen>()
+        .with::<RaceScreen>()
+        .with::<PlatformerScreen>()
 }
 
 #[cfg(test)]
