@@ -20,7 +20,7 @@ use phaselock::game::{
     Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
     Viewpoint, World,
 };
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock::ids::{EntityId, PlayerId, Side};
 use phaselock::motion::choice::Choice;
 use phaselock::time::Rates;
 
@@ -292,6 +292,12 @@ impl Game for ShufflePuck {
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },
+        // A side is that of one rink.
+        side_of: |world, player| {
+            let mut mallets = world.entities.records::<Mallet>();
+            let mallet = mallets.find(|slot| slot.owner == Some(player))?.entity;
+            Some(Side(mallet.rink * 2 + u8::from(mallet.right)))
+        },
         ..Kit::NONE
     };
     type Input = Command;
