@@ -1,8 +1,8 @@
 //! Talk: audiences that are private, floods, mutes, marks out of range, names, and why who left.
 
 use phaselock::client::{Notice, Speaker};
-use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
-use phaselock::ids::{EntityId, PlayerId, Side};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Place, Sides, World};
+use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::record;
 use phaselock::server::{AnyRoom, Command, Mute};
@@ -28,8 +28,14 @@ struct Teams;
 impl Game for Teams {
     const NAME: &'static str = "teams";
     const RULES_VERSION: u32 = 1;
-    const KIT: Kit<Self> =
-        Kit { side_of: |_, player| Some(Side((player.0 % 2) as u8)), ..Kit::NONE };
+    const KIT: Kit<Self> = Kit {
+        sides: Sides {
+            count: 2,
+            of: |_, player| Some(Place { group: 0, side: (player.0 % 2) as u8 }),
+            ..Sides::NONE
+        },
+        ..Kit::NONE
+    };
     type Input = Peg;
     type Entity = Peg;
     type Memory = ();

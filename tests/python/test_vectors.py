@@ -14,13 +14,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from phaselock.carriage import PROOF_TEXT
 from phaselock.control import Chat, Commands, Disconnect, Epoch, GameEvent, Hello, Joined, Left
-from phaselock.control import Mark, Message, Quick, Seat
-from phaselock.control import Refused, Status, Welcome, chat_body, query_body
-from phaselock.control import frame, read_message, take_frames
+from phaselock.control import Mark, Message, Quick, Refused, RoundNotice, Seat, Status, Welcome
+from phaselock.control import chat_body, frame, query_body, read_message, take_frames
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
 from phaselock.requests import ChatRequest, GameRequest, HelloRequest, MarkRequest, Query
-from phaselock.requests import QuickRequest, Request, Restyle
+from phaselock.requests import QuickRequest, Request, Restyle, RoundRequest
 from phaselock.requests import read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
@@ -147,6 +146,8 @@ def message_values(message: Message) -> Values:
         return {"kind": "Commands", "commands": [list(each) for each in message.commands]}
     if isinstance(message, GameEvent):
         return {"kind": "Game", "bytes": message.data.hex()}
+    if isinstance(message, RoundNotice):
+        return {"kind": "Round", "notice": message.notice}
     values = dict(vars(message))
     wide = {Welcome: ("seed", "token", "tick", "offset", "unix_micros"), Epoch: ("unix_micros",)}
     wide[Status] = ("tick",)
@@ -180,6 +181,8 @@ def request_values(request: Request) -> Values:
         return {"kind": "Query"}
     if isinstance(request, ChatRequest):
         return {"kind": "Chat", "to": request.to, "text": request.text}
+    if isinstance(request, RoundRequest):
+        return {"kind": "Round", "request": request.request}
     if isinstance(request, QuickRequest):
         return {"kind": "Quick", **vars(request)}
     if isinstance(request, MarkRequest):

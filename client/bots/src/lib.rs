@@ -91,6 +91,8 @@ pub async fn play(
                 | Notice::Renamed { .. }
                 | Notice::Commands(_)
                 | Notice::Refused { .. }
+                | Notice::Called { .. }
+                | Notice::Voted { .. }
                 | Notice::Event(_) => {}
             }
         }

@@ -22,9 +22,11 @@ use super::actions;
 use super::args::{Args, Start};
 use super::controls::Controls;
 use super::focus::Focus;
+use super::gamepad::Gamepads;
 use super::lab::{Begin, Lab};
+use super::languages::Languages;
 use super::menu::{self, Menu, Wish};
-use super::pacing::{self, Pacer};
+use super::pacing::{self, Pacer, Presence};
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
@@ -33,7 +35,7 @@ use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
-use super::{background, display, palette, sight};
+use super::{background, display, navigate, palette, sight};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
@@ -99,6 +101,8 @@ struct App {
     fullscreen: bool,
     /// The settings' screen, while it is open.
     screen: Option<Screen>,
+    gamepads: Gamepads,
+    languages: Languages,
     /// Size of letters as they are shown.
     text_scale: f64,
     pacer: Pacer,
@@ -130,6 +134,8 @@ impl App {
             controls: Controls::default(),
             renderer: Renderer::new(style),
             screen: None,
+            gamepads: Gamepads::start(),
+            languages: Languages::default(),
             text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
@@ -155,7 +161,7 @@ impl App {
             last = frame_began;
             self.store.poll(began.elapsed());
             let mut quit = is_quit_requested();
-            quit |= self.frame(secs).is_break();
+            quit |= self.frame(secs, presence).is_break();
             let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
@@ -203,11 +209,14 @@ impl App {
         }
     }
 
-    fn frame(&mut self, secs: f32) -> ControlFlow<()> {
+    fn frame(&mut self, secs: f32, presence: Presence) -> ControlFlow<()> {
         let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
         let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
         self.controls.bind(game, own, &self.store.settings.controls);
-        self.controls.gather(pixels_per_point, Default::default());
+        let pad = self.gamepads.take(f32::from(self.store.settings.gamepad.dead_zone) / 100.0);
+        // The window in front has the gamepad.
+        let has_pad = presence == Presence::Foreground;
+        self.controls.gather(pixels_per_point, if has_pad { pad } else { Default::default() });
         self.take_display();
         // While the settings are open, keys are theirs.
         let wanted = self.controls.clone();
@@ -218,6 +227,10 @@ impl App {
         if let Some(visit) = &mut self.visit {
             visit.wear(&name, look);
             let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
+            if *last != panels {
+                *last = panels.into_iter().map(str::to_owned).collect();
+            }
             self.follow(next);
         }
 
@@ -228,8 +241,13 @@ impl App {
         let mut next = Next::Stay;
         let (mut wish, mut left) = (None, false);
         let covered = self.screen.is_some();
+        let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
+        let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
+            if !in_game && !screen_waits {
+                navigate::follow(ctx, &wanted);
+            }
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
@@ -242,7 +260,14 @@ impl App {
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
             if let Some(screen) = &mut self.screen
-                && screen.draw(ctx, &mut self.store, &self.views, &wanted)
+                && screen.draw(
+                    ctx,
+                    &mut self.store,
+                    &self.views,
+                    &wanted,
+                    &self.gamepads,
+                    &self.languages,
+                )
             {
                 self.screen = None;
                 self.menu.take_name(&self.store.settings);
@@ -284,7 +309,14 @@ impl App {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
         }
-        let display = &self.store.settings.display;
+        let folder = self.store.languages();
+        let display = &mut self.store.settings.display;
+        self.languages.follow(&display.language, folder.as_deref());
+        let (width, height) = screen_size();
+        if !self.fullscreen && self.args.options.window.is_none() {
+            let side = |pixels: f32| (pixels / display::points()) as u16;
+            display.window_size.follow(side(width), side(height));
+        }
         rig::set_reduced_motion(display.reduced_motion);
         if self.text_scale != display.text_scale {
             self.text_scale = display.text_scale;
@@ -313,16 +345,19 @@ impl App {
     fn look(&self) -> Look {
         let player = &self.store.settings.player;
         let part = |number: u16| u8::try_from(number).unwrap_or_default();
-        let look = Look { color: part(player.color), pattern: part(player.look) };
-        if look.is_valid() { look } else { Look::default() }
+        // Colours of the settings count from 1; 0 is none.
+        let color = player.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
+        let look = Look { color, pattern: part(player.look) };
+        if look.is_wish() { look } else { Look::UNCHOSEN }
     }
 
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
         let (views, setup) = (&self.views, &self.args.options.setup);
+        let panels = &self.store.settings.last.panels;
         let settings = self.args.options.settings.clone().or_else(Store::default_path);
         let muted = settings.map(|path| path.with_file_name("muted.toml"));
         let look = self.look();
-        visit::VisitConfig { name, look, muted, clock: self.clock, views, setup }
+        visit::VisitConfig { name, look, muted, clock: self.clock, views, setup, panels }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

@@ -162,6 +162,11 @@ impl Controls {
         self.struck.iter().copied().min_by_key(|binding| binding.name())
     }
 
+    /// True in the frame in which a part of the gamepad was pressed, whatever it is bound to.
+    pub(crate) fn pad_pressed(&self, part: Pad) -> bool {
+        self.struck.contains(&Binding::Pad(part))
+    }
+
     /// Ends a frame without reading the devices anew: what was pressed is no longer new.
     pub(crate) fn between(&mut self) {
         self.struck.clear();

@@ -52,6 +52,8 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    /// The card of votes, sides and readiness.
+    People,
     Settings,
     Leave,
 }
@@ -234,6 +236,9 @@ pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                if action(ui, tr("Round and votes"), false).clicked() {
+                    choice = Some(Choice::People);
                 }
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);

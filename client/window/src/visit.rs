@@ -25,15 +25,20 @@ use super::args::Setup;
 use super::controls::{Action, Controls};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
+use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
 use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
-use super::{background, developer, palette};
+use super::words::fill;
+use super::{background, developer, palette, scoreboard};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
+/// Names of panels in the settings.
+const DETAILS: &str = "details";
+const GRAPH: &str = "graph";
 /// Time for which a changed name or look of the settings stays before others are told.
 const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 
@@ -48,6 +53,9 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
+    people: People,
+    /// Rows by which the table of scores is scrolled.
+    scrolled: usize,
     talk: Talk,
     /// Name and looks of the settings, as last asked for, and since when others stand there.
     worn: Option<(String, Look)>,
@@ -79,6 +87,8 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) clock: Clock,
     pub(crate) views: &'a Views,
     pub(crate) setup: &'a Setup,
+    /// Names of the panels that are open from the start.
+    pub(crate) panels: &'a [String],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +122,7 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, look, muted, clock, views, setup }: VisitConfig<'_>,
+        VisitConfig { name, look, muted, clock, views, setup, panels }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
@@ -122,6 +132,7 @@ impl Visit {
             password: setup.password.clone(),
             ..SessionConfig::new(views.games().clone(), name)
         };
+        let open = |name: &str| panels.iter().any(|it| it == name);
         let driver = Driver::spawn(options, config, clock)
             .map_err(|error| format!("cannot start the network's thread: {error}"))?;
         Ok(Self {
@@ -134,13 +145,15 @@ impl Visit {
             lost: None,
             pinned: None,
             paused: false,
+            people: People::default(),
+            scrolled: 0,
+            details: open(DETAILS),
             talk: Talk::open(muted, clock.now()),
             worn: None,
             changed: None,
-            details: false,
             link: setup.link_words(),
             filter: setup.filter,
-            graph: NetGraph::new(setup.net_graph),
+            graph: NetGraph::new(setup.net_graph || open(GRAPH)),
             panel: Panel::new(setup.marks),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
@@ -201,6 +214,20 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
+                Notice::Called { by, motion } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let what = people::words(&motion, client.common(), &self.views);
+                        let values = [("name", &*by), ("what", &*what)];
+                        let line = fill("{name} calls a vote: {what}.", &values);
+                        self.talk.tell(&line, now);
+                    }
+                }
+                Notice::Voted { motion, outcome } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let line = people::ended(&motion, outcome, client.common(), &self.views);
+                        self.talk.tell(&line, now);
+                    }
+                }
                 Notice::Event(event) => {
                     if let Some((_, play)) = &mut self.play {
                         play.handle_event(&event);
@@ -261,6 +288,8 @@ impl Visit {
             }
             return controls.rest();
         }
+        self.people.take_keys(&self.driver.session, controls);
+        self.people.send(&mut self.driver.session);
         if self.is_connected() && !self.paused {
             self.talk.handle_keys(controls);
         }
@@ -302,6 +331,7 @@ impl Visit {
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
+                self.scrolled = scoreboard::scroll(ctx, self.scrolled, scores);
                 let frame = Frame {
                     painter: &painter,
                     screen,
@@ -309,6 +339,7 @@ impl Visit {
                     secs,
                     active,
                     scores,
+                    scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
                     controls,
@@ -354,6 +385,9 @@ impl Visit {
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
         );
+        if let Some(client) = self.driver.session.client().filter(|_| self.play.is_some()) {
+            self.people.draw(&painter, client.common(), &self.views, controls, now);
+        }
         if let Some(readings) = readings.filter(|_| self.details) {
             developer::draw(&painter, &readings);
         }
@@ -361,7 +395,15 @@ impl Visit {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
         self.talk.draw(ctx, &painter, &mut self.driver.session, now);
+        self.people.is_open &= self.paused;
         if !self.paused || covered {
+            return Next::Stay;
+        }
+        if self.people.is_open
+            && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
+        {
+            let sides = play.sides(&self.driver.session);
+            self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
         if let Some(client) = self.driver.session.client() {
@@ -373,10 +415,25 @@ impl Visit {
                 controls.rest();
                 Next::Stay
             }
+            Some(overlay::Choice::People) => {
+                self.people.is_open = true;
+                Next::Stay
+            }
             Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
+    }
+
+    /// Names of the open panels, in the order of the settings.
+    pub(crate) fn panels(&self) -> Vec<&'static str> {
+        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
+        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+    }
+
+    /// True while the pause is shown.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
     }
 
     /// Name and actions of the game.

@@ -15,11 +15,6 @@ impl fmt::Display for PlayerId {
     }
 }
 
-/// A side of a game, such as a team: players of the same one play together. Its meaning is the
-/// game's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Side(pub u8);
-
 /// An entity: a slot in the world and the generation of its tenant.
 ///
 /// Slots are reused, so that the gaps between them stay short on the wire. The generation, which

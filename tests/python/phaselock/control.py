@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, NamedTuple, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
@@ -12,7 +12,9 @@ from .numbers import fnv1a_64, unzigzag, zigzag
 TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
-REFUSALS = 6
+REFUSALS = 11
+GAMES_MAX = 16
+OUTCOMES = ("Passed", "Failed", "Vetoed", "Moot")
 COLORS = 12
 PATTERNS = 8
 QUICK_MESSAGES = 32
@@ -93,6 +95,13 @@ class Body:
             return octets.decode()
         except UnicodeDecodeError as error:
             raise WireError(f"a text is not UTF-8: {error}") from error
+
+    def word(self, *words: str) -> str:
+        """Word by its number."""
+        at = self.number(32)
+        if at >= len(words):
+            raise WireError(f"a word of the number {at}")
+        return words[at]
 
     def option(self, read: Callable[[], T]) -> T | None:
         """Nothing, or a value read by the method given."""
@@ -301,6 +310,13 @@ class GameEvent:
 
 
 @dataclass
+class RoundNotice:
+    """News about the round: a word, and what it is about."""
+
+    notice: Any
+
+
+@dataclass
 class Quick:
     """Quick message of a player."""
 
@@ -335,10 +351,58 @@ Message = (
     | Chat
     | Refused
     | GameEvent
+    | RoundNotice
     | Quick
     | Mark
     | Commands
 )
+
+
+def read_motion(body: Body) -> Any:
+    """What a vote is about."""
+    kind = body.number(32)
+    if kind == 0:
+        return {"Game": body.text(NAME_BYTES_MAX)}
+    if kind == 1:
+        return {"Kick": body.number(16)}
+    if kind in (2, 3):
+        return ("MoreTime", "Shuffle")[kind - 2]
+    raise WireError(f"a vote of the kind {kind}")
+
+
+def _read_presence(body: Body) -> Any:
+    player, ping = body.number(16), body.number(16)
+    return [player, {"ping_ms": ping, "is_ready": body.flag(), "is_away": body.flag()}]
+
+
+def _read_round(body: Body) -> Any:
+    kind = body.number(32)
+    if kind == 0:
+        count = body.number()
+        if count > GAMES_MAX:
+            raise WireError(f"{count} games")
+        return {
+            "House": {
+                "games": [body.text(NAME_BYTES_MAX) for _ in range(count)],
+                "next": body.option(lambda: body.text(NAME_BYTES_MAX)),
+                "votes": body.u8(),
+                "ready": body.word("Off", "Early", "Wait"),
+                "is_staff": body.flag(),
+            }
+        }
+    if kind == 1:
+        count = body.number()
+        if count > ROSTER_MAX:
+            raise WireError(f"{count} players in a message")
+        return {"Presence": [_read_presence(body) for _ in range(count)]}
+    if kind == 2:
+        by, motion = body.number(16), read_motion(body)
+        counts = {name: body.number(16) for name in ("yes", "no", "voters")}
+        return {"Poll": {"by": by, "motion": motion, **counts, "left_ms": body.number(32)}}
+    if kind == 3:
+        motion = read_motion(body)
+        return {"Voted": {"motion": motion, "outcome": body.word(*OUTCOMES)}}
+    raise WireError(f"news about the round of the kind {kind}")
 
 
 def read_audience(body: Body) -> int:
@@ -349,12 +413,12 @@ def read_audience(body: Body) -> int:
     return to
 
 
-def read_look(body: Body) -> tuple[int, int]:
-    """Colour and marking."""
+def read_look(body: Body, colors: int = COLORS) -> tuple[int, int]:
+    """Colour and marking; clients may wish for one more colour, which is none."""
     # Hellos of earlier versions end before the looks.
     color = body.u8()
     pattern = 0 if body.is_over() else body.u8()
-    if color >= COLORS or pattern >= PATTERNS:
+    if color >= colors or pattern >= PATTERNS:
         raise WireError(f"a look of colour {color} and marking {pattern}")
     return color, pattern
 
@@ -419,15 +483,17 @@ def read_message(data: bytes) -> Message | None:
     elif kind == 8:
         message = GameEvent(body.octets())
     elif kind == 9:
+        message = RoundNotice(_read_round(body))
+    elif kind == 10:
         message = Quick(body.number(16), read_audience(body), body.u8())
         if message.number >= QUICK_MESSAGES:
             raise WireError(f"a quick message {message.number}")
-    elif kind == 10:
+    elif kind == 11:
         message = Mark(body.number(16), read_audience(body), read_mark(body))
         mark_kind, *position = message.mark
         if mark_kind >= MARK_KINDS or max(map(abs, position)) > MARK_UNITS_MAX:
             raise WireError(f"a mark {message.mark}")
-    elif kind == 11:
+    elif kind == 12:
         message = _read_commands(body)
     else:
         return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from .control import Body, read_audience, read_look, read_mark, room_code
+from .control import COLORS, GAMES_MAX, Body, read_audience, read_look, read_mark, read_motion
+from .control import room_code
 from .inputs import InputPacket
 from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
 from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
 from .records import Record
-
-GAMES_MAX = 16
 
 
 @dataclass
@@ -53,6 +53,13 @@ class GameRequest:
 
 
 @dataclass
+class RoundRequest:
+    """Request about the round: a word, or a word and what it is about."""
+
+    request: Any
+
+
+@dataclass
 class QuickRequest:
     """Quick message of that number."""
 
@@ -77,7 +84,14 @@ class Restyle:
 
 
 Request = (
-    HelloRequest | Query | ChatRequest | GameRequest | QuickRequest | MarkRequest | Restyle
+    HelloRequest
+    | Query
+    | ChatRequest
+    | GameRequest
+    | RoundRequest
+    | QuickRequest
+    | MarkRequest
+    | Restyle
 )
 
 
@@ -97,7 +111,7 @@ def read_request(data: bytes) -> Request | None:
         # Hellos of earlier versions end before the room, or before the password.
         room = None if body.is_over() else body.option(lambda: room_code(body))
         password = None if body.is_over() else body.option(lambda: body.text(TEXT_BYTES_MAX))
-        look = (0, 0) if body.is_over() else read_look(body)
+        look = (0, 0) if body.is_over() else read_look(body, COLORS + 1)
         return HelloRequest(
             wire, version, name, games, sent, key, proof, resume, wishes, room, password, look
         )
@@ -108,15 +122,30 @@ def read_request(data: bytes) -> Request | None:
     elif kind == 3:
         request = GameRequest(body.u8(), body.octets())
     elif kind == 4:
-        request = QuickRequest(read_audience(body), body.u8())
+        request = RoundRequest(_read_round(body))
     elif kind == 5:
-        request = MarkRequest(read_audience(body), read_mark(body))
+        request = QuickRequest(read_audience(body), body.u8())
     elif kind == 6:
+        request = MarkRequest(read_audience(body), read_mark(body))
+    elif kind == 7:
         request = Restyle(body.text(), (body.u8(), body.u8()))
     else:
         return None
     body.end()
     return request
+
+
+def _read_round(body: Body) -> Any:
+    kind = body.number(32)
+    if kind == 0:
+        return {"Ready": body.flag()}
+    if kind == 1:
+        return {"Side": body.u8()}
+    if kind == 2:
+        return {"Call": read_motion(body)}
+    if kind == 3:
+        return {"Vote": body.word("Yes", "No", "Veto")}
+    raise WireError(f"a request about the round of the kind {kind}")
 
 
 class BitReader:

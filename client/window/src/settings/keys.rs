@@ -55,8 +55,8 @@ pub(crate) const KEYS: &[Key] = &[
         "Name that others see, at most 32 bytes; empty: your user's name.",
         |it| Slot::Name(&mut it.player.name),
     ),
-    key("player", "color", "Your colour, 0 to 11.", |it| {
-        Slot::Number(&mut it.player.color, 0..=11)
+    key("player", "color", "Your colour, 1 to 12; 0: the server gives you one.", |it| {
+        Slot::Number(&mut it.player.color, 0..=12)
     }),
     key("player", "look", "Your look, 0 to 7.", |it| Slot::Number(&mut it.player.look, 0..=7)),
     key("sound", "master", "Loudness of everything, in percent.", |it| {
@@ -125,7 +125,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("last", "bots", "Bots in the games here, 0 to 15.", |it| {
         Slot::Number(&mut it.last.bots, 0..=BOTS_MAX)
     }),
-    key("last", "panels", "Open panels: \"details\", \"graph\", \"others\".", |it| {
+    key("last", "panels", "Open panels: \"details\", \"graph\".", |it| {
         Slot::List(&mut it.last.panels)
     }),
     key("seen", "lessons", "Lessons that you have had.", |it| Slot::List(&mut it.seen.lessons)),

@@ -2,6 +2,9 @@
 
 mod bindings;
 
+use std::path::Path;
+use std::time::Duration;
+
 use egui_macroquad::egui::{
     Align2, Area, Checkbox, ComboBox, Context, FontId, Id, LayerId, Order, RichText, ScrollArea,
     Slider, TextEdit, Ui, vec2,
@@ -9,18 +12,23 @@ use egui_macroquad::egui::{
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
 
-use super::values::{FrameCap, Palette};
+use super::values::{FrameCap, Language, Palette};
 use super::{Settings, Store};
 use crate::args::default_name;
+use crate::bindings::Pad;
 use crate::controls::Controls;
+use crate::gamepad::{Gamepads, Rumble};
+use crate::languages::{self, Languages};
 use crate::menu::{action, card_frame};
 use crate::paint::fade;
 use crate::view::Views;
-use crate::words::tr;
+use crate::words::{fill, tr};
 use crate::{actions, palette};
 
 /// Width and height of the content, in points: they fit into the smallest window.
 const SIZE: (f32, f32) = (640.0, 400.0);
+/// Length of the rumble that lets the player feel its strength.
+const TRIAL: Duration = Duration::from_millis(250);
 const LABEL_WIDTH: f32 = 210.0;
 /// Caps that are offered.
 const CAPS: [u16; 6] = [30, 60, 90, 120, 144, 240];
@@ -32,10 +40,12 @@ enum Tab {
     Controls,
     Sound,
     Display,
+    Language,
 }
 
 impl Tab {
-    const ALL: [Self; 4] = [Self::Player, Self::Controls, Self::Sound, Self::Display];
+    const ALL: [Self; 5] =
+        [Self::Player, Self::Controls, Self::Sound, Self::Display, Self::Language];
 
     fn title(self) -> &'static str {
         match self {
@@ -43,6 +53,7 @@ impl Tab {
             Self::Controls => tr("Controls"),
             Self::Sound => tr("Sound"),
             Self::Display => tr("Display"),
+            Self::Language => tr("Language"),
         }
     }
 }
@@ -57,6 +68,11 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
+    /// True while a press is waited for, to bind it.
+    pub(crate) fn waits(&self) -> bool {
+        self.bindings.waits()
+    }
+
     /// Draws it; true once the player is done.
     pub(crate) fn draw(
         &mut self,
@@ -64,11 +80,13 @@ impl Screen {
         store: &mut Store,
         views: &Views,
         controls: &Controls,
+        gamepads: &Gamepads,
+        languages: &Languages,
     ) -> bool {
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("settings veil")));
         veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.7));
-        let waits = self.bindings.waits();
-        let mut done = controls.pressed(&actions::MENU) && !waits;
+        let back = controls.pressed(&actions::MENU) || controls.pad_pressed(Pad::B);
+        let mut done = back && !self.waits();
         let area = Area::new(Id::new("settings")).order(Order::Foreground);
         area.anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(ctx, |ui| {
             card_frame(0.98, 22).show(ui, |ui| {
@@ -82,18 +100,23 @@ impl Screen {
                         ui.selectable_value(&mut self.tab, tab, title);
                     }
                 });
-                for problem in store.problems() {
+                for problem in store.problems().iter().map(|it| &**it).chain(languages.problem()) {
                     ui.label(RichText::new(problem).size(13.0).color(palette::WARN));
                 }
                 ui.separator();
                 let scroll = ScrollArea::vertical().max_height(SIZE.1).min_scrolled_height(SIZE.1);
                 scroll.auto_shrink(false).show(ui, |ui| {
+                    let folder = store.languages();
                     let settings = &mut store.settings;
                     match self.tab {
                         Tab::Player => self.player(ui, settings),
-                        Tab::Controls => self.bindings.draw(ui, settings, views, controls),
+                        Tab::Controls => {
+                            gamepad(ui, settings, gamepads);
+                            self.bindings.draw(ui, settings, views, controls);
+                        }
                         Tab::Sound => sound(ui, settings),
                         Tab::Display => display(ui, settings),
+                        Tab::Language => language(ui, settings, folder.as_deref()),
                     }
                 });
                 done |= action(ui, tr("Done"), true).clicked();
@@ -113,13 +136,36 @@ impl Screen {
             }
         });
         row(ui, tr("Colour"), |ui| {
-            ui.add(Slider::new(&mut player.color, 0..=11));
+            ui.add(Slider::new(&mut player.color, 0..=12));
         });
         row(ui, tr("Look"), |ui| {
             ui.add(Slider::new(&mut player.look, 0..=7));
         });
-        note(ui, tr("They count from the next game that you join."));
+        note(ui, tr("Without a colour, 0, the server gives you one."));
     }
+}
+
+fn gamepad(ui: &mut Ui, settings: &mut Settings, gamepads: &Gamepads) {
+    match gamepads.state() {
+        (0, true) => note(
+            ui,
+            tr("There is a gamepad that you may not read: add your user to the group input."),
+        ),
+        (0, false) => note(ui, tr("No gamepad is plugged in.")),
+        (count, _) => {
+            note(ui, &fill("Gamepads: {count}", &[("count", &count.to_string())]));
+        }
+    }
+    let gamepad = &mut settings.gamepad;
+    row(ui, tr("Dead zone of sticks"), |ui| {
+        ui.add(Slider::new(&mut gamepad.dead_zone, 0..=60).suffix(" %"));
+    });
+    row(ui, tr("Rumble"), |ui| {
+        let slider = ui.add(Slider::new(&mut gamepad.rumble, 0..=100).suffix(" %"));
+        if slider.drag_stopped() || (slider.changed() && !slider.dragged()) {
+            gamepads.rumble(Rumble { strength: f32::from(gamepad.rumble) / 100.0, length: TRIAL });
+        }
+    });
 }
 
 fn sound(ui: &mut Ui, settings: &mut Settings) {
@@ -180,6 +226,23 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     });
     switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
     note(ui, tr("Vsync counts from the next start."));
+}
+
+fn language(ui: &mut Ui, settings: &mut Settings, folder: Option<&Path>) {
+    let chosen = &mut settings.display.language;
+    ui.selectable_value(chosen, Language::System, tr("The system's"));
+    for code in languages::offered(folder) {
+        let title = match &*code {
+            "en" => "English",
+            "de" => "Deutsch",
+            code => code,
+        };
+        ui.selectable_value(chosen, Language::Code(code.clone()), title);
+    }
+    if let Some(folder) = folder {
+        let folder = folder.display().to_string();
+        note(ui, &fill("Further languages are files in {folder}.", &[("folder", &folder)]));
+    }
 }
 
 /// A label and what belongs to it.

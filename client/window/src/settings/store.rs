@@ -63,6 +63,11 @@ impl Store {
         Some(folder()?.join("settings.toml"))
     }
 
+    /// The folder of the player's language files, beside the settings.
+    pub(crate) fn languages(&self) -> Option<PathBuf> {
+        Some(self.path.as_deref()?.parent()?.join("languages"))
+    }
+
     /// Faults of the file, a sentence each.
     pub(crate) fn problems(&self) -> &[String] {
         &self.problems
@@ -99,8 +104,8 @@ impl Store {
     }
 }
 
-/// The player's folder, which holds the settings, languages and known servers.
-pub(crate) fn folder() -> Option<PathBuf> {
+/// The player's folder, which holds the settings and the known servers.
+fn folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("phaselock"))
 }

@@ -63,6 +63,20 @@ fn settings_come_back_as_they_were_and_every_key_is_documented() {
 }
 
 #[test]
+fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
+    let page = include_str!("../../../PLAYING.md");
+    for key in KEYS {
+        let row = format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
+        assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+    }
+    for action in crate::actions::ALL {
+        let keys = action.keys.join("`, `");
+        let row = format!("| `{}` | {} | `{keys}` |", action.id, action.title);
+        assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+    }
+}
+
+#[test]
 fn bad_value_costs_its_own_default_and_a_sentence_with_its_line() {
     let text = "[sound]\nmaster = 200\neffects = 3\nvolume = 1\n[display]\nframe_cap = \"fast\"\n\
                 ui_scale = nan\npalette = 7\nlanguage = \"../../etc\"\n[player]\n\

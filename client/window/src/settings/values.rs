@@ -101,6 +101,15 @@ impl WindowSize {
     }
 }
 
+impl WindowSize {
+    /// Takes the size that the window has now, if a file may hold it.
+    pub(crate) fn follow(&mut self, width: u16, height: u16) {
+        if [width, height].iter().all(|side| (320..=16384).contains(side)) {
+            *self = Self { width, height };
+        }
+    }
+}
+
 impl Word for WindowSize {
     fn take(&mut self, value: &Value) -> Result<(), String> {
         let wrong = "a size as in \"1280x720\", each from 320 to 16384";

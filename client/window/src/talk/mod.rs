@@ -35,7 +35,7 @@ const HERE: u8 = 0;
 /// Commands of the window itself.
 const OWN_COMMANDS: [&str; 2] = ["ignore", "unignore"];
 /// Number of the request that sets a mark.
-const MARK_REQUEST: u32 = 5;
+const MARK_REQUEST: u32 = 6;
 
 /// Form of the talk that has the keyboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -307,6 +307,13 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::TooMany => tr("Not sent: too many at once. Wait a moment."),
         Refusal::Length => tr("Not sent: the line is empty or too long."),
         Refusal::Game => tr("The game did not understand that."),
+        Refusal::Off => tr(
+            "That is not to be had here: the host has switched it off, or it makes no sense now.",
+        ),
+        Refusal::Soon => tr("Too soon: wait a little before you call a vote."),
+        Refusal::Busy => tr("Another vote runs. Wait for its end."),
+        Refusal::Uneven => tr("The sides would be uneven. Ask somebody to change with you."),
+        Refusal::Protected => tr("That player cannot be voted out."),
         Refusal::NoSide => tr("Not sent: you are on no side here."),
         Refusal::Range => tr("Not sent: a number in it is out of range."),
     }

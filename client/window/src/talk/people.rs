@@ -27,7 +27,7 @@ pub(super) fn draw(
     }
     let mut chosen = None;
     let high = (ctx.screen_rect().height() - 140.0).max(80.0);
-    Area::new(Id::new("people"))
+    Area::new(Id::new("muted people"))
         .order(Order::Foreground)
         .anchor(Align2::RIGHT_CENTER, vec2(-14.0, 0.0))
         .show(ctx, |ui| {

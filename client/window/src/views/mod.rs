@@ -39,6 +39,18 @@ mod tests {
     }
 
     #[test]
+    fn page_for_players_lists_every_action() {
+        let page = include_str!("../../../PLAYING.md");
+        for (game, _, own) in super::all().actions() {
+            for action in own {
+                let keys = action.keys.join("`, `");
+                let row = format!("| `{game}.{}` | {} | `{keys}` |", action.id, action.title);
+                assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+            }
+        }
+    }
+
+    #[test]
     fn default_bindings_mean_something_and_do_not_conflict() {
         for (game, _, own) in super::all().actions() {
             let mut taken = HashMap::new();

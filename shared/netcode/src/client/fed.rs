@@ -7,6 +7,7 @@ use crate::identity::Credentials;
 use crate::motion::choice::Choice;
 use crate::time::LocalTime;
 use crate::wire::disconnect::Disconnect;
+use crate::wire::round::RoundRequest;
 use crate::wire::talk::{Audience, Look, Mark};
 
 /// Input of a [`Session`](super::Session), with the client's time.
@@ -42,6 +43,8 @@ pub enum Fed {
     Restyle(String, Look),
     /// [`Session::request`](super::Session::request) with the request's bytes.
     Request(Vec<u8>),
+    /// [`Session::ask_round`](super::Session::ask_round).
+    Round(RoundRequest),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
 }

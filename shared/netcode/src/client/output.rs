@@ -9,6 +9,7 @@ use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::{Refusal, Seat};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::rooms::RoomCode;
+use crate::wire::round::{Motion, Outcome};
 use crate::wire::talk::{Audience, CommandHint, Look, Mark};
 
 /// Settings of a session.
@@ -37,7 +38,7 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        let look = Look::default();
+        let look = Look::UNCHOSEN;
         Self { games, name, look, filter, plain: false, room: None, password: None, silence_max }
     }
 }
@@ -164,6 +165,20 @@ pub enum Notice {
         request: u32,
         /// Cause.
         refusal: Refusal,
+    },
+    /// A vote is called: [`Common::poll`](super::common::Common::poll) has its state.
+    Called {
+        /// Name of the player who called it.
+        by: String,
+        /// Its motion.
+        motion: Motion,
+    },
+    /// A vote is over.
+    Voted {
+        /// Its motion.
+        motion: Motion,
+        /// Its end.
+        outcome: Outcome,
     },
     /// An event of the game: [`read_message`](crate::game::read_message) reads it.
     Event(Vec<u8>),

@@ -17,7 +17,7 @@ use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
 use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
-use crate::wire::talk::Look;
+use crate::wire::talk::{Look, person};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::activity::Activity;
@@ -67,6 +67,10 @@ pub(super) struct Member {
     /// Allowances of talk and of the game's requests.
     pub(super) talk: TalkAllowance,
     pub(super) requests: Bucket,
+    /// Allowance of requests about the round.
+    pub(super) round: Bucket,
+    /// Ready for the round.
+    pub(super) is_ready: bool,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// The client gets snapshots in plain coding.
@@ -121,7 +125,7 @@ impl Member {
         Self {
             player,
             name,
-            look: hello.look,
+            look: hello.look.worn_by(person(hello.credentials.key)),
             key: hello.credentials.key,
             token,
             away_until: None,
@@ -133,6 +137,8 @@ impl Member {
             heard: false,
             talk: TalkAllowance::default(),
             requests: Bucket::default(),
+            round: Bucket::default(),
+            is_ready: false,
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
             games: hello.games,
@@ -185,6 +191,11 @@ impl Member {
         }
     }
 
+    /// Round trip, as far as it is known.
+    pub(super) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
+        self.offset.estimate(server_time).map(|it| it.round_trip)
+    }
+
     /// Notes the time that an input packet took, on two clocks (RFC 3550, A.8).
     fn note_transit(&mut self, transit: Micros) {
         if let Some(before) = self.transit.replace(transit) {
@@ -201,7 +212,7 @@ impl Member {
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
-        (self.talk, self.requests) = (before.talk, before.requests);
+        (self.talk, self.requests, self.round) = (before.talk, before.requests, before.round);
         (self.allowance, self.stats) = (before.allowance, before.stats);
     }
 }

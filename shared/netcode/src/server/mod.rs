@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod any;
+mod assembly;
 mod broadcast;
 mod bucket;
 mod changes;
@@ -15,6 +16,7 @@ mod member;
 mod naming;
 mod output;
 mod people;
+mod presence;
 mod reception;
 mod requests;
 mod room;
@@ -22,6 +24,7 @@ mod rotation;
 mod seating;
 mod talk;
 mod view;
+mod votes;
 mod workers;
 
 pub use any::AnyRoom;

@@ -34,14 +34,17 @@ impl<G: Game> Room<G> {
             Ok(ClientMessage::Game { number, bytes }) => {
                 self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
+            Ok(ClientMessage::Round(request)) => {
+                self.handle_round(now, client, request).map_err(|refusal| (4, refusal))
+            }
             Ok(ClientMessage::Quick { to, number }) => {
-                self.handle_quick(now, client, (to, number)).map_err(|refusal| (4, refusal))
+                self.handle_quick(now, client, (to, number)).map_err(|refusal| (5, refusal))
             }
             Ok(ClientMessage::Mark { to, mark }) => {
-                self.handle_mark(now, client, (to, mark)).map_err(|refusal| (5, refusal))
+                self.handle_mark(now, client, (to, mark)).map_err(|refusal| (6, refusal))
             }
             Ok(ClientMessage::Restyle { name, look }) => {
-                self.handle_restyle(now, client, (&name, look)).map_err(|refusal| (6, refusal))
+                self.handle_restyle(now, client, (&name, look)).map_err(|refusal| (7, refusal))
             }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";

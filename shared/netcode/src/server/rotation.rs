@@ -14,6 +14,7 @@ use super::config::RoomConfig;
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
+use super::votes::Votes;
 
 /// A server that takes nobody in any more.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub(super) struct Host {
     pub(super) draining: Option<Draining>,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
+    /// Votes, and those who were voted out.
+    pub(super) votes: Votes,
     /// Allowance of everybody's talk.
     pub(super) talk: Bucket,
 }
@@ -107,6 +110,7 @@ impl Rotation {
                 next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
                 farewells: BTreeMap::new(),
+                votes: Votes::default(),
                 talk: Bucket::default(),
                 config,
             },

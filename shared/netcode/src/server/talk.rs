@@ -121,7 +121,7 @@ impl<G: Game> Room<G> {
         if name.len() > TEXT_BYTES_MAX {
             return Err(Refusal::Length);
         }
-        if !look.is_valid() {
+        if !look.is_wish() {
             return Err(Refusal::Range);
         }
         let Some(player) = self.speaker(now, client, |member| &mut member.styles, STYLES)? else {
@@ -144,6 +144,7 @@ impl<G: Game> Room<G> {
         let people = people.map(|(_, seated)| &*seated.member.name);
         let name = free_name(people.chain(self.bots.values().map(|it| &*it.name)), wanted);
         let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
+        let look = look.worn_by(person(member.key));
         if member.name == name && member.look == look {
             return Ok(());
         }
@@ -200,7 +201,7 @@ impl<G: Game> Room<G> {
         to: Audience,
         message: &ServerMessage,
     ) -> Result<(), Refusal> {
-        let side_of = |player| (G::KIT.side_of)(&self.world, player);
+        let side_of = |player| (G::KIT.sides.of)(&self.world.entities, player);
         let side = match to {
             Audience::All => {
                 self.broadcast(message);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::disconnect::{Code, Disconnect};
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
+use super::round::{RoundNotice, RoundRequest};
 use super::talk::{Audience, CommandHint, Look, Mark};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
@@ -44,6 +45,8 @@ pub enum ClientMessage {
         /// The request, in the game's own format.
         bytes: Vec<u8>,
     },
+    /// A request about the round: readiness, sides, votes.
+    Round(RoundRequest),
     /// A quick message, which each client says in its own language.
     Quick {
         /// The people who get it.
@@ -178,6 +181,8 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// News about the round and the people in it.
+    Round(RoundNotice),
     /// A quick message of a player.
     Quick {
         /// The player.
@@ -212,6 +217,16 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// The host has that switched off, or the game has no such thing.
+    Off,
+    /// The player has to wait: newcomers, and those whose last vote failed.
+    Soon,
+    /// A vote runs already.
+    Busy,
+    /// The sides would be uneven.
+    Uneven,
+    /// Nobody is there whom it could be about, or the host's people protect that player.
+    Protected,
     /// The player is on no side, so nobody would hear it.
     NoSide,
     /// A number in it is out of range.
@@ -294,7 +309,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [6, 11];
+const LAST_KINDS: [u32; 2] = [7, 12];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -341,7 +356,10 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
+        if let Self::Round(request) = &mut message {
+            request.check()?;
+        }
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -352,7 +370,7 @@ impl ClientMessage {
             for (game, _) in &hello.games {
                 check_text(game, NAME_BYTES_MAX, "game's name")?;
             }
-            if !hello.look.is_valid() {
+            if !hello.look.is_wish() {
                 return Err(WireError::Range("look"));
             }
         }
@@ -366,9 +384,10 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
-            Self::Quick { .. } => 4,
-            Self::Mark { .. } => 5,
-            Self::Restyle { .. } => 6,
+            Self::Round(_) => 4,
+            Self::Quick { .. } => 5,
+            Self::Mark { .. } => 6,
+            Self::Restyle { .. } => 7,
         }
     }
 
@@ -425,6 +444,7 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
+            Self::Round(notice) => notice.check()?,
             Self::Quick { number, .. } if *number >= QUICK_MESSAGES_MAX => {
                 return Err(WireError::Range("quick message"));
             }

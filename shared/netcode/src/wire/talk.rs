@@ -13,7 +13,7 @@ pub enum Audience {
     /// Everybody in the room.
     #[default]
     All,
-    /// The players on the speaker's side ([`Kit::side_of`](crate::game::Kit::side_of)).
+    /// The players on the speaker's side ([`Kit::sides`](crate::game::Kit::sides)).
     Side,
 }
 
@@ -42,6 +42,21 @@ impl Look {
         let number = player.0;
         let pattern = (number / u16::from(COLORS)) % u16::from(PATTERNS);
         Self { color: (number % u16::from(COLORS)) as u8, pattern: pattern as u8 }
+    }
+
+    /// Looks of a client whose player chose none: the server gives the colour.
+    pub const UNCHOSEN: Self = Self { color: COLORS, pattern: 0 };
+
+    /// The looks that a person wears who wishes for these: one who chose no colour has one by the
+    /// person's number.
+    pub fn worn_by(self, person: u64) -> Self {
+        let color = (person % u64::from(COLORS)) as u8;
+        if self.color == COLORS { Self { color, ..self } } else { self }
+    }
+
+    /// True of [valid](Self::is_valid) looks, and of those [without a colour](Self::UNCHOSEN).
+    pub fn is_wish(self) -> bool {
+        self.worn_by(0).is_valid()
     }
 
     /// False if an index is of no colour or no marking.
@@ -128,6 +143,17 @@ mod tests {
         }
         assert_eq!(Mark::at(MARK_KINDS, Vec2::ZERO), None);
         assert!(!Mark { kind: 0, x: i32::MIN, y: 0 }.is_valid());
+    }
+
+    #[test]
+    fn whoever_chose_no_colour_wears_one_by_the_key() {
+        assert!(Look::UNCHOSEN.is_wish() && !Look::UNCHOSEN.is_valid());
+        let worn: Vec<_> = (0..12).map(|person| Look::UNCHOSEN.worn_by(person)).collect();
+        assert!(worn.iter().all(|look| look.is_valid()));
+        assert!((1..12).all(|n| !worn[..n].contains(&worn[n])));
+        let chosen = Look { color: 3, pattern: 7 };
+        assert_eq!(chosen.worn_by(8), chosen);
+        assert!(!Look { color: COLORS + 1, pattern: 0 }.is_wish());
     }
 
     #[test]

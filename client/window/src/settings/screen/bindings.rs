@@ -1,6 +1,6 @@
 //! The page of bindings: what each action is bound to, new ones by pressing, conflicts, reset.
 
-use egui_macroquad::egui::{Button, RichText, Slider, Ui};
+use egui_macroquad::egui::{Button, RichText, Ui};
 
 use super::super::{Bindings, Settings, file};
 use super::{note, row};
@@ -36,9 +36,6 @@ impl Page {
         controls: &Controls,
     ) {
         self.take_press(&mut settings.controls, controls);
-        row(ui, tr("Dead zone of sticks"), |ui| {
-            ui.add(Slider::new(&mut settings.gamepad.dead_zone, 0..=60).suffix(" %"));
-        });
         note(ui, tr("Press + and then a key or a button; a click on a binding takes it away."));
         self.section(ui, settings, (ALL_GAMES, tr("All games"), ALL), None);
         for (game, title, actions) in views.actions() {

@@ -79,6 +79,7 @@ impl Session {
             Fed::Mark(to, mark) => drop(self.mark(*to, *mark)),
             Fed::Restyle(name, look) => drop(self.restyle(name, *look)),
             Fed::Request(bytes) => drop(self.request_bytes(bytes.clone())),
+            Fed::Round(request) => drop(self.ask_round(request.clone())),
             Fed::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

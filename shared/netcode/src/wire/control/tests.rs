@@ -50,6 +50,7 @@ fn kinds_are_those_of_the_document() {
         ClientMessage::Query,
         chat,
         ClientMessage::Game { number: 7, bytes: vec![1] },
+        ClientMessage::Round(RoundRequest::Ready(true)),
         ClientMessage::Quick { to: Audience::Side, number: 3 },
         ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 1, x: -1, y: 1 } },
         ClientMessage::Restyle { name: "Ada".into(), look: Look { color: 11, pattern: 7 } },
@@ -58,8 +59,8 @@ fn kinds_are_those_of_the_document() {
         assert_eq!(kind(&body), Ok(message.kind()));
         assert_eq!(ClientMessage::parse(&body), Ok(message));
     }
-    assert_eq!(ClientMessage::parse(&[7]), Err(WireError::Message(7)));
-    assert_eq!(ServerMessage::parse(&[12, 1, 2]), Err(WireError::Message(12)));
+    assert_eq!(ClientMessage::parse(&[8]), Err(WireError::Message(8)));
+    assert_eq!(ServerMessage::parse(&[13, 1, 2]), Err(WireError::Message(13)));
     assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
 }
 
@@ -101,7 +102,7 @@ fn a_hello_of_the_past_names_no_room_no_password_and_no_looks() {
 
 #[test]
 fn looks_marks_and_quick_messages_out_of_range_are_refused() {
-    let odd = Hello { look: Look { color: 12, pattern: 0 }, ..hello() };
+    let odd = Hello { look: Look { color: 13, pattern: 0 }, ..hello() };
     let body = frame(&ClientMessage::Hello(odd)).unwrap();
     assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("look")));
     let (from, to) = (PlayerId(1), Audience::All);
