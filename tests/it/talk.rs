@@ -132,10 +132,10 @@ fn marks_looks_and_numbers_out_of_range_are_refused() {
     session.mark(Audience::All, Mark { kind: 0, x: i32::MIN, y: 0 }).expect("sent");
     session.mark(Audience::All, Mark { kind: 9, x: 0, y: 0 }).expect("sent");
     session.say_quick(Audience::All, 32).expect("sent");
-    session.restyle("Ada", Look { color: 12, pattern: 0 }).expect("sent");
+    session.restyle("Ada", Look { color: 13, pattern: 0 }).expect("sent");
     sim.run(0.5);
     let range = |request| refused(request, Refusal::Range);
-    assert_eq!(notices(&mut sim, 0), [range(5), range(5), range(4), range(6)]);
+    assert_eq!(notices(&mut sim, 0), [range(6), range(6), range(5), range(7)]);
     assert_eq!(notices(&mut sim, 1), []);
 }
 

@@ -1,6 +1,7 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
@@ -13,24 +14,26 @@ use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::talk::Look;
 use phaselock_lab::record::{MotionFiles, RecordError};
-use phaselock_quic::address::Address;
-use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::client::{Changed, Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::local::LocalServer;
+use phaselock_quic::invitation::Invitation;
+use phaselock_quic::local::{LocalServer, own_addresses};
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
 use super::actions;
 use super::args::Setup;
 use super::controls::{Action, Controls};
+use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
+use super::settings::folder;
 use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
-use super::words::fill;
+use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
 
 /// Time for a notice: long enough to read a fingerprint.
@@ -63,6 +66,9 @@ pub(crate) struct Visit {
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
+    has_arrived: bool,
+    /// Links by which friends on the local network join the server in this program.
+    shared: Vec<Invitation>,
     paused: bool,
     details: bool,
     /// The simulated network, in words.
@@ -98,20 +104,44 @@ pub(crate) enum Next {
     /// The player wants to change settings; the visit goes on.
     Settings,
     Ended(String),
+    /// The server shows another certificate than before.
+    Changed(Changed),
 }
 
 impl Visit {
-    /// Starts a server in this program, and joins it.
-    pub(crate) fn host(games: Games, bots: u16, config: VisitConfig<'_>) -> Result<Self, String> {
-        let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
-        let address = server.address().to_string();
-        let address = address.parse().map_err(|error| format!("{error}"))?;
-        let options = Options::new(address, Pins::Fixed(server.fingerprint()));
+    /// Starts a server in this program, for friends on the local network too if it is open, and
+    /// joins it.
+    pub(crate) fn host(
+        games: Games,
+        bots: u16,
+        open: bool,
+        config: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let server = match open {
+            false => LocalServer::start(games, bots),
+            true => {
+                let folder = folder().ok_or_else(|| {
+                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
+                        .to_owned()
+                })?;
+                let name = fill("{name}'s game", &[("name", &config.name)]);
+                LocalServer::start_open(games, bots, &name, &folder.join("here"))
+            }
+        };
+        let server = server.map_err(|error| error.to_string())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
+        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
         Self::start("the server on this computer".to_owned(), options, Some(server), config)
     }
 
-    pub(crate) fn join(address: Address, config: VisitConfig<'_>) -> Result<Self, String> {
-        let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
+        let Invitation { address, fingerprint } = invitation;
+        let pins = match (KnownHosts::default_path(), fingerprint) {
+            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
+            (Some(path), None) => Pins::File(path),
+            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
+            (None, None) => Pins::Memory,
+        };
         let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
         let title = address.to_string();
         let options = Options { keys, ..Options::new(address, pins) };
@@ -124,6 +154,7 @@ impl Visit {
         server: Option<LocalServer>,
         VisitConfig { name, look, muted, clock, views, setup, panels }: VisitConfig<'_>,
     ) -> Result<Self, String> {
+        let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
             look,
@@ -144,6 +175,8 @@ impl Visit {
             server_name: String::new(),
             lost: None,
             pinned: None,
+            has_arrived: false,
+            shared,
             paused: false,
             people: People::default(),
             scrolled: 0,
@@ -158,6 +191,13 @@ impl Visit {
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
         })
+    }
+
+    /// Name that the server gives itself, from the first welcome on; told once.
+    pub(crate) fn take_arrival(&mut self) -> Option<String> {
+        let has_arrived = !self.has_arrived && !self.server_name.is_empty();
+        self.has_arrived |= has_arrived;
+        has_arrived.then(|| self.server_name.clone())
     }
 
     fn now(&self) -> LocalTime {
@@ -197,6 +237,7 @@ impl Visit {
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
+        cues: &Cues,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -208,7 +249,10 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(self.at_place(&reason.text))
+                    next = match self.driver.take_changed() {
+                        Some(changed) => Next::Changed(changed),
+                        None => Next::Ended(self.at_place(&reason.text)),
+                    }
                 }
                 Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
                 Notice::State(State::Connected) => self.lost = None,
@@ -233,7 +277,11 @@ impl Visit {
                         play.handle_event(&event);
                     }
                 }
-                told => self.talk.handle(told, &mut self.driver.session, now),
+                told => {
+                    if self.talk.handle(told, &mut self.driver.session, now) {
+                        cues.tell(&common::CHAT);
+                    }
+                }
             }
         }
         if let Some(files) = files {
@@ -321,6 +369,7 @@ impl Visit {
         ctx: &Context,
         controls: &mut Controls,
         secs: f32,
+        cues: &Cues,
         covered: bool,
     ) -> Next {
         let now = self.now();
@@ -342,6 +391,7 @@ impl Visit {
                     scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    cues,
                     controls,
                 };
                 if let Some((camera, wraps)) = play.draw(&mut self.driver.session, now, frame) {
@@ -409,7 +459,7 @@ impl Visit {
         if let Some(client) = self.driver.session.client() {
             self.talk.draw_people(ctx, client.common(), now);
         }
-        match overlay::pause(ctx, &self.title, &controls.hints()) {
+        match overlay::pause(ctx, &self.title, &controls.hints(), &self.shared) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -483,6 +533,16 @@ impl Visit {
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
     }
+}
+
+/// Links by which others on the local network join a server in this program.
+fn invitations(server: &LocalServer) -> Vec<Invitation> {
+    if server.address().ip().is_loopback() {
+        return Vec::new();
+    }
+    let fingerprint = Some(server.fingerprint());
+    let at = |ip| SocketAddr::new(ip, server.address().port()).into();
+    own_addresses().into_iter().map(|ip| Invitation { address: at(ip), fingerprint }).collect()
 }
 
 /// Begins another motion file.

@@ -94,15 +94,18 @@ impl Talk {
         (self.mark, self.has_sides) = (None, true);
     }
 
-    /// Takes in what the session tells of others.
-    pub(crate) fn handle(&mut self, notice: Notice, session: &mut Session, now: LocalTime) {
+    /// Takes in what the session tells of others. Returns true for a line that is heard.
+    pub(crate) fn handle(&mut self, notice: Notice, session: &mut Session, now: LocalTime) -> bool {
         match notice {
-            Notice::Chat { from: None, text, .. } => self.tell(&text, now),
-            Notice::Chat { from: Some(from), to, text } => self.hear(&from, to, &text, now),
+            Notice::Chat { from: None, text, .. } => {
+                self.tell(&text, now);
+                return true;
+            }
+            Notice::Chat { from: Some(from), to, text } => {
+                return self.hear(&from, to, &text, now);
+            }
             Notice::Quick { from, to, number } => {
-                if let Some(words) = quick::words(number) {
-                    self.hear(&from, to, words, now);
-                }
+                return quick::words(number).is_some_and(|it| self.hear(&from, to, it, now));
             }
             Notice::Mark { from, mark, .. } if !self.muted.has(from.seat.person) => {
                 self.pings.add((&from.seat.name, from.seat.look.color), mark, now);
@@ -132,17 +135,20 @@ impl Talk {
             Notice::Refused { refusal, .. } => self.tell(refused(refusal), now),
             _ => {}
         }
+        false
     }
 
-    fn hear(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) {
+    /// Shows what a person says who is not muted, and tells whether that was done.
+    fn hear(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) -> bool {
         if self.muted.has(from.seat.person) {
-            return;
+            return false;
         }
         let kind = match to {
             Audience::All => Kind::All,
             Audience::Side => Kind::Side,
         };
         self.lines.add(kind, Some((&from.seat.name, from.seat.look.color)), text, now);
+        true
     }
 
     /// True while the keyboard is the talk's.
