@@ -79,7 +79,7 @@ impl Lines {
     }
 
     /// Goes to the newest line.
-    pub(super) fn to_end(&mut self) {
+    pub(super) fn show_newest(&mut self) {
         self.scrolled = 0;
     }
 

@@ -159,7 +159,7 @@ impl Talk {
     /// Closes the line or the list that is open.
     pub(crate) fn close(&mut self) {
         self.open = Open::Nothing;
-        self.lines.to_end();
+        self.lines.show_newest();
     }
 
     /// Opens what a key asks for.

@@ -39,9 +39,8 @@ pub struct Look {
 impl Look {
     /// Looks of a bot in that seat: neighbours have different ones.
     pub fn of_bot(player: PlayerId) -> Self {
-        let number = player.0;
-        let pattern = (number / u16::from(COLORS)) % u16::from(PATTERNS);
-        Self { color: (number % u16::from(COLORS)) as u8, pattern: pattern as u8 }
+        let round = u64::from(player.0) / u64::from(COLORS);
+        Self { color: index(player.0.into(), COLORS), pattern: index(round, PATTERNS) }
     }
 
     /// Looks of a client whose player chose none: the server gives the colour.
@@ -50,8 +49,10 @@ impl Look {
     /// The looks that a person wears who wishes for these: one who chose no colour has one by the
     /// person's number.
     pub fn worn_by(self, person: u64) -> Self {
-        let color = (person % u64::from(COLORS)) as u8;
-        if self.color == COLORS { Self { color, ..self } } else { self }
+        if self.color == COLORS {
+            return Self { color: index(person, COLORS), ..self };
+        }
+        self
     }
 
     /// True of [valid](Self::is_valid) looks, and of those [without a colour](Self::UNCHOSEN).
@@ -63,6 +64,11 @@ impl Look {
     pub fn is_valid(self) -> bool {
         self.color < COLORS && self.pattern < PATTERNS
     }
+}
+
+/// A number as an index below `count`.
+fn index(number: u64, count: u8) -> u8 {
+    u8::try_from(number % u64::from(count)).expect("a remainder is less than its divisor")
 }
 
 /// A mark on the map.
@@ -81,6 +87,7 @@ impl Mark {
     pub const PER_METRE: f32 = 64.0;
 
     /// A mark of a kind at a position of the game; none if that is out of range.
+    #[expect(clippy::cast_possible_truncation, reason = "it is checked to be in range")]
     pub fn at(kind: u8, position: glam::Vec2) -> Option<Self> {
         let units = position * Self::PER_METRE;
         let is_near = units.abs().cmple(glam::Vec2::splat(MARK_UNITS_MAX as f32)).all();
