@@ -71,6 +71,11 @@ fn refused(request: u32, refusal: Refusal) -> Notice {
     Notice::Refused { request, refusal }
 }
 
+/// True for a line of the host with these words.
+fn is_of_host(told: &Notice, words: &str) -> bool {
+    matches!(told, Notice::Chat { from: None, text, .. } if text.contains(words))
+}
+
 #[test]
 fn talk_for_a_side_reaches_nobody_else() {
     let mut sim = four();
@@ -152,7 +157,7 @@ fn a_mute_holds_for_every_kind_of_talk() {
     session.restyle("Buy My Boat", Look::default()).expect("sent");
     sim.run(0.5);
     let told = notices(&mut sim, 0);
-    let is_answer = |it: &Notice| matches!(it, Notice::Chat { from: None, text, .. } if text.contains("muted for good: enough"));
+    let is_answer = |it: &Notice| is_of_host(it, "muted for good: enough");
     assert!(told.len() == 4 && told.iter().all(is_answer), "{told:?}");
     for client in 1..4 {
         assert_eq!(notices(&mut sim, client), []);
@@ -171,8 +176,7 @@ fn names_and_looks_change_for_everybody_and_stay_unique() {
     assert_eq!((&**before, &*who.seat.name), ("client 0", "client 2 2"));
     assert_eq!(who.seat.look, look);
     let told = notices(&mut sim, 1);
-    let said = |it: &Notice| matches!(it, Notice::Chat { from: None, text, .. } if text.contains("kept for the host"));
-    assert!(told.iter().any(said), "{told:?}");
+    assert!(told.iter().any(|it| is_of_host(it, "kept for the host")), "{told:?}");
     let roster = sim.clients[3].core().roster();
     assert_eq!(roster[&PlayerId(1)].name, "client 1");
     assert!(roster.values().all(|seat| seat.person.is_some()));

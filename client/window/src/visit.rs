@@ -23,7 +23,7 @@ use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
 use super::actions;
 use super::args::Setup;
-use super::controls::{Action, Controls};
+use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
@@ -36,14 +36,15 @@ use super::view::{Frame, ViewEntry, Views};
 use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
 
+mod state;
+mod wear;
+
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
 /// Names of panels in the settings.
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
-/// Time for which a changed name or look of the settings stays before others are told.
-const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
@@ -202,33 +203,6 @@ impl Visit {
 
     fn now(&self) -> LocalTime {
         self.driver.clock().now()
-    }
-
-    /// Takes over another name and other looks of the settings, once they stay as they are: a
-    /// server takes few changes. An empty name is none.
-    pub(crate) fn wear(&mut self, name: &str, look: Look) {
-        let (now, wish) = (self.now(), (name.to_owned(), look));
-        let Some(worn) = &self.worn else {
-            self.worn = Some(wish);
-            return;
-        };
-        if *worn == wish || !self.is_connected() {
-            self.changed = None;
-            return;
-        }
-        if now - *self.changed.get_or_insert(now) < CHANGE_STAYS {
-            return;
-        }
-        let session = &mut self.driver.session;
-        let common = session.client().map(|client| client.common());
-        let seat = common.and_then(|common| common.roster().get(&common.player()));
-        let name = match (name, seat) {
-            ("", Some(seat)) => seat.name.clone(),
-            (name, _) => name.to_owned(),
-        };
-        // The server refuses what comes too fast, and the player is told so.
-        let _ = session.restyle(&name, look);
-        (self.worn, self.changed) = (Some(wish), None);
     }
 
     /// Receives packets, presses inputs and sends packets. The player's motion goes into the
@@ -473,52 +447,6 @@ impl Visit {
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
-    }
-
-    /// Names of the open panels, in the order of the settings.
-    pub(crate) fn panels(&self) -> Vec<&'static str> {
-        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
-        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
-    }
-
-    /// True while the pause is shown.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Name and actions of the game.
-    pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
-        self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
-    }
-
-    /// True while the game runs: joined, and heard of since.
-    pub(crate) fn is_playing(&self) -> bool {
-        let now = self.now();
-        let common = self.driver.session.client().map(|client| client.common());
-        let heard = common.is_some_and(|common| {
-            common.stats().snapshots > 0 && common.silence(now) <= overlay::SILENCE_BAD
-        });
-        self.is_connected() && heard
-    }
-
-    /// Reason why the game does not run.
-    pub(crate) fn trouble(&self) -> String {
-        match self.driver.session.state() {
-            State::Connecting { attempt } => {
-                let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
-                format!("still connecting to {} (attempt {attempt}){lost}", self.title)
-            }
-            State::Connected => format!("{} sends no snapshots", self.title),
-            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(&reason.text),
-        }
-    }
-
-    /// A reason with the name of the server, unless it has it.
-    fn at_place(&self, reason: &str) -> String {
-        if reason.contains(&self.title) {
-            return reason.to_owned();
-        }
-        format!("{}: {reason}", self.title)
     }
 
     /// Says goodbye on a thread of its own, because that may take a moment.

@@ -79,7 +79,6 @@ use phaselock::wire::counts::Counts;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::InputPacket;
 use phaselock::wire::protocol::{game_hash, wire_hash};
-use phaselock::wire::talk::Look;
 
 pub use client::SimClient;
 use client::step_client;
@@ -168,7 +167,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         wishes: 0,
         room: None,
         password: None,
-        look: Look::default(),
+        look: phaselock::wire::talk::Look::default(),
     }
 }
 

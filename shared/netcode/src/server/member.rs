@@ -21,11 +21,11 @@ use crate::wire::talk::{Look, person};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::activity::Activity;
+use super::allowance::TalkAllowance;
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
 use super::people::{MemberStats, Muted, Pass, PlayerFigures, Target};
-use super::talk::TalkAllowance;
 use super::view::ViewEstimate;
 
 /// Reason why a datagram changed nothing, or ends the session.

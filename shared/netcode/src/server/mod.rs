@@ -1,6 +1,7 @@
 //! The server's decisions: one world and its members.
 
 mod activity;
+mod allowance;
 pub mod any;
 mod assembly;
 mod broadcast;

@@ -3,6 +3,7 @@
 //! Each kind has a rate for one member; what reaches others has one for everybody together. A
 //! member who is muted says nothing in any of these ways.
 
+use super::allowance::TalkAllowance;
 use super::bucket::{Bucket, RequestLimit};
 use super::control::Event;
 use super::member::Seated;
@@ -27,15 +28,6 @@ const MARKS: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1
 const STYLES: RequestLimit = RequestLimit { burst: 3, interval: Micros::from_ms(10_000) };
 /// All of it by everybody together: it may not displace a slow reader's game. Arbitrary.
 const OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
-
-/// Allowances of one member.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TalkAllowance {
-    chat: Bucket,
-    quick: Bucket,
-    marks: Bucket,
-    styles: Bucket,
-}
 
 /// A line as others may see it: printable, without blanks around it, at most [`TEXT_BYTES_MAX`]
 /// bytes; none if nothing is left.
