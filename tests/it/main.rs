@@ -50,6 +50,7 @@ mod threads;
 mod tidy;
 mod transport;
 mod vectors;
+mod watch;
 mod wide;
 mod workers;
 mod yard;

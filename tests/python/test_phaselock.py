@@ -119,7 +119,7 @@ class Control(unittest.TestCase):
     def test_welcomes_may_have_more_fields_behind(self) -> None:
         numbers = b"\xc8" + varint(9) + varint(60) + varint(30) + varint(7) + varint(1 << 63)
         times = b"\0" + varint(5) + varint(zigzag(-3)) + b"\xff" + varint(zigzag(8)) + b"\2ab"
-        body = b"\2" + text("s") + text("g") + numbers + times + b"later"
+        body = b"\2" + text("s") + text("g") + numbers + times + b"\0later"
         expected = Welcome("s", "g", 200, 9, 60, 30, 7, 1 << 63, False, 5, -3, 255, 8, b"ab")
         self.assertEqual(read_message(body), expected)
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from phaselock.carriage import PROOF_TEXT
 from phaselock.control import Chat, Disconnect, Epoch, GameEvent, Hello, Joined, Left, Message
-from phaselock.control import Refused, Status, Welcome, chat_body, query_body
+from phaselock.control import Places, Refused, Status, Watching, Welcome, chat_body, query_body
 from phaselock.control import frame, read_message, take_frames
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
@@ -145,7 +145,7 @@ def message_values(message: Message) -> Values:
         values["rooms"] = [vars(room) for room in message.rooms]
     if isinstance(message, Welcome):
         values["setup"] = message.setup.hex()
-    assert isinstance(message, Disconnect | Status | Welcome | Left | Epoch | Refused)
+    assert isinstance(message, Disconnect | Status | Welcome | Left | Epoch | Refused | Watching | Places)
     return {"kind": type(message).__name__, **values}
 
 

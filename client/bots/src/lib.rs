@@ -85,6 +85,7 @@ pub async fn play(
                 Notice::State(State::Connecting { .. })
                 | Notice::Chat { .. }
                 | Notice::Refused { .. }
+                | Notice::Places { .. }
                 | Notice::Event(_) => {}
             }
         }

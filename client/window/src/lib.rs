@@ -62,6 +62,7 @@ mod settings;
 mod sight;
 pub mod view;
 mod visit;
+pub mod watch;
 pub mod words;
 
 use std::process::ExitCode;

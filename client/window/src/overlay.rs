@@ -52,6 +52,8 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    /// To watch, or to play again.
+    ChangePart,
     Settings,
     Leave,
 }
@@ -208,7 +210,12 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
 }
 
 /// Shows the pause; the game goes on behind it.
-pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -> Option<Choice> {
+pub(crate) fn pause(
+    ctx: &Context,
+    title: &str,
+    controls: &[(String, String)],
+    is_watching: bool,
+) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
     veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
@@ -234,6 +241,10 @@ pub(crate) fn pause(ctx: &Context, title: &str, controls: &[(String, String)]) -
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                let other = if is_watching { tr("Play") } else { tr("Watch") };
+                if action(ui, other, false).clicked() {
+                    choice = Some(Choice::ChangePart);
                 }
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);

@@ -3,6 +3,7 @@
 use phaselock::client::{AnyClient, Client, Picture, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
+use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
@@ -11,6 +12,7 @@ use super::controls::Controls;
 use super::meter::{Figures, Meter};
 use super::presentation::{self, Kind};
 use super::view::{Frame, GameView, Scene};
+use super::watch::{WatchRig, Watched};
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {
@@ -18,6 +20,8 @@ pub(crate) trait AnyPlay {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>);
     fn handle_event(&mut self, event: &[u8]);
+    /// Player or place that one who watches looks at.
+    fn watched(&self) -> Watched;
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
@@ -58,16 +62,37 @@ pub(crate) struct Play<V: GameView> {
     began: LocalTime,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
+    watch: WatchRig,
+    /// Length of the last frame in seconds.
+    secs: f32,
 }
 
 impl<V: GameView> Play<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
-        Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
+        Self {
+            view: V::default(),
+            meter: Meter::default(),
+            began: now,
+            shown_error: None,
+            watch: WatchRig::default(),
+            secs: 0.0,
+        }
     }
 }
 
 impl<V: GameView> AnyPlay for Play<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
+        if let Some(client) = session.client_of::<V::Game>()
+            && client.watching().is_some()
+        {
+            let entities = client.shown();
+            let there = |player: &&PlayerId| V::Game::avatar(entities, **player).is_some();
+            let players: Vec<_> = client.roster().keys().filter(there).copied().collect();
+            self.watch.advance(controls, &players, self.secs);
+            controls.ticked();
+            // The packets have acknowledgements alone.
+            return session.press::<V::Game>(now, |_, _| Default::default());
+        }
         if let Some(request) = self.view.poll_request(controls) {
             // The server refuses what comes too fast, and the player is told so.
             let _ = session.request_bytes(request);
@@ -84,26 +109,42 @@ impl<V: GameView> AnyPlay for Play<V> {
     }
 
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
-        let Some(picture) = session.picture::<V::Game>(now) else { return };
+        self.secs = frame.secs;
+        let Some(mut picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
         let Some(client) = session.client_of::<V::Game>() else { return };
         self.meter.observe(now, client.stats());
+        let watched = client.watching().map(|_| self.watch.watched());
+        let mut player = client.player();
+        if let Some(watched) = watched {
+            // The picture is that of the player who is followed.
+            let followed = watched.target.filter(|_| watched.free.is_none());
+            player = followed.unwrap_or(PlayerId::NOBODY);
+            picture.own = followed.and_then(|it| V::Game::avatar(&picture.entities, it));
+        }
+        let frame = Frame { active: frame.active && watched.is_none(), ..frame };
         let scene = Scene {
             picture: &picture,
             game: client.game(),
             rates: client.rates(),
-            player: client.player(),
+            player,
             roster: client.roster(),
             round_trip_ms: self.meter.figures().round_trip_ms,
             age_secs: (now - self.began).as_secs() as f32,
+            watched,
             frame,
         };
         let camera = self.view.draw(&scene);
+        self.watch.note_camera(camera);
         if frame.marks {
             self.draw_marks(client, &picture, camera, &traces, frame);
         } else {
             self.shown_error = None;
         }
+    }
+
+    fn watched(&self) -> Watched {
+        self.watch.watched()
     }
 
     fn shown_error(&self) -> Option<f32> {

@@ -56,7 +56,7 @@ impl Board {
         players.sort_by_key(|(score, _, seat)| (key(score), &seat.name));
         let row = |(score, player, seat): (S, &PlayerId, &Seat)| {
             let own = *player == scene.player;
-            let ping_ms = scene.round_trip_ms.filter(|_| own);
+            let ping_ms = scene.round_trip_ms.filter(|_| scene.is_me(*player));
             Row { name: seat.name.clone(), bot: seat.bot, own, values: values(&score), ping_ms }
         };
         Self { columns, rows: players.into_iter().map(row).collect() }

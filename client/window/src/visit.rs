@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
-use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::client::{Notice, Part, SessionConfig, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
@@ -28,6 +28,7 @@ use super::overlay::{self, Status};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
 use super::view::{Frame, ViewEntry, Views};
+use super::watch::{self, Places};
 use super::{background, developer, palette};
 
 /// Time for a notice: long enough to read a fingerprint.
@@ -59,6 +60,8 @@ pub(crate) struct Visit {
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
+    /// Seats, as one who watches is told of them.
+    places: Places,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
@@ -114,6 +117,8 @@ impl Visit {
             filter: setup.filter,
             room: setup.room.clone(),
             password: setup.password.clone(),
+            // Where all seats are taken, one watches until one is free.
+            part: if setup.watch { Part::Watch } else { Part::Wait },
             ..SessionConfig::new(views.games().clone(), name)
         };
         let open = |name: &str| panels.iter().any(|it| it == name);
@@ -135,6 +140,7 @@ impl Visit {
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),
             panel: Panel::new(setup.marks),
+            places: Places::default(),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
         })
@@ -171,6 +177,7 @@ impl Visit {
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
                 }
+                Notice::Places { free, ahead } => self.places = Places { free, ahead },
                 Notice::Event(event) => {
                     if let Some((_, play)) = &mut self.play {
                         play.handle_event(&event);
@@ -208,6 +215,7 @@ impl Visit {
     fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
         let Some(entry) = self.views.get(game).copied() else { return };
         self.server_name = server;
+        self.places = Places::default();
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -244,10 +252,24 @@ impl Visit {
             self.filter = graph::other(self.filter);
             self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
+        if self.is_watching() && !self.paused && watch::wishes_to_play(controls) {
+            self.change_part(false);
+        }
         // The world goes on; only the player's controls are at rest.
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
+    }
+
+    fn is_watching(&self) -> bool {
+        let common = self.driver.session.client().map(|client| client.common());
+        self.is_connected() && common.is_some_and(|common| common.watching().is_some())
+    }
+
+    /// Asks to watch, or for a seat.
+    fn change_part(&mut self, watch: bool) {
+        // Refusals are told in the chat.
+        let _ = self.driver.session.watch(watch);
     }
 
     /// Colour of the window where nothing is painted.
@@ -288,7 +310,8 @@ impl Visit {
                 background::draw(&painter, screen, y, ctx.input(|input| input.time));
             }
         }
-        if active && self.play.is_some() {
+        let is_watching = self.is_watching();
+        if active && self.play.is_some() && !is_watching {
             ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
         }
 
@@ -299,6 +322,10 @@ impl Visit {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
             self.graph.draw(&painter, now, readings);
+        }
+        if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
+            let about = (play.watched(), self.places);
+            watch::draw_bar(&painter, screen, controls, client.common(), about);
         }
         let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
         overlay::draw(
@@ -330,7 +357,7 @@ impl Visit {
         if !self.paused || covered {
             return Next::Stay;
         }
-        match overlay::pause(ctx, &self.title, &controls.hints()) {
+        match overlay::pause(ctx, &self.title, &controls.hints(), is_watching) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -338,6 +365,12 @@ impl Visit {
             }
             Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
+            Some(overlay::Choice::ChangePart) => {
+                self.paused = false;
+                self.change_part(!is_watching);
+                controls.rest();
+                Next::Stay
+            }
             None => Next::Stay,
         }
     }
@@ -409,6 +442,7 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
         Refusal::Length => "Not sent: the line is empty or too long.",
         Refusal::Game => "The game did not understand that.",
+        Refusal::Full => "Nobody else may watch here. Play on, or try again later.",
     }
 }
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Callable, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
+from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
 
 TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
-REFUSALS = 4
+REFUSALS = 5
 ROOMS_MAX = 16
 ROOM_CODE_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -213,6 +214,7 @@ class Status:
     bots: int
     tick: int
     rooms: list[RoomStatus]
+    watchers: int = 0
 
 
 @dataclass
@@ -233,6 +235,7 @@ class Welcome:
     epoch: int
     unix_micros: int
     setup: bytes
+    watching: int | None = None
 
 
 @dataclass
@@ -280,7 +283,24 @@ class GameEvent:
     data: bytes
 
 
-Message = Disconnect | Status | Welcome | Joined | Left | Epoch | Chat | Refused | GameEvent
+@dataclass
+class Watching:
+    """Players who watch from now on, or play."""
+
+    players: list[int]
+    watching: bool
+
+
+@dataclass
+class Places:
+    """Free seats, and others who get one before the client, which watches."""
+
+    free: int
+    ahead: int | None
+
+
+Session = Welcome | Joined | Left | Epoch | Watching | Places
+Message = Disconnect | Status | Session | Chat | Refused | GameEvent
 
 
 def _read_rooms(body: Body) -> list[RoomStatus]:
@@ -315,7 +335,10 @@ def read_message(data: bytes) -> Message | None:
     if kind == 1:
         names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)
         counts = body.number(16), body.number(16), body.number(16)
-        return Status(*names, *counts, body.number(), _read_rooms(body))
+        status = Status(*names, *counts, body.number(), _read_rooms(body))
+        if not body.is_over():
+            status.watchers = body.number(16)
+        return status
     if kind == 2:
         return _read_welcome(body)
     if kind == 3:
@@ -335,6 +358,13 @@ def read_message(data: bytes) -> Message | None:
             raise WireError(f"a refusal of the kind {message.refusal}")
     elif kind == 8:
         message = GameEvent(body.octets())
+    elif kind == 9:
+        count = body.number()
+        if count > WATCHERS_MAX:
+            raise WireError(f"{count} watchers in a message")
+        message = Watching([body.number(16) for _ in range(count)], body.flag())
+    elif kind == 10:
+        message = Places(body.number(16), body.option(lambda: body.number(16)))
     else:
         return None
     body.end()
@@ -362,6 +392,10 @@ def _read_welcome(body: Body) -> Welcome:
         unix_micros=body.signed(),
         setup=body.octets(),
     )
+    if not body.is_over():
+        welcome.watching = body.option(body.signed)
+    if not 0 <= (welcome.watching or 0) <= WATCH_DELAY_MAX:
+        raise WireError(f"a delay of {welcome.watching} microseconds")
     ticks, snapshots = welcome.tick_hz, welcome.snapshot_hz
     if not TICK_HZ_MIN <= ticks <= TICK_HZ_MAX or snapshots < SNAPSHOT_HZ_MIN or ticks % snapshots:
         raise WireError(f"{ticks} ticks and {snapshots} snapshots a second")

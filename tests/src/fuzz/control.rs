@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use phaselock::limits::{
-    CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
+    CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, WATCHERS_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
@@ -71,9 +71,13 @@ fn one_of_server(body: &[u8]) -> bool {
             shown(&status.version, TEXT_BYTES_MAX);
             shown(&status.game, NAME_BYTES_MAX);
         }
+        ServerMessage::Watching { players, .. } => {
+            assert!(players.len() <= usize::from(WATCHERS_MAX));
+        }
         ServerMessage::Left { .. }
         | ServerMessage::Epoch { .. }
         | ServerMessage::Refused { .. }
+        | ServerMessage::Places { .. }
         | ServerMessage::Game(_) => {}
     }
     true

@@ -171,6 +171,7 @@ fn server_messages() -> Vec<Vec<u8>> {
             players_max: 64,
             bots: 4,
         }],
+        watchers: 2,
     };
     let closed = |text: &str| ServerMessage::Disconnect(Disconnect::new(Code::Full, text));
     let redirect = Disconnect {
@@ -186,6 +187,8 @@ fn server_messages() -> Vec<Vec<u8>> {
         ServerMessage::Refused { request: 77, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
         ServerMessage::Left { player: PlayerId(u16::MAX) },
+        ServerMessage::Watching { players: vec![PlayerId(3)], watching: true },
+        ServerMessage::Places { free: 0, ahead: Some(2) },
         ServerMessage::Epoch { epoch: 255, unix_micros: i64::MIN },
         ServerMessage::Status(status),
         ServerMessage::Welcome(Welcome { tick: Tick::MAX_SENT, ..recording.welcome }),

@@ -293,7 +293,7 @@ fn of_servers() -> Vec<String> {
         ("a player who left, and more", vec![4, 1, 0]),
         ("an epoch without its time", vec![5, 1]),
         ("a line of 257 bytes", [&[6, 0, 0x81, 2][..], &[b'x'; 257]].concat()),
-        ("a refusal that is not known", vec![7, 2, 4]),
+        ("a refusal that is not known", vec![7, 2, 5]),
         ("an event that is cut", vec![8, 2, 1]),
     ];
     messages(cases, |body| ServerMessage::parse(body).err())

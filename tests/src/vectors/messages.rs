@@ -2,7 +2,9 @@
 
 use phaselock::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
-use phaselock::limits::{GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX};
+use phaselock::limits::{
+    GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, WATCH_DELAY_MAX,
+};
 use phaselock::time::{LocalTime, Offset, Rates, Tick};
 use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, Seat, ServerMessage, Status, WISH_PLAIN, Welcome, frame,
@@ -50,6 +52,7 @@ pub(super) fn welcome() -> Welcome {
         epoch: 255,
         unix_micros: 1_700_000_000_000_000,
         setup: vec![0, 1, 254, 255],
+        watching: None,
     }
 }
 
@@ -85,6 +88,8 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Chat { text: "x".repeat(300) },
         ClientMessage::Game { number: 255, bytes: vec![0, 127, 128, 255] },
         ClientMessage::Game { number: 0, bytes: Vec::new() },
+        ClientMessage::Watch { on: true },
+        ClientMessage::Watch { on: false },
     ]
 }
 
@@ -104,6 +109,7 @@ fn of_servers() -> Vec<ServerMessage> {
         bots: 128,
         tick: Tick(1 << 48),
         rooms: Vec::new(),
+        watchers: 0,
     };
     let room = |code: &str| RoomStatus {
         code: code.parse().expect("a code"),
@@ -112,7 +118,8 @@ fn of_servers() -> Vec<ServerMessage> {
         players_max: 300,
         bots: 4,
     };
-    let rooms = Status { rooms: vec![room("1"), room("friday-9")], ..status.clone() };
+    let rooms =
+        Status { rooms: vec![room("1"), room("friday-9")], watchers: 200, ..status.clone() };
     let mut messages: Vec<_> =
         Code::ALL.iter().map(|code| Disconnect::new(*code, "text")).collect();
     messages.extend([redirect, Disconnect::new(Code::Other(65_535), "")]);
@@ -131,6 +138,7 @@ fn of_servers() -> Vec<ServerMessage> {
             epoch: 0,
             unix_micros: i64::MIN,
             setup: vec![7; GAME_SETUP_BYTES_MAX],
+            watching: Some(WATCH_DELAY_MAX),
             ..welcome()
         }),
         ServerMessage::Joined(vec![seat(300, "Ada", false), seat(65_535, "Ülo", true)]),
@@ -143,6 +151,10 @@ fn of_servers() -> Vec<ServerMessage> {
         ServerMessage::Refused { request: 2, refusal: Refusal::TooMany },
         ServerMessage::Refused { request: u32::MAX, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
+        ServerMessage::Watching { players: vec![PlayerId(7), PlayerId(300)], watching: true },
+        ServerMessage::Watching { players: Vec::new(), watching: false },
+        ServerMessage::Places { free: 3, ahead: None },
+        ServerMessage::Places { free: 0, ahead: Some(300) },
     ]);
     messages
 }
@@ -166,6 +178,7 @@ pub fn client_values(message: &ClientMessage) -> String {
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
         ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),
+        ClientMessage::Watch { on } => object(&[("kind", value("Watch")), ("on", value(on))]),
         ClientMessage::Game { number, bytes } => {
             object(&[("kind", value("Game")), ("number", value(number)), ("bytes", hex(bytes))])
         }
@@ -192,6 +205,7 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("bots", value(status.bots)),
             ("tick", wide(status.tick.0)),
             ("rooms", value(&status.rooms)),
+            ("watchers", value(status.watchers)),
         ]),
         ServerMessage::Welcome(welcome) => object(&[
             ("kind", value("Welcome")),
@@ -209,6 +223,7 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("epoch", value(welcome.epoch)),
             ("unix_micros", wide(welcome.unix_micros)),
             ("setup", hex(&welcome.setup)),
+            ("watching", value(welcome.watching.map(|delay| delay.0))),
         ]),
         ServerMessage::Joined(seats) => {
             let seats = seats.iter().map(|(player, seat)| value((player, &seat.name, seat.bot)));
@@ -231,6 +246,14 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("refusal", value(*refusal as u32)),
         ]),
         ServerMessage::Game(bytes) => object(&[("kind", value("Game")), ("bytes", hex(bytes))]),
+        ServerMessage::Watching { players, watching } => object(&[
+            ("kind", value("Watching")),
+            ("players", value(players)),
+            ("watching", value(watching)),
+        ]),
+        ServerMessage::Places { free, ahead } => {
+            object(&[("kind", value("Places")), ("free", value(free)), ("ahead", value(ahead))])
+        }
     }
 }
 

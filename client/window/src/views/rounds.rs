@@ -123,7 +123,7 @@ pub(crate) fn draw_table<G: Game>(
 /// something covers that place.
 pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 || scene.crowded {
+    if left == 0.0 || scene.crowded || scene.watched.is_some() {
         return;
     }
     let hints = scene.controls.hints().into_iter().take(lines);

@@ -35,6 +35,8 @@ pub enum Fed {
     Chat(String),
     /// [`Session::request`](super::Session::request) with the request's bytes.
     Request(Vec<u8>),
+    /// [`Session::watch`](super::Session::watch).
+    Watch(bool),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
 }

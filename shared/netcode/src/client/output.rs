@@ -24,6 +24,8 @@ pub struct SessionConfig {
     pub room: Option<RoomCode>,
     /// The server's password, where it needs one.
     pub password: Option<String>,
+    /// Part to take.
+    pub part: Part,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -33,8 +35,21 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        Self { games, name, filter, plain: false, room: None, password: None, silence_max }
+        let part = Part::default();
+        Self { games, name, filter, plain: false, room: None, password: None, part, silence_max }
     }
+}
+
+/// Part that a session wishes to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// To play, or not to be there.
+    #[default]
+    Play,
+    /// To watch, without a seat.
+    Watch,
+    /// To play, and to watch until a seat is free.
+    Wait,
 }
 
 /// State of a session towards its server.
@@ -108,6 +123,13 @@ pub enum Notice {
         request: u32,
         /// Cause.
         refusal: Refusal,
+    },
+    /// Seats for one who watches have changed.
+    Places {
+        /// Seats that are free.
+        free: u16,
+        /// Others who get one before; none if the session does not wait for one.
+        ahead: Option<u16>,
     },
     /// An event of the game: [`read_message`](crate::game::read_message) reads it.
     Event(Vec<u8>),

@@ -231,7 +231,8 @@ impl Kept {
         host.next_player = self.next_player;
         let bots = host.config.bots.min(BOTS_MAX);
         // With nobody in it, and no bots, who have their places in the world already.
-        let rotation = Rotation { host, tick, members: Vec::new(), bots: Vec::new() };
+        let rotation =
+            Rotation { host, tick, members: Vec::new(), watchers: Vec::new(), bots: Vec::new() };
         let mut room = Room::<G>::open(rotation, &self.setup);
         room.world.entities.refill(slots.iter());
         room.world.generations = self.generations;

@@ -123,6 +123,13 @@ pub enum Event {
         /// Cause.
         reason: String,
     },
+    /// A player watches from now on, or plays. Who comes plays, as long as nothing else is said.
+    Watching {
+        /// The player.
+        player: PlayerId,
+        /// True if the player watches.
+        watching: bool,
+    },
     /// A player said something.
     Chat {
         /// The seat.

@@ -8,6 +8,7 @@ use crate::game::{Game, Inputs, Late, Step};
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
+use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use crate::path::{PathWindow, SendRate};
 use crate::snapshot::encodings::Encodings;
@@ -23,8 +24,10 @@ use super::activity::Activity;
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
-use super::people::{MemberStats, Muted, Pass, PlayerFigures, Target};
+use super::people::{MemberStats, Muted, Pass, Target};
 use super::view::ViewEstimate;
+
+mod figures;
 
 /// Reason why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +67,16 @@ pub(super) struct Member {
     /// Allowance of chat lines and of the game's requests.
     pub(super) chat: Bucket,
     pub(super) requests: Bucket,
+    /// The same of changes between watching and playing, and the number of them: packets of the
+    /// time before are told by it.
+    pub(super) changes: Bucket,
+    changed: u8,
+    /// Time by which the server's time, as the client is told it, is set back.
+    delay: Micros,
+    /// Place in the line of those who wait for a seat.
+    pub(super) waits: Option<u64>,
+    /// Free seats and others before it in the line, as the client was told.
+    pub(super) places_told: Option<(u16, Option<u16>)>,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// The client gets snapshots in plain coding.
@@ -129,6 +142,11 @@ impl Member {
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
+            changes: Bucket::default(),
+            changed: 0,
+            delay: Micros::ZERO,
+            waits: None,
+            places_told: None,
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
             games: hello.games,
@@ -161,26 +179,6 @@ impl Member {
         self
     }
 
-    /// Figures for the host.
-    pub(super) fn figures(&self, now: LocalTime, server_time: ServerTime) -> PlayerFigures {
-        let estimate = self.offset.estimate(server_time);
-        PlayerFigures {
-            player: self.player,
-            name: self.name.clone(),
-            key: self.key,
-            address: self.address,
-            played: now - self.joined,
-            is_away: self.away_until.is_some(),
-            idle: now - self.activity.at,
-            round_trip: estimate.map(|it| it.round_trip),
-            jitter: Micros(self.jitter / JITTER_GAIN),
-            offset: estimate.map(|it| it.offset),
-            error_max: estimate.map(|it| it.error_max),
-            is_muted: self.muted.as_ref().is_some_and(|mute| mute.holds(now)),
-            stats: self.stats,
-        }
-    }
-
     /// Notes the time that an input packet took, on two clocks (RFC 3550, A.8).
     fn note_transit(&mut self, transit: Micros) {
         if let Some(before) = self.transit.replace(transit) {
@@ -199,6 +197,29 @@ impl Member {
         }
         (self.chat, self.requests) = (before.chat, before.requests);
         (self.allowance, self.stats) = (before.allowance, before.stats);
+        self.changes = before.changes;
+    }
+
+    /// Sets the server's time, as the client is told it with its next welcome, back by `delay`.
+    pub(super) fn set_delay(&mut self, delay: Micros) {
+        if self.delay != delay {
+            let by = delay - std::mem::replace(&mut self.delay, delay);
+            self.welcome_offset = Offset(self.welcome_offset.0.saturating_sub(by.0));
+            self.offset.clear();
+        }
+    }
+
+    /// Goes on in another part, watching or playing, with another delay.
+    pub(super) fn change_part(&mut self, now: LocalTime, delay: Micros) {
+        self.set_delay(delay);
+        self.changed = self.changed.wrapping_add(1);
+        self.activity.note(now);
+        self.places_told = None;
+    }
+
+    /// Index of the game in the server's rotation, as this client counts it.
+    pub(super) fn number(&self, number: u8) -> u8 {
+        number.wrapping_add(self.changed)
     }
 }
 
@@ -206,8 +227,10 @@ impl Member {
 #[derive(Debug)]
 pub(super) struct Seated<I> {
     pub(super) member: Member,
-    /// Index of the game in the server's rotation, modulo 256.
-    game: u8,
+    /// Index of the game in the server's rotation, modulo 256, as the client counts it.
+    pub(super) game: u8,
+    /// Inputs count for nothing.
+    watches: bool,
     inputs: InputBuffer<I>,
     sender: Sender,
     pub(super) sight: Sight,
@@ -234,7 +257,8 @@ impl<I: Record> Seated<I> {
         // Packets are numbered anew.
         member.view.restart();
         Self {
-            game,
+            game: member.number(game),
+            watches: false,
             inputs: InputBuffer::new(G::LATE),
             sender: Sender::new(member.player, member.rate.clone())
                 .reading_silence(member.reads_silence),
@@ -245,6 +269,11 @@ impl<I: Record> Seated<I> {
             trusted_from: 0,
             member,
         }
+    }
+
+    /// For one who watches.
+    pub(super) fn watching(self) -> Self {
+        Self { watches: true, ..self }
     }
 
     /// Ends the game; what was measured of the client's path and clock remains.
@@ -341,6 +370,9 @@ impl<I: Record> Seated<I> {
         self.member.heard_at = now;
         self.member.heard = true;
         self.member.stats.accepted += 1;
+        if self.watches {
+            return Ok(());
+        }
         if packet.epoch != self.member.epoch {
             return Ok(()); // Its ticks belong to another epoch.
         }
@@ -404,13 +436,14 @@ impl<I: Record> Seated<I> {
         self.sender.begin(encodings, history)
     }
 
-    /// Packs the snapshot that was begun into packets that leave now.
+    /// Packs the snapshot that was begun into packets that leave now. It is of what is `told`, or
+    /// else of what the player sees.
     pub(super) fn pack_snapshot<G: Game>(
         &mut self,
         shared: &Shared<'_, G>,
         begun: Begun,
-        now: LocalTime,
-        server_time: ServerTime,
+        told: Option<&[Relevant]>,
+        (now, server_time): (LocalTime, ServerTime),
         mut send: impl FnMut(Vec<u8>),
     ) {
         let change = |offset: Offset| {
@@ -434,7 +467,7 @@ impl<I: Record> Seated<I> {
             references: References::NONE,
             silent: KindSet::NONE,
         };
-        let told = self.sight.told();
+        let told = told.unwrap_or_else(|| self.sight.told());
         let stats = &mut self.member.stats;
         let tick = shared.history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();

@@ -2,17 +2,16 @@
 
 use super::control::Event;
 use super::member::{Member, Seated};
-use super::naming::{checked, free_name};
+use super::naming::checked;
 use super::output::{ClientId, Output};
 use super::people::Pass;
 use super::room::Room;
 use super::rotation::Host;
-use super::seating::free_seat;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
-use crate::time::{LocalTime, Offset};
+use crate::time::{LocalTime, Micros, Offset, Tick};
 use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
@@ -25,6 +24,12 @@ impl<G: Game> Room<G> {
     }
 
     pub(super) fn broadcast(&mut self, message: &ServerMessage) {
+        self.tell_players(message);
+        self.tell_watchers(message);
+    }
+
+    /// Sends a message to all who play.
+    pub(super) fn tell_players(&mut self, message: &ServerMessage) {
         for (client, seated) in &self.members {
             if seated.member.away_until.is_none() {
                 self.host.send(*client, message.clone());
@@ -69,6 +74,11 @@ impl<G: Game> Room<G> {
             return self.host.put_out(client, goodbye);
         }
         match self.seat_of(&hello) {
+            // The player gives the seat up.
+            Ok(Some(old)) if hello.wishes_to_watch() => {
+                let text = "you joined again from elsewhere";
+                self.close(old, Disconnect::new(Code::Replaced, text));
+            }
             Ok(Some(old)) => return self.resume(now, client, old, hello, pass),
             Ok(None) => {}
             Err(goodbye) => return self.host.put_out(client, goodbye),
@@ -89,18 +99,20 @@ impl<G: Game> Room<G> {
                 return self.host.put_out(client, goodbye);
             }
         };
+        let before = self.take_watcher(&hello);
+        let watches = hello.wishes_to_watch()
+            || (hello.wishes_to_wait()
+                && self.host.config.watchers_max > 0
+                && !self.make_seat(pass.is_staff));
+        if watches {
+            return self.watch(now, client, hello, pass, wanted, before.as_ref());
+        }
         if !self.make_seat(pass.is_staff) {
             let seats = self.seats_max();
             let text = format!("all seats are taken ({seats} of {seats}); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
-        let people =
-            self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
-        let taken = people.chain(bots);
-        let next = &mut self.host.next_player;
-        let player = free_seat(taken.clone().map(|(player, _)| player), next);
-        let name = free_name(taken.map(|(_, name)| name), wanted);
+        let (player, name) = self.free_player(wanted);
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
         let roster = self.roster();
         let token = self.host.token();
@@ -135,8 +147,13 @@ impl<G: Game> Room<G> {
 
     /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
     /// away for longest. Returns false if too many are there.
-    fn make_seat(&mut self, is_staff: bool) -> bool {
+    pub(super) fn make_seat(&mut self, is_staff: bool) -> bool {
         if self.present().count() >= self.seats_for(is_staff) {
+            return false;
+        }
+        let waits = !is_staff && self.gallery.first_waiting().is_some();
+        if waits && self.members.len() >= self.seats_max().into() {
+            // Others were here before.
             return false;
         }
         while self.members.len() >= self.seats_max().into() {
@@ -202,7 +219,7 @@ impl<G: Game> Room<G> {
     }
 
     /// A member who has just said hello.
-    fn member(
+    pub(super) fn member(
         &self,
         now: LocalTime,
         seat: (PlayerId, String),
@@ -232,23 +249,34 @@ impl<G: Game> Room<G> {
     /// Puts a member out and frees the seat.
     pub(super) fn close(&mut self, client: ClientId, goodbye: Disconnect) {
         let reason = goodbye.text.clone();
-        let away = self.members.get(&client).is_some_and(|it| it.member.away_until.is_some());
-        if !away {
+        if !self.is_away(client) {
             self.host.put_out(client, goodbye);
         }
         self.free(client, &reason);
     }
 
-    /// Frees a member's seat.
+    /// Frees a member's seat, or a watcher's place.
     pub(super) fn free(&mut self, client: ClientId, reason: &str) {
-        let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
+        drop(self.take_out(client, reason));
+    }
+
+    /// The same; returns who had it.
+    pub(super) fn take_out(&mut self, client: ClientId, reason: &str) -> Option<Member> {
+        let seated = self.members.remove(&client);
+        let plays = seated.is_some();
+        let seated = seated.or_else(|| self.gallery.watchers.remove(&client))?;
         self.due.retain(|due| *due != client);
-        let Member { player, name, stats, .. } = member;
+        self.gallery.due.retain(|due| *due != client);
+        let member = seated.into_member();
+        let Member { player, ref name, stats, .. } = member;
         tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
-        self.game.leave(&mut self.world, player);
-        self.world.set_profile(player, None);
+        if plays {
+            self.game.leave(&mut self.world, player);
+            self.world.set_profile(player, None);
+        }
         self.broadcast(&ServerMessage::Left { player });
         self.host.tell(Event::Left { player, reason: reason.to_owned() });
+        Some(member)
     }
 
     /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
@@ -273,6 +301,23 @@ impl<G: Game> Room<G> {
     }
 
     pub(super) fn welcome(&mut self, client: ClientId, member: &Member, resumed: bool) {
+        self.welcome_to(client, member, resumed, self.world.tick, None);
+    }
+
+    /// The same for one who watches.
+    pub(super) fn welcome_watcher(&mut self, client: ClientId, member: &Member) {
+        let tick = self.gallery.tick(self.world.tick);
+        self.welcome_to(client, member, false, tick, Some(self.gallery.delay));
+    }
+
+    fn welcome_to(
+        &mut self,
+        client: ClientId,
+        member: &Member,
+        resumed: bool,
+        tick: Tick,
+        watching: Option<Micros>,
+    ) {
         if member.away_until.is_some() {
             return;
         }
@@ -280,26 +325,36 @@ impl<G: Game> Room<G> {
         let welcome = ServerMessage::Welcome(Welcome {
             server: config.name.clone(),
             game: G::NAME.into(),
-            number,
+            number: member.number(number),
             seed: config.map_seed.wrapping_add(u64::from(number)),
             rates: config.rates,
             player: member.player,
             token: member.token,
             resumed,
-            tick: self.world.tick,
+            tick,
             offset: member.welcome_offset,
             epoch: epoch_number,
             unix_micros: config.unix_micros,
             setup: self.setup.clone(),
+            watching,
         });
         self.host.send(client, welcome);
     }
 
-    fn roster(&self) -> Vec<ServerMessage> {
+    /// All who play and who watch.
+    pub(super) fn roster(&self) -> Vec<ServerMessage> {
         let seat = |player, name: &str, bot| (player, Seat { name: name.to_owned(), bot });
-        let people = self.members.values().map(|s| seat(s.member.player, &s.member.name, false));
+        let people = self.everybody().map(|(_, member)| seat(member.player, &member.name, false));
         let bots = self.bots.iter().map(|(player, bot)| seat(*player, &bot.name, true));
         let seats: Vec<_> = people.chain(bots).collect();
-        seats.chunks(ROSTER_CHUNK).map(|seats| ServerMessage::Joined(seats.to_vec())).collect()
+        let chunks = seats.chunks(ROSTER_CHUNK);
+        let mut roster: Vec<_> =
+            chunks.map(|seats| ServerMessage::Joined(seats.to_vec())).collect();
+        let watchers = self.gallery.watchers.values().map(|seated| seated.member.player);
+        let players: Vec<_> = watchers.collect();
+        if !players.is_empty() {
+            roster.push(ServerMessage::Watching { players, watching: true });
+        }
+        roster
     }
 }

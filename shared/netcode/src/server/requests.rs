@@ -2,7 +2,7 @@
 
 use super::bucket::RequestLimit;
 use super::control::{Command, CommandError, Event};
-use super::member::Seated;
+use super::member::{Member, Seated};
 use super::output::ClientId;
 use super::people::Muted;
 use super::room::Room;
@@ -45,6 +45,9 @@ impl<G: Game> Room<G> {
             Ok(ClientMessage::Game { number, bytes }) => {
                 self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
+            Ok(ClientMessage::Watch { on }) => {
+                self.handle_watch(now, client, on).map_err(|refusal| (4, refusal))
+            }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";
                 return self.close(client, Disconnect::new(Code::Protocol, text));
@@ -56,7 +59,7 @@ impl<G: Game> Room<G> {
             }
         };
         if let Err((request, refusal)) = done {
-            if let Some(seated) = self.members.get_mut(&client) {
+            if let Some(seated) = self.seated_mut(client) {
                 seated.member.stats.requests_refused += 1;
             }
             self.host.send(client, ServerMessage::Refused { request, refusal });
@@ -64,8 +67,12 @@ impl<G: Game> Room<G> {
     }
 
     fn handle_chat(&mut self, now: LocalTime, client: ClientId, text: &str) -> Result<(), Refusal> {
-        let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
+        let plays = self.members.contains_key(&client);
         let text = clean_line(text).ok_or(Refusal::Length)?;
+        let watcher = self.gallery.watchers.get_mut(&client);
+        let Some(Seated { member, .. }) = watcher.or_else(|| self.members.get_mut(&client)) else {
+            return Ok(());
+        };
         if !member.chat.take(now, CHAT) || !self.host.chat.take(now, CHAT_OF_ALL) {
             return Err(Refusal::TooMany);
         }
@@ -82,7 +89,12 @@ impl<G: Game> Room<G> {
             return Ok(());
         }
         tracing::info!(%player, name = member.name, text, "chat");
-        self.broadcast(&ServerMessage::Chat { from: Some(player), text: text.clone() });
+        let line = ServerMessage::Chat { from: Some(player), text: text.clone() };
+        match plays {
+            true => self.broadcast(&line),
+            // They may see what players may not.
+            false => self.tell_watchers(&line),
+        }
         self.host.tell(Event::Chat { player, text });
         Ok(())
     }
@@ -98,7 +110,7 @@ impl<G: Game> Room<G> {
         if !member.requests.take(now, REQUESTS) {
             return Err(Refusal::TooMany);
         }
-        if number != self.host.number {
+        if number != member.number(self.host.number) {
             return Err(Refusal::Game);
         }
         let player = member.player;
@@ -130,17 +142,17 @@ impl<G: Game> Room<G> {
                 if self.bots.contains_key(&player.seat) {
                     return Err(CommandError::Bot(player.seat));
                 }
-                let mut members = self.members.iter();
-                let member = members.find(|(_, seated)| seated.member.is(player));
-                let (client, seated) = member.ok_or(CommandError::NoPlayer(player.seat))?;
+                let member = self.everybody().find(|(_, member)| member.is(player));
+                let (client, member) = member.ok_or(CommandError::NoPlayer(player.seat))?;
+                let (key, away_until) = (member.key, member.away_until);
                 let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
                 let goodbye = Disconnect::new(Code::Kicked, text);
                 let farewells = &mut self.host.farewells;
-                let away = seated.member.away_until.filter(|_| farewells.len() < FAREWELLS_MAX);
+                let away = away_until.filter(|_| farewells.len() < FAREWELLS_MAX);
                 if let Some(until) = away {
-                    farewells.insert(seated.member.key, (goodbye.clone(), until));
+                    farewells.insert(key, (goodbye.clone(), until));
                 }
-                self.close(*client, goodbye);
+                self.close(client, goodbye);
             }
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
@@ -148,12 +160,14 @@ impl<G: Game> Room<G> {
             }
             Command::Tell { player, text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
-                let client = self.present().find(|(_, member)| member.is(player));
+                let here = |member: &Member| member.away_until.is_none() && member.is(player);
+                let client = self.everybody().find(|(_, member)| here(member));
                 let (client, _) = client.ok_or(CommandError::NoPlayer(player.seat))?;
                 self.host.send(client, ServerMessage::Chat { from: None, text });
             }
             Command::Mute { player, mute } => {
-                let mut members = self.members.values_mut();
+                let watchers = self.gallery.watchers.values_mut();
+                let mut members = self.members.values_mut().chain(watchers);
                 let seated = members.find(|seated| seated.member.is(player));
                 let member = &mut seated.ok_or(CommandError::NoPlayer(player.seat))?.member;
                 member.muted = mute.map(|mute| Muted::from(mute, now));

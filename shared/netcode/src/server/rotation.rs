@@ -48,6 +48,8 @@ pub(super) struct Host {
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
     /// Allowance of chat lines of everybody.
     pub(super) chat: Bucket,
+    /// The next place in the line of those who wait for a seat.
+    pub(super) next_ticket: u64,
 }
 
 impl Host {
@@ -73,6 +75,12 @@ impl Host {
         token
     }
 
+    /// The last place in the line of those who wait for a seat.
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
     /// Tells the host.
     pub(super) fn tell(&mut self, event: Event) {
         if self.events.len() >= ROOM_EVENTS_MAX {
@@ -88,6 +96,7 @@ pub struct Rotation {
     pub(super) host: Host,
     pub(super) tick: Tick,
     pub(super) members: Vec<(ClientId, Member)>,
+    pub(super) watchers: Vec<(ClientId, Member)>,
     /// Bots' seats and names.
     pub(super) bots: Vec<(PlayerId, String)>,
 }
@@ -108,10 +117,12 @@ impl Rotation {
                 draining: None,
                 farewells: BTreeMap::new(),
                 chat: Bucket::default(),
+                next_ticket: 0,
                 config,
             },
             tick: Tick(0),
             members: Vec::new(),
+            watchers: Vec::new(),
             bots: (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect(),
         }
     }

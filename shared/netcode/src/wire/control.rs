@@ -16,9 +16,9 @@ use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{
     CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROOMS_LISTED_MAX,
-    ROSTER_CHUNK, TEXT_BYTES_MAX,
+    ROSTER_CHUNK, TEXT_BYTES_MAX, WATCH_DELAY_MAX, WATCHERS_MAX,
 };
-use crate::time::{LocalTime, Offset, Rates, Tick};
+use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 
 /// From a client.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -40,6 +40,12 @@ pub enum ClientMessage {
         /// The request, in the game's own format.
         bytes: Vec<u8>,
     },
+    /// A wish to watch from now on, or to play.
+    Watch {
+        /// True to give the seat up, or the place in the line for one; false for a seat as soon as
+        /// one is free.
+        on: bool,
+    },
 }
 
 /// A client's request to play.
@@ -59,7 +65,7 @@ pub struct Hello {
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
-    /// [`WISH_PLAIN`], [`WISH_SILENCE`], and bits of later versions.
+    /// [`WISH_PLAIN`], [`WISH_SILENCE`], [`WISH_WATCH`], [`WISH_WAIT`], and bits of later versions.
     pub wishes: u32,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
@@ -75,7 +81,23 @@ pub const WISH_PLAIN: u32 = 1;
 /// counts for nothing beside [`WISH_PLAIN`].
 pub const WISH_SILENCE: u32 = 2;
 
+/// Wish to watch, without a seat.
+pub const WISH_WATCH: u32 = 4;
+
+/// Wish to play, and to watch until a seat is free. It counts for nothing beside [`WISH_WATCH`].
+pub const WISH_WAIT: u32 = 8;
+
 impl Hello {
+    /// Tells whether the client wishes to watch.
+    pub fn wishes_to_watch(&self) -> bool {
+        self.wishes & WISH_WATCH != 0
+    }
+
+    /// Tells whether the client watches rather than goes, until a seat is free.
+    pub fn wishes_to_wait(&self) -> bool {
+        self.wishes & (WISH_WATCH | WISH_WAIT) == WISH_WAIT
+    }
+
     /// Tells whether the client reads what a snapshot's silence says.
     pub fn wishes_silence(&self) -> bool {
         self.wishes & WISH_SILENCE != 0
@@ -136,6 +158,20 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// Some of those who are here watch from now on, or play. Whoever is not told of plays.
+    Watching {
+        /// They; at most [`WATCHERS_MAX`].
+        players: Vec<PlayerId>,
+        /// True if they watch.
+        watching: bool,
+    },
+    /// Seats for a client that watches. It comes again when this changes.
+    Places {
+        /// Seats that are free.
+        free: u16,
+        /// Others who get one before the client; none if it does not wait for one.
+        ahead: Option<u16>,
+    },
 }
 
 /// Cause for which a request was not done.
@@ -149,6 +185,8 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// Nobody else may watch.
+    Full,
 }
 
 /// Status of a server.
@@ -171,6 +209,8 @@ pub struct Status {
     /// Rooms that anybody may join, the first [`ROOMS_LISTED_MAX`]; empty from a room alone. The
     /// figures above are of all rooms together, game and tick of one of them.
     pub rooms: Vec<RoomStatus>,
+    /// Number of people who watch.
+    pub watchers: u16,
 }
 
 /// A client's data for its first packet.
@@ -203,6 +243,9 @@ pub struct Welcome {
     /// Configuration of the rules ([`Kit::configure`](crate::game::Kit::configure)), in the game's
     /// own format; at most [`GAME_SETUP_BYTES_MAX`].
     pub setup: Vec<u8>,
+    /// The client watches, so long after it happened: `tick` and `offset` are of that time too. At
+    /// most [`WATCH_DELAY_MAX`]. None: it plays.
+    pub watching: Option<Micros>,
 }
 
 /// Puts a message behind its length; refuses one that is too long.
@@ -227,7 +270,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [3, 8];
+const LAST_KINDS: [u32; 2] = [4, 10];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -297,6 +340,7 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
+            Self::Watch { .. } => 4,
         }
     }
 
@@ -316,7 +360,7 @@ impl ClientMessage {
 impl ServerMessage {
     /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 1), (2, 1)])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 2), (2, 2)])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
             Self::Joined(seats) => {
@@ -338,6 +382,10 @@ impl ServerMessage {
                 if welcome.setup.len() > GAME_SETUP_BYTES_MAX {
                     return Err(WireError::Range("game's configuration"));
                 }
+                let delay = welcome.watching.unwrap_or_default();
+                if !(Micros::ZERO..=WATCH_DELAY_MAX).contains(&delay) {
+                    return Err(WireError::Range("watchers' delay"));
+                }
             }
             Self::Status(status) => {
                 clean_text(&mut status.server, TEXT_BYTES_MAX, "server's name")?;
@@ -350,7 +398,15 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
-            Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
+            Self::Watching { players, .. } if players.len() > WATCHERS_MAX.into() => {
+                return Err(WireError::Range("list of watchers"));
+            }
+            Self::Left { .. }
+            | Self::Epoch { .. }
+            | Self::Refused { .. }
+            | Self::Game(_)
+            | Self::Watching { .. }
+            | Self::Places { .. } => {}
         }
         Ok(message)
     }

@@ -85,7 +85,7 @@ impl GameView for AsteroidsScreen {
         let ahead = own.map_or(Vec2::ZERO, |own| own.velocity() * LOOK_AHEAD_SECS);
         self.lean = ease(self.lean, ahead, scene.secs, 0.4);
         let target = self.own_at + self.lean;
-        let camera = self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT });
+        let camera = scene.aim(&mut self.rig, &Shot { target, ..SHOT });
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush);
         self.draw_over(scene, own.as_ref());
@@ -248,7 +248,7 @@ impl AsteroidsScreen {
         if let Some(own) = own {
             hud::draw_state(scene, own, scene.rates.step_secs());
             hud::draw_radar(scene, own);
-            if !own.is_alive() && !scene.scores && !results {
+            if scene.watched.is_none() && !own.is_alive() && !scene.scores && !results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = (score.deaths != self.deaths_alive).then_some(score.killer);
                 let killer = killer.and_then(|killer| killer.checked_sub(2)).map(PlayerId);
@@ -257,7 +257,7 @@ impl AsteroidsScreen {
             }
         }
         let verdict = match board.rows.first() {
-            Some(row) if row.own => "You have won".to_owned(),
+            Some(row) if row.own && scene.watched.is_none() => "You have won".to_owned(),
             Some(row) => format!("{} has won", row.name),
             None => String::new(),
         };

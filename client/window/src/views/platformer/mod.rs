@@ -154,7 +154,7 @@ impl PlatformerScreen {
         let (width, height) = (level.width as f32, level.height as f32);
         let x = (aim.x + self.ahead).clamp(half.x, (width - half.x).max(half.x));
         let y = (aim.y - 0.8).min(height + 1.2 - half.y);
-        self.rig.follow(scene.screen, scene.secs, &Shot { target: Vec2::new(x, y), ..SHOT })
+        scene.aim(&mut self.rig, &Shot { target: Vec2::new(x, y), ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Platformer>, brush: &Brush<'_>, cast: Cast<'_>) {
@@ -228,7 +228,7 @@ fn verdict(scene: &Scene<'_, Platformer>) -> String {
     let best = scores.filter(|slot| slot.entity.points == most && most > 0);
     let best: Vec<_> = best.filter_map(|slot| slot.owner).collect();
     match best[..] {
-        [player] if player == scene.player => "You have won".into(),
+        [player] if scene.is_me(player) => "You have won".into(),
         [player] => format!("{} has won", scene.name_of(player)),
         [] => "Nobody has won".into(),
         _ => "A draw".into(),

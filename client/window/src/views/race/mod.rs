@@ -206,7 +206,7 @@ impl RaceScreen {
             cut: CUT,
             bounds: None,
         };
-        self.rig.follow(scene.screen, scene.secs, &shot)
+        scene.aim(&mut self.rig, &shot)
     }
 
     fn draw_world(&self, scene: &Scene<'_, Race>, brush: &Brush<'_>, own: Option<&Car>) {
@@ -299,7 +299,7 @@ fn verdict(scene: &Scene<'_, Race>) -> String {
     let mut scores = scene.picture.entities.records::<Score>();
     let first = scores.find(|slot| slot.entity.place == 1).filter(|slot| slot.entity.time > 0);
     match first.and_then(|slot| slot.owner) {
-        Some(player) if player == scene.player => "You win".to_owned(),
+        Some(player) if scene.is_me(player) => "You win".to_owned(),
         Some(player) => format!("{} wins", scene.name_of(player)),
         None => "Nobody came home".to_owned(),
     }

@@ -197,7 +197,7 @@ impl SkirmishScreen {
             Vec2::ZERO
         };
         let target = self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5);
-        self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT })
+        scene.aim(&mut self.rig, &Shot { target, ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, brush: &Brush<'_>) {
@@ -237,8 +237,15 @@ impl SkirmishScreen {
         draw_clock(scene, time, figures);
         if let Some(own) = own {
             self.hud.draw_health(scene, own);
-            self.hud.draw_weapons(scene, own);
-            if own.health == 0 && !scene.scores && round.phase() != Phase::Results {
+            if scene.watched.is_none() {
+                // Others are not told of its ammunition.
+                self.hud.draw_weapons(scene, own);
+            }
+            if scene.watched.is_none()
+                && own.health == 0
+                && !scene.scores
+                && round.phase() != Phase::Results
+            {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
                 let killer = killer.map(|killer| scene.name_of(killer));
@@ -251,7 +258,7 @@ impl SkirmishScreen {
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
         draw_hint(scene, told, above);
         let verdict = match board.rows.first() {
-            Some(row) if row.own => "You win the round".to_owned(),
+            Some(row) if row.own && scene.watched.is_none() => "You win the round".to_owned(),
             Some(row) => format!("{} wins the round", row.name),
             None => String::new(),
         };

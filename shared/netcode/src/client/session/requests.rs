@@ -4,21 +4,41 @@ use serde::Serialize;
 
 use super::{Session, Step};
 use crate::client::fed::Fed;
-use crate::client::output::Output;
+use crate::client::output::{Output, Part};
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::wire::control::{ClientMessage, frame};
+use crate::wire::control::{ClientMessage, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame};
 use crate::wire::text::clip;
 
 /// Requests that wait for the transport; of more the newest are lost.
 const REQUESTS_MAX: usize = 64;
 
 impl Session {
+    /// Wishes of a hello.
+    pub(super) fn wishes(&self) -> u32 {
+        let coding = if self.config.plain { WISH_PLAIN } else { WISH_SILENCE };
+        coding
+            | match self.config.part {
+                Part::Play => 0,
+                Part::Watch => WISH_WATCH,
+                Part::Wait => WISH_WAIT,
+            }
+    }
+
     /// Says a line to everybody. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses
     /// lines that come too fast.
     pub fn chat(&mut self, text: &str) -> Result<(), MessageError> {
         self.note(|| Fed::Chat(text.into()));
         self.ask(&ClientMessage::Chat { text: clip(text, TEXT_BYTES_MAX).into() })
+    }
+
+    /// Watches from now on, without a seat; or plays, as soon as a seat is free.
+    pub fn watch(&mut self, on: bool) -> Result<(), MessageError> {
+        self.note(|| Fed::Watch(on));
+        self.ask(&ClientMessage::Watch { on })?;
+        // For when the server is joined again.
+        self.config.part = if on { Part::Watch } else { Part::Wait };
+        Ok(())
     }
 
     /// Sends a request to the game.

@@ -70,6 +70,7 @@ fn welcome(game: &str, rates: Rates) -> Vec<u8> {
         epoch: 0,
         unix_micros: 0,
         setup: Vec::new(),
+        watching: None,
     }))
 }
 
@@ -308,11 +309,14 @@ fn a_rotation_keeps_the_roster_and_may_change_game_and_rates() {
 }
 
 #[test]
-fn a_rotation_within_a_second_is_refused() {
+fn a_third_rotation_within_a_second_is_refused() {
     let mut session = playing();
-    session.handle_control(&welcome("first", Rates::DEFAULT), ms(1009));
+    for at in [500, 800, 1009] {
+        assert_eq!(*session.state(), State::Connected);
+        session.handle_control(&welcome("first", Rates::DEFAULT), ms(at));
+    }
     assert!(matches!(session.state(), State::Ended { .. }));
-    assert_eq!(reason(&session), "the server changes its game more than once a second");
+    assert_eq!(reason(&session), "the server changes its game three times a second");
 }
 
 #[test]
