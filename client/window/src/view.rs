@@ -13,9 +13,11 @@ use phaselock::games::Games;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
 use super::controls::{Action, Controls};
+use super::cues::{Cue, Cues};
 use super::palette;
 use super::play::{AnyPlay, Play};
 use super::rig::{Rig, Shot};
@@ -32,6 +34,8 @@ pub trait GameView: Default + 'static {
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
+    /// Everything of the game that is heard and felt, beside what every game has.
+    const CUES: &'static [&'static Cue] = &[];
 
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
@@ -65,12 +69,16 @@ pub struct Frame<'a> {
     pub active: bool,
     /// True while the player wants to see the scores.
     pub scores: bool,
+    /// Rows by which the table of scores is scrolled.
+    pub scrolled: usize,
     /// True while something covers the place of hints.
     pub crowded: bool,
     /// True while developers' marks are shown.
     pub marks: bool,
     /// The player's bindings, for hints.
     pub controls: &'a Controls,
+    /// Events of this frame, to be heard and felt.
+    pub cues: &'a Cues,
 }
 
 /// A frame's input to a view.
@@ -85,6 +93,10 @@ pub struct Scene<'a, G: Game> {
     pub player: PlayerId,
     /// All players and their seats.
     pub roster: &'a BTreeMap<PlayerId, Seat>,
+    /// Pings and readiness of people, as far as they are known.
+    pub presence: &'a BTreeMap<PlayerId, Presence>,
+    /// Rules of the house.
+    pub house: &'a House,
     /// Own round trip in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
     /// Seconds since the session began.

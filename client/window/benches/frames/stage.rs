@@ -8,6 +8,7 @@ use egui_macroquad::egui::{Context, FullOutput, LayerId, Pos2, RawInput, Rect, p
 use phaselock::client::Picture;
 use phaselock::link::LinkConfig;
 use phaselock_client::controls::Controls;
+use phaselock_client::cues::Cues;
 use phaselock_client::view::{Frame, GameView, Scene};
 use phaselock_testing::Sim;
 
@@ -64,9 +65,12 @@ impl<V: GameView> Stage<V> {
                 secs: FRAME_SECS,
                 active: true,
                 scores: false,
+                scrolled: 0,
                 crowded: false,
                 marks: false,
                 controls: &self.controls,
+                // Nobody listens.
+                cues: &Cues::default(),
             };
             view.draw(&Scene {
                 picture,
@@ -74,14 +78,17 @@ impl<V: GameView> Stage<V> {
                 rates: core.rates(),
                 player: core.player(),
                 roster: core.roster(),
+                presence: core.common().presence(),
+                house: core.common().house(),
                 round_trip_ms: Some(20.0),
                 age_secs: self.age_secs,
+                watched: None,
                 frame,
             });
         }))
     }
 
-    /// What the window would hand to the graphics card for a frame.
+    /// Shapes that the window would hand to the graphics card for a frame.
     pub(crate) fn tessellate(&self, output: FullOutput) -> Vec<ClippedPrimitive> {
         self.ctx.tessellate(output.shapes, output.pixels_per_point)
     }
