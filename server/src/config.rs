@@ -9,6 +9,7 @@ mod error;
 mod hosting;
 mod loaded;
 mod play;
+mod rounds;
 mod settings;
 mod sources;
 #[cfg(test)]

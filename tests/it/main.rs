@@ -2,6 +2,7 @@
 
 mod ahead;
 mod arrows;
+mod assembly;
 mod asteroids;
 mod bounds;
 mod cards;

@@ -178,7 +178,7 @@ fn changes_and_watchers_are_limited() {
         sim.run(0.2);
     }
     let told = notices(&mut sim, client);
-    let refused = |notice: &&Notice| matches!(notice, Notice::Refused { request: 4, .. });
+    let refused = |notice: &&Notice| matches!(notice, Notice::Refused { request: 5, .. });
     assert!(told.iter().filter(refused).count() > 0, "{told:?}");
     assert_eq!(*sim.clients[client].session.state(), State::Connected);
     let watchers: Vec<_> = (0..4).map(|_| watcher(&mut sim, Part::Watch)).collect();

@@ -90,7 +90,7 @@ fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {
 /// The code of a system's language, as in `de_AT.UTF-8`, if the program or the folder has it.
 fn of_system(value: &str, folder: Option<&Path>) -> String {
     let code = value.split(['_', '.', '@', '-']).next().unwrap_or_default().to_lowercase();
-    let has = offered(folder).iter().any(|it| *it == code);
+    let has = offered(folder).contains(&code);
     if has { code } else { "en".to_owned() }
 }
 

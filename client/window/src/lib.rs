@@ -51,6 +51,7 @@ mod pacing;
 pub mod paint;
 pub mod palette;
 pub mod particles;
+mod people;
 mod play;
 pub mod prelude;
 mod presentation;

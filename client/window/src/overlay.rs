@@ -52,6 +52,8 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    /// The card of votes, sides and readiness.
+    People,
     /// To watch, or to play again.
     ChangePart,
     Settings,
@@ -241,6 +243,9 @@ pub(crate) fn pause(
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
+                    choice = Some(Choice::People);
                 }
                 let other = if is_watching { tr("Play") } else { tr("Watch") };
                 if action(ui, other, false).clicked() {

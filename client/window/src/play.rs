@@ -10,6 +10,7 @@ use phaselock::time::{LocalTime, Micros};
 use super::camera::Camera;
 use super::controls::Controls;
 use super::meter::{Figures, Meter};
+use super::people::Sides;
 use super::presentation::{self, Kind};
 use super::view::{Frame, GameView, Scene};
 use super::watch::{WatchRig, Watched};
@@ -25,6 +26,8 @@ pub(crate) trait AnyPlay {
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
+    /// Sides of the game: their number, and the own one.
+    fn sides(&self, session: &Session) -> Sides;
 }
 
 /// Kinds of entities that move, with their motion methods.
@@ -129,6 +132,8 @@ impl<V: GameView> AnyPlay for Play<V> {
             rates: client.rates(),
             player,
             roster: client.roster(),
+            presence: client.common().presence(),
+            house: client.common().house(),
             round_trip_ms: self.meter.figures().round_trip_ms,
             age_secs: (now - self.began).as_secs() as f32,
             watched,
@@ -149,6 +154,13 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn sides(&self, session: &Session) -> Sides {
+        let sides = V::Game::KIT.sides;
+        let client = session.client_of::<V::Game>().filter(|_| sides.count > 0);
+        let place = client.and_then(|client| (sides.of)(&client.newest(), client.player()));
+        (sides.count, place.map(|place| place.side))
     }
 
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings {

@@ -30,7 +30,7 @@ use macroquad::miniquad::{
 /// call costs llvmpipe as much as so many pixels.
 const RUN_AREA_LEAST: f32 = 2048.0;
 
-/// How a triangle is painted, the cheapest first: each kind shows those before it too.
+/// Ways to paint a triangle, the cheapest first: each kind shows those before it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Colours that hide what is beneath.

@@ -13,6 +13,7 @@ use phaselock::games::Games;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
 use super::controls::{Action, Controls};
@@ -65,6 +66,8 @@ pub struct Frame<'a> {
     pub active: bool,
     /// True while the player wants to see the scores.
     pub scores: bool,
+    /// Rows by which the table of scores is scrolled.
+    pub scrolled: usize,
     /// True while something covers the place of hints.
     pub crowded: bool,
     /// True while developers' marks are shown.
@@ -85,6 +88,10 @@ pub struct Scene<'a, G: Game> {
     pub player: PlayerId,
     /// All players and their seats.
     pub roster: &'a BTreeMap<PlayerId, Seat>,
+    /// Pings and readiness of people, as far as they are known.
+    pub presence: &'a BTreeMap<PlayerId, Presence>,
+    /// Rules of the house.
+    pub house: &'a House,
     /// Own round trip in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
     /// Seconds since the session began.

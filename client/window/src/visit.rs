@@ -25,11 +25,13 @@ use super::chat::Chat;
 use super::controls::{Action, Controls};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
+use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
 use super::view::{Frame, ViewEntry, Views};
 use super::watch::{self, Places};
-use super::{background, developer, palette};
+use super::words::{fill, tr};
+use super::{background, developer, palette, scoreboard};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
@@ -50,6 +52,9 @@ pub(crate) struct Visit {
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
     chat: Chat,
+    people: People,
+    /// Rows by which the table of scores is scrolled.
+    scrolled: usize,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -135,6 +140,8 @@ impl Visit {
             pinned: None,
             paused: false,
             chat: Chat::default(),
+            people: People::default(),
+            scrolled: 0,
             details: open(DETAILS),
             link: setup.link_words(),
             filter: setup.filter,
@@ -176,6 +183,20 @@ impl Visit {
                 Notice::Chat { from, text } => self.chat.add(from, text, now),
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
+                }
+                Notice::Called { by, motion } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let what = people::words(&motion, client.common(), &self.views);
+                        let values = [("name", &*by), ("what", &*what)];
+                        let line = fill("{name} calls a vote: {what}.", &values);
+                        self.chat.add(None, line, now);
+                    }
+                }
+                Notice::Voted { motion, outcome } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let line = people::ended(&motion, outcome, client.common(), &self.views);
+                        self.chat.add(None, line, now);
+                    }
                 }
                 Notice::Places { free, ahead } => self.places = Places { free, ahead },
                 Notice::Event(event) => {
@@ -237,6 +258,8 @@ impl Visit {
             }
             return controls.rest();
         }
+        self.people.take_keys(&self.driver.session, controls);
+        self.people.send(&mut self.driver.session);
         if controls.pressed(&actions::CHAT) && self.is_connected() && !self.paused {
             self.chat.open();
         }
@@ -292,6 +315,7 @@ impl Visit {
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
+                self.scrolled = scoreboard::scroll(ctx, self.scrolled, scores);
                 let frame = Frame {
                     painter: &painter,
                     screen,
@@ -299,6 +323,7 @@ impl Visit {
                     secs,
                     active,
                     scores,
+                    scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
                     controls,
@@ -343,6 +368,9 @@ impl Visit {
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
         );
+        if let Some(client) = self.driver.session.client().filter(|_| self.play.is_some()) {
+            self.people.draw(&painter, client.common(), &self.views, controls, now);
+        }
         if let Some(readings) = readings.filter(|_| self.details) {
             developer::draw(&painter, &readings);
         }
@@ -354,13 +382,26 @@ impl Visit {
         {
             self.chat.add(None, format!("Not sent: {error}."), now);
         }
+        self.people.is_open &= self.paused;
         if !self.paused || covered {
+            return Next::Stay;
+        }
+        if self.people.is_open
+            && !is_watching
+            && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
+        {
+            let sides = play.sides(&self.driver.session);
+            self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
         match overlay::pause(ctx, &self.title, &controls.hints(), is_watching) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
+                Next::Stay
+            }
+            Some(overlay::Choice::People) => {
+                self.people.is_open = true;
                 Next::Stay
             }
             Some(overlay::Choice::Settings) => Next::Settings,
@@ -441,8 +482,15 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::Unknown => "The server does not know how to do that; its version may be older.",
         Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
         Refusal::Length => "Not sent: the line is empty or too long.",
-        Refusal::Game => "The game did not understand that.",
-        Refusal::Full => "Nobody else may watch here. Play on, or try again later.",
+        Refusal::Game => tr("The game did not understand that."),
+        Refusal::Off => tr(
+            "That is not to be had here: the host has switched it off, or it makes no sense now.",
+        ),
+        Refusal::Soon => tr("Too soon: wait a little before you call a vote."),
+        Refusal::Busy => tr("Another vote runs. Wait for its end."),
+        Refusal::Uneven => tr("The sides would be uneven. Ask somebody to change with you."),
+        Refusal::Protected => tr("That player cannot be voted out."),
+        Refusal::Full => tr("Nobody else may watch here. Play on, or try again later."),
     }
 }
 

@@ -168,8 +168,8 @@ pub(crate) fn draw_bar(
     );
     let mut started = String::new();
     if common.stats().snapshots == 0 {
-        let left = secs.clone();
-        started = fill("The picture begins {secs} s after the game", &[("secs", &left)]);
+        let values = [("secs", &*secs)];
+        started = fill("The picture begins {secs} s after the game", &values);
     }
     let at = screen.center_bottom() - vec2(0.0, 44.0);
     text_over(painter, at, Align2::CENTER_CENTER, &what, 20.0, palette::TEXT);

@@ -10,6 +10,7 @@ use phaselock::identity::PublicKey;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
+use phaselock::wire::round::{ReadyUp, VoteKinds};
 
 use super::settings::SNAPSHOT_HZ_IDEAL;
 
@@ -25,6 +26,12 @@ pub struct Config {
     pub rounds: u32,
     /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
     pub bots: u16,
+    /// Bots leave when people come.
+    pub bots_fill: bool,
+    /// Votes that people may call.
+    pub votes: VoteKinds,
+    /// Effect of people who say that they are ready.
+    pub ready: ReadyUp,
     /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub max_players: u16,
     /// People who may watch a room, 0 to [`WATCHERS_MAX`](phaselock::limits::WATCHERS_MAX).
@@ -117,6 +124,9 @@ impl Default for Config {
             games: Vec::new(),
             rounds: 2,
             bots: 0,
+            bots_fill: false,
+            votes: VoteKinds::ALL,
+            ready: ReadyUp::Early,
             max_players: 64,
             max_watchers: 16,
             watch_delay_seconds: None,

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 71] = [
+const EVENTS: [(&str, &str); 74] = [
     ("listening", "server_listening"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
@@ -21,6 +21,9 @@ const EVENTS: [(&str, &str); 71] = [
     ("away", "player_away"),
     ("resumed", "player_resumed"),
     ("chat", "player_chat"),
+    ("a vote is called", "vote_called"),
+    ("a vote is over", "vote_over"),
+    ("the game that was voted for does not begin", "vote_failed"),
     ("report", "game_report"),
     ("the game begins", "game_began"),
     ("a round is over", "round_over"),

@@ -64,6 +64,7 @@ impl<V: GameView> Stage<V> {
                 secs: FRAME_SECS,
                 active: true,
                 scores: false,
+                scrolled: 0,
                 crowded: false,
                 marks: false,
                 controls: &self.controls,
@@ -74,14 +75,17 @@ impl<V: GameView> Stage<V> {
                 rates: core.rates(),
                 player: core.player(),
                 roster: core.roster(),
+                presence: core.common().presence(),
+                house: core.common().house(),
                 round_trip_ms: Some(20.0),
                 age_secs: self.age_secs,
+                watched: None,
                 frame,
             });
         }))
     }
 
-    /// What the window would hand to the graphics card for a frame.
+    /// Shapes that the window would hand to the graphics card for a frame.
     pub(crate) fn tessellate(&self, output: FullOutput) -> Vec<ClippedPrimitive> {
         self.ctx.tessellate(output.shapes, output.pixels_per_point)
     }

@@ -5,10 +5,14 @@ use phaselock::time::Tick;
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
-use phaselock_client::scoreboard;
+use egui_macroquad::egui::FontId;
+use phaselock::wire::round::ReadyUp;
+use phaselock_client::{actions, scoreboard};
 
 const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
+/// Width of what is said below the clock, in points.
+const WAIT_WIDTH: f32 = 420.0;
 
 /// Large announcements over the picture. Call [`advance`](Self::advance) once per frame.
 #[derive(Debug, Default)]
@@ -92,7 +96,90 @@ pub(crate) fn draw_clock<G: Game>(
         let x = rect.left() + rect.width() * share;
         scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
+    tell_below(scene, round, secs, rect.bottom() + 16.0);
     rect
+}
+
+/// Says what a warm-up waits for, and that the end of the play is near.
+fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, secs: u32, y: f32) {
+    let (words, color) = match round.phase() {
+        Phase::WarmUp => (awaited(scene, secs), palette::TEXT),
+        Phase::Play => match secs {
+            59..=60 => (tr("One minute left").to_owned(), palette::WARN),
+            29..=30 => (tr("30 seconds left").to_owned(), palette::WARN),
+            1..=10 => (fill("{secs} seconds left", &[("secs", &secs.to_string())]), palette::WARN),
+            _ => return,
+        },
+        Phase::Results => return,
+    };
+    let at = pos2(scene.screen.center().x, y);
+    let galley = scene.painter.layout(words, FontId::proportional(14.0), color, WAIT_WIDTH);
+    let size = galley.size() + vec2(20.0, 8.0);
+    let ground = Rect::from_min_size(at - vec2(size.x / 2.0, 8.0), size);
+    scene.painter.rect_filled(ground, 6.0, fade(palette::PANEL, 0.8));
+    scene.painter.galley(ground.min + vec2(10.0, 4.0), galley, color);
+}
+
+/// Words for what a warm-up waits for.
+fn awaited<G: Game>(scene: &Scene<'_, G>, secs: u32) -> String {
+    let people = || scene.roster.iter().filter(|(_, seat)| !seat.bot);
+    let is_ready =
+        |player: &PlayerId| scene.presence.get(player).is_some_and(|it| it.is_ready || it.is_away);
+    let missing: Vec<_> =
+        people().filter(|(player, _)| !is_ready(player)).map(|(_, seat)| &*seat.name).collect();
+    let is_own = !is_ready(&scene.player) && scene.roster.contains_key(&scene.player);
+    let secs = secs.to_string();
+    let begins = fill("The round begins in {secs} s.", &[("secs", &secs)]);
+    let told = match (scene.house.ready, &*missing) {
+        (ReadyUp::Off, _) => return begins,
+        (_, []) => return fill("All are ready: {secs} s.", &[("secs", &secs)]),
+        (ReadyUp::Wait, names) if names.len() * 2 >= people().count() => fill(
+            "The round waits for most to be ready; not yet: {names}.",
+            &[("names", &some(names))],
+        ),
+        (_, names) => {
+            let values = [("begins", &*begins), ("names", &*some(names))];
+            fill("{begins} Not ready yet: {names}.", &values)
+        }
+    };
+    match is_own {
+        true => {
+            let key = scene.controls.words(&actions::READY);
+            format!("{told} {}", fill("{key}: ready", &[("key", &key)]))
+        }
+        false => told,
+    }
+}
+
+/// Names with commas between, and a number in place of most.
+fn some(names: &[&str]) -> String {
+    let (first, rest) = names.split_at(names.len().min(3));
+    let first = first.join(", ");
+    match rest.len() {
+        0 => first,
+        count => {
+            fill("{names} and {count} more", &[("names", &first), ("count", &count.to_string())])
+        }
+    }
+}
+
+/// The winner in words, the same in every game: of those who won together, none for nobody.
+pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
+    match winners {
+        [] => tr("Nobody wins the round").to_owned(),
+        [player] if scene.is_me(*player) => tr("You win the round").to_owned(),
+        [player] => fill("{name} wins the round", &[("name", scene.name_of(*player))]),
+        _ => tr("A draw").to_owned(),
+    }
+}
+
+/// The same by a table's first row.
+pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String {
+    match board.rows.first() {
+        Some(row) if row.own && scene.watched.is_none() => tr("You win the round").to_owned(),
+        Some(row) => fill("{name} wins the round", &[("name", &row.name)]),
+        None => tr("Nobody wins the round").to_owned(),
+    }
 }
 
 /// Paints the results at a round's end: the verdict, the table, and the time until the next round;
@@ -110,11 +197,16 @@ pub(crate) fn draw_table<G: Game>(
         }
         return;
     }
-    scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
+    // What the game shows at the edges is no more than a backdrop now.
+    scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
     let table = scoreboard::draw(scene, board);
     let at = table.center_top() - vec2(0.0, 18.0);
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
-    let words = format!("The next round in {:.0} s", round.secs_left(now, scene.rates).ceil());
+    let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
+    let words = match &scene.house.next {
+        Some(game) => fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)]),
+        None => fill("The next round in {secs} s", &[("secs", &secs)]),
+    };
     let at = table.center_bottom() + vec2(0.0, 14.0);
     text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }

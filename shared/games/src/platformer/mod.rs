@@ -135,6 +135,8 @@ impl Game for Platformer {
         // Everybody sees everything.
         watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
         measures: &[("time", Best::Least), ("points", Best::Most)],
         // Within a tenth of the nearest method of the past, and the only one that sinks no feet
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).

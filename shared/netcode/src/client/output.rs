@@ -8,6 +8,7 @@ use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::Refusal;
 use crate::wire::disconnect::Disconnect;
 use crate::wire::rooms::RoomCode;
+use crate::wire::round::{Motion, Outcome};
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -123,6 +124,20 @@ pub enum Notice {
         request: u32,
         /// Cause.
         refusal: Refusal,
+    },
+    /// A vote is called: [`Common::poll`](super::common::Common::poll) has its state.
+    Called {
+        /// Name of the player who called it.
+        by: String,
+        /// Its motion.
+        motion: Motion,
+    },
+    /// A vote is over.
+    Voted {
+        /// Its motion.
+        motion: Motion,
+        /// Its end.
+        outcome: Outcome,
     },
     /// Seats for one who watches have changed.
     Places {

@@ -126,6 +126,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.drop_silent(now);
             self.drop_idle(now);
             self.count_down(now);
+            self.watch_people(now);
             self.look_for_seats(now);
             // Until everybody has got the last one, a new one would only take the time for it.
             // Datagrams are stamped by the newest, so none of another may be left either.

@@ -67,6 +67,10 @@ pub(super) struct Member {
     /// Allowance of chat lines and of the game's requests.
     pub(super) chat: Bucket,
     pub(super) requests: Bucket,
+    /// Allowance of requests about the round.
+    pub(super) round: Bucket,
+    /// Ready for the round.
+    pub(super) is_ready: bool,
     /// The same of changes between watching and playing, and the number of them: packets of the
     /// time before are told by it.
     pub(super) changes: Bucket,
@@ -142,6 +146,8 @@ impl Member {
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
+            round: Bucket::default(),
+            is_ready: false,
             changes: Bucket::default(),
             changed: 0,
             delay: Micros::ZERO,
@@ -195,7 +201,7 @@ impl Member {
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
-        (self.chat, self.requests) = (before.chat, before.requests);
+        (self.chat, self.requests, self.round) = (before.chat, before.requests, before.round);
         (self.allowance, self.stats) = (before.allowance, before.stats);
         self.changes = before.changes;
     }

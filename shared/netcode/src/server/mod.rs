@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod any;
+mod assembly;
 mod broadcast;
 mod bucket;
 mod changes;
@@ -16,6 +17,7 @@ mod member;
 mod naming;
 mod output;
 mod people;
+mod presence;
 mod reception;
 mod reel;
 mod requests;
@@ -23,6 +25,7 @@ mod room;
 mod rotation;
 mod seating;
 mod view;
+mod votes;
 mod watching;
 mod workers;
 

@@ -45,8 +45,11 @@ impl<G: Game> Room<G> {
             Ok(ClientMessage::Game { number, bytes }) => {
                 self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
+            Ok(ClientMessage::Round(request)) => {
+                self.handle_round(now, client, request).map_err(|refusal| (4, refusal))
+            }
             Ok(ClientMessage::Watch { on }) => {
-                self.handle_watch(now, client, on).map_err(|refusal| (4, refusal))
+                self.handle_watch(now, client, on).map_err(|refusal| (5, refusal))
             }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";

@@ -103,6 +103,7 @@ impl<G: Game> Room<G> {
         for message in roster {
             self.host.send(client, message);
         }
+        self.tell_all_presence(client);
         self.broadcast(&ServerMessage::Joined(vec![(
             player,
             Seat { name: name.clone(), bot: false },
@@ -167,7 +168,7 @@ impl<G: Game> Room<G> {
         let plays = self.members.contains_key(&client);
         let Some(seated) = self.seated_mut(client) else { return Ok(()) };
         let member = &mut seated.member;
-        if plays == !on {
+        if plays != on {
             // To play on, or to watch on and to wait no more.
             member.waits = None;
             return Ok(());
@@ -201,11 +202,13 @@ impl<G: Game> Room<G> {
 
     /// Takes a player out of the game, who stays in the room.
     fn leave_seat(&mut self, client: ClientId) -> Option<Member> {
-        let member = self.members.remove(&client)?.into_member();
+        let mut member = self.members.remove(&client)?.into_member();
         self.due.retain(|due| *due != client);
+        member.is_ready = false;
+        self.assembly.forget(member.player);
         self.game.leave(&mut self.world, member.player);
         self.world.set_profile(member.player, None);
-        self.world.snap();
+        self.keep_bots();
         Some(member)
     }
 
@@ -237,10 +240,12 @@ impl<G: Game> Room<G> {
         tracing::info!(client = client.0, %player, name = member.name, "plays");
         member.change_part(now, Micros::ZERO);
         member.waits = None;
+        self.make_way();
         self.welcome(client, &member, false);
         self.seat(client, member);
         self.world.snap();
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: false });
+        self.brief(now, client);
         self.host.tell(Event::Watching { player, watching: false });
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::disconnect::Disconnect;
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
+use super::round::{RoundNotice, RoundRequest};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
@@ -40,6 +41,8 @@ pub enum ClientMessage {
         /// The request, in the game's own format.
         bytes: Vec<u8>,
     },
+    /// A request about the round: readiness, sides, votes.
+    Round(RoundRequest),
     /// A wish to watch from now on, or to play.
     Watch {
         /// True to give the seat up, or the place in the line for one; false for a seat as soon as
@@ -158,6 +161,8 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// News about the round and the people in it.
+    Round(RoundNotice),
     /// Some of those who are here watch from now on, or play. Whoever is not told of plays.
     Watching {
         /// They; at most [`WATCHERS_MAX`].
@@ -185,6 +190,16 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// The host has that switched off, or the game has no such thing.
+    Off,
+    /// The player has to wait: newcomers, and those whose last vote failed.
+    Soon,
+    /// A vote runs already.
+    Busy,
+    /// The sides would be uneven.
+    Uneven,
+    /// Nobody is there whom it could be about, or the host's people protect that player.
+    Protected,
     /// Nobody else may watch.
     Full,
 }
@@ -270,7 +285,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [4, 10];
+const LAST_KINDS: [u32; 2] = [5, 11];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -318,7 +333,10 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        if let Self::Round(request) = &mut message {
+            request.check()?;
+        }
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -340,7 +358,8 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
-            Self::Watch { .. } => 4,
+            Self::Round(_) => 4,
+            Self::Watch { .. } => 5,
         }
     }
 
@@ -398,6 +417,7 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
+            Self::Round(notice) => notice.check()?,
             Self::Watching { players, .. } if players.len() > WATCHERS_MAX.into() => {
                 return Err(WireError::Range("list of watchers"));
             }

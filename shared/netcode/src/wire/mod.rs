@@ -22,6 +22,7 @@ pub mod range;
 mod records;
 pub mod rooms;
 mod rotation;
+pub mod round;
 pub mod snapshot;
 pub mod state;
 #[cfg(test)]

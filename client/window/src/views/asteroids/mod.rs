@@ -25,7 +25,7 @@ use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
 use space::Space;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner_of};
 
 /// The camera; it cuts to another life.
 const SHOT: Shot =
@@ -256,11 +256,7 @@ impl AsteroidsScreen {
                 self.hud.draw_loss(scene, killer, secs);
             }
         }
-        let verdict = match board.rows.first() {
-            Some(row) if row.own && scene.watched.is_none() => "You have won".to_owned(),
-            Some(row) => format!("{} has won", row.name),
-            None => String::new(),
-        };
+        let verdict = winner_of(scene, &board);
         draw_table(scene, time, &verdict, &board);
         if !results {
             // Between the texts in the corners, or above them.

@@ -16,7 +16,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 
 use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -227,12 +227,7 @@ fn verdict(scene: &Scene<'_, Platformer>) -> String {
     let most = scores.clone().map(|slot| slot.entity.points).max().unwrap_or(0);
     let best = scores.filter(|slot| slot.entity.points == most && most > 0);
     let best: Vec<_> = best.filter_map(|slot| slot.owner).collect();
-    match best[..] {
-        [player] if scene.is_me(player) => "You have won".into(),
-        [player] => format!("{} has won", scene.name_of(player)),
-        [] => "Nobody has won".into(),
-        _ => "A draw".into(),
-    }
+    winner(scene, &best)
 }
 
 /// Dust to both sides of feet that hit the ground; `strength` is 0 to 1.

@@ -18,7 +18,7 @@ use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -298,11 +298,7 @@ fn written(number: u16, words: impl Fn(u16) -> String) -> String {
 fn verdict(scene: &Scene<'_, Race>) -> String {
     let mut scores = scene.picture.entities.records::<Score>();
     let first = scores.find(|slot| slot.entity.place == 1).filter(|slot| slot.entity.time > 0);
-    match first.and_then(|slot| slot.owner) {
-        Some(player) if scene.is_me(player) => "You win".to_owned(),
-        Some(player) => format!("{} wins", scene.name_of(player)),
-        None => "Nobody came home".to_owned(),
-    }
+    winner(scene, first.and_then(|slot| slot.owner).as_slice())
 }
 
 /// Sorted by place, with the winner's time and the others' gaps.

@@ -26,7 +26,7 @@ use icons::Icon;
 use players::Bodies;
 use things::Things;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner_of};
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
 /// texts along the window's edges; it cuts to another place in the world.
@@ -257,13 +257,10 @@ impl SkirmishScreen {
         // In a narrow window only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
         draw_hint(scene, told, above);
-        let verdict = match board.rows.first() {
-            Some(row) if row.own && scene.watched.is_none() => "You win the round".to_owned(),
-            Some(row) => format!("{} wins the round", row.name),
-            None => String::new(),
-        };
-        draw_table(scene, time, &verdict, &board);
-        self.announcer.draw(scene);
+        if round.phase() != Phase::Results {
+            self.announcer.draw(scene);
+        }
+        draw_table(scene, time, &winner_of(scene, &board), &board);
         if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
             let reload = f32::from(own.weapon().reload_ticks(scene.rates));
             let slow = own.weapon() != Weapon::Rifle && own.cooldown > 0;

@@ -29,4 +29,9 @@ impl Member {
             stats: self.stats,
         }
     }
+
+    /// Round trip, as far as it is known.
+    pub(in crate::server) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
+        self.offset.estimate(server_time).map(|it| it.round_trip)
+    }
 }

@@ -49,14 +49,15 @@ fn kinds_are_those_of_the_document() {
         ClientMessage::Query,
         chat,
         ClientMessage::Game { number: 7, bytes: vec![1] },
+        ClientMessage::Round(RoundRequest::Ready(true)),
         ClientMessage::Watch { on: true },
     ] {
         let body = frame(&message).unwrap()[2..].to_vec();
         assert_eq!(kind(&body), Ok(message.kind()));
         assert_eq!(ClientMessage::parse(&body), Ok(message));
     }
-    assert_eq!(ClientMessage::parse(&[5]), Err(WireError::Message(5)));
-    assert_eq!(ServerMessage::parse(&[11, 1, 2]), Err(WireError::Message(11)));
+    assert_eq!(ClientMessage::parse(&[6]), Err(WireError::Message(6)));
+    assert_eq!(ServerMessage::parse(&[12, 1, 2]), Err(WireError::Message(12)));
     assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
 }
 
