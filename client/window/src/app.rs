@@ -7,33 +7,39 @@ use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use egui_macroquad::egui::{self, Context, LayerId};
+use egui_macroquad::egui::output::OutputEvent;
+use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
 use macroquad::color::Color;
 use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
+use phaselock_quic::invitation::Invitation;
 
 use super::actions;
 use super::args::{Args, Start};
 use super::controls::Controls;
+use super::cues::{Cues, common};
 use super::focus::Focus;
 use super::gamepad::Gamepads;
 use super::lab::{Begin, Lab};
 use super::languages::Languages;
 use super::menu::{self, Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
+use super::paint::text_over;
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
-use super::settings::Store;
+use super::servers::{Answer, Book, Choice, Servers, Trust};
 use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
+use super::settings::{Store, folder};
+use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
+use super::words::fill;
 use super::{background, display, navigate, palette, sight};
 
 /// Size of the window at which a point of the user interface is a pixel.
@@ -83,6 +89,9 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     outcome.replace(Ok(()))
 }
 
+/// Name of the file of known servers, beside the settings.
+const SERVERS: &str = "servers.toml";
+
 struct App {
     args: Args,
     views: Views,
@@ -95,7 +104,16 @@ struct App {
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
     in_lab: bool,
+    /// The list of servers, and whether it is shown.
+    servers: Servers,
+    in_list: bool,
+    /// The question whether a changed certificate is trusted.
+    trust: Option<Trust>,
+    /// The server of the visit, unless it is in this program.
+    invitation: Option<Invitation>,
     controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
     renderer: Renderer,
     fullscreen: bool,
     /// The settings' screen, while it is open.
@@ -117,6 +135,8 @@ impl App {
         screenshot: Option<Screenshot>,
         motion: Option<MotionFiles>,
     ) -> Self {
+        let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
+        let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
         let mut menu = Menu::new(&args, views.games(), &store.settings);
         menu.set_error(store.problems().first().cloned());
         Self {
@@ -130,7 +150,13 @@ impl App {
             visit: None,
             lab: None,
             in_lab: false,
+            servers: Servers::new(book, args.options.directories.clone()),
+            in_list: false,
+            trust: None,
+            invitation: None,
             controls: Controls::default(),
+            cues: Cues::default(),
+            sounds: Sounds::new(args.options.mute),
             renderer: Renderer::new(style),
             screen: None,
             gamepads: Gamepads::start(),
@@ -147,8 +173,8 @@ impl App {
         let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
-            Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => self.join(address, self.menu.name()),
+            Start::Play { games, bots } => self.host(&games, bots, false),
+            Start::Join { invitation } => self.join(invitation, self.menu.name()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -156,6 +182,7 @@ impl App {
         loop {
             let frame_began = Instant::now();
             let presence = focus.read();
+            self.sounds.away = presence == Presence::Background;
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
             self.store.poll(began.elapsed());
@@ -190,7 +217,7 @@ impl App {
     fn update_between(&mut self) {
         self.controls.between();
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             self.follow(next);
         }
     }
@@ -223,12 +250,13 @@ impl App {
             self.controls.rest();
         }
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
             if *last != panels {
                 *last = panels.into_iter().map(str::to_owned).collect();
             }
             self.follow(next);
+            self.note_arrival();
         }
 
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
@@ -236,7 +264,7 @@ impl App {
         let [r, g, b, a] = sight::backdrop(backdrop, colors).to_array();
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
-        let (mut wish, mut left) = (None, false);
+        let (mut wish, mut left, mut choice, mut answer) = (None, false, None, None);
         let covered = self.screen.is_some();
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
@@ -246,7 +274,9 @@ impl App {
                 navigate::follow(ctx, &wanted);
             }
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs, covered),
+                (Some(visit), _) => {
+                    next = visit.draw(ctx, &mut self.controls, secs, &self.cues, covered);
+                }
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) if covered => {
                     let (painter, screen) =
@@ -254,6 +284,12 @@ impl App {
                     let y = screen.top() + screen.height() * 0.2;
                     background::draw(&painter, screen, y, ctx.input(|input| input.time));
                 }
+                (None, None) if self.trust.is_some() => {
+                    let painter = ctx.layer_painter(LayerId::background());
+                    background::grid(&painter, ctx.screen_rect(), 48.0);
+                    answer = self.trust.as_ref().and_then(|trust| trust.draw(ctx));
+                }
+                (None, None) if self.in_list => choice = self.servers.draw(ctx),
                 (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
             }
             if let Some(screen) = &mut self.screen
@@ -269,25 +305,39 @@ impl App {
                 self.screen = None;
                 self.menu.take_name(&self.store.settings);
             }
+            if is_clicked(ctx) {
+                self.cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = self.sounds.notice() {
+                draw_notice(ctx, reason);
+            }
             sight::apply(ctx, colors);
         });
+        self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
         self.in_lab &= !left;
         self.follow(next);
+        if let Some(choice) = choice {
+            self.choose(choice);
+        }
+        if let Some(answer) = answer {
+            self.answer(answer);
+        }
         match wish {
             None => {}
-            Some(Wish::Play { games, bots }) => {
+            Some(Wish::Play { games, bots, open }) => {
                 let last = &mut self.store.settings.last;
                 (last.games, last.bots) = (games.clone(), bots);
-                self.host(&games, bots);
+                self.host(&games, bots, open);
             }
-            Some(Wish::Join { address, password }) => {
-                self.store.settings.last.server = address.to_string();
+            Some(Wish::Join { invitation, password }) => {
+                self.store.settings.last.server = invitation.address.to_string();
                 self.args.options.setup.password = password;
-                self.join(address, self.menu.name());
+                self.join(invitation, self.menu.name());
             }
+            Some(Wish::Search) => self.in_list = true,
             Some(Wish::Settings) => self.screen = Some(Screen::default()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return ControlFlow::Break(()),
@@ -328,14 +378,53 @@ impl App {
         self.in_lab = true;
     }
 
-    fn host(&mut self, games: &[String], bots: u16) {
-        let games = self.views.games().select(games).map_err(|error| error.to_string());
-        let name = self.menu.name();
-        self.begin(games.and_then(|games| Visit::host(games, bots, self.setting(name))));
+    /// Goes from the list of servers to where the player wants.
+    fn choose(&mut self, choice: Choice) {
+        self.in_list = false;
+        self.servers.close();
+        let Choice::Join { invitation, password, room } = choice else { return };
+        self.args.options.setup.password = password;
+        let before = self.args.options.setup.room.clone();
+        self.args.options.setup.room = room.or(before.clone());
+        self.join(invitation, self.menu.name());
+        self.args.options.setup.room = before;
     }
 
-    fn join(&mut self, address: Address, name: String) {
-        self.begin(Visit::join(address, self.setting(name)));
+    /// Goes on after the question whether a changed certificate is trusted.
+    fn answer(&mut self, answer: Answer) {
+        let Some(trust) = self.trust.take() else { return };
+        if answer == Answer::Refuse {
+            let server = trust.changed.host;
+            let refused = fill(
+                "{server} was not joined: its certificate has changed.",
+                &[("server", &server)],
+            );
+            return self.menu.set_error(Some(refused));
+        }
+        match trust.accept() {
+            Ok(()) => self.join(trust.invitation, self.menu.name()),
+            Err(why) => self.menu.set_error(Some(why)),
+        }
+    }
+
+    fn host(&mut self, games: &[String], bots: u16, open: bool) {
+        self.invitation = None;
+        let games = self.views.games().select(games).map_err(|error| error.to_string());
+        let name = self.menu.name();
+        self.begin(games.and_then(|games| Visit::host(games, bots, open, self.setting(name))));
+    }
+
+    fn join(&mut self, invitation: Invitation, name: String) {
+        self.invitation = Some(invitation.clone());
+        self.begin(Visit::join(invitation, self.setting(name)));
+    }
+
+    /// Writes a server into the history that has just been joined.
+    fn note_arrival(&mut self) {
+        let arrived = self.visit.as_mut().and_then(Visit::take_arrival);
+        if let Some((name, invitation)) = arrived.zip(self.invitation.as_ref()) {
+            self.servers.book.change(|pages| pages.visited(&invitation.address, &name));
+        }
     }
 
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
@@ -359,6 +448,11 @@ impl App {
         match next {
             Next::Stay => {}
             Next::Leave => self.leave(),
+            Next::Changed(changed) => {
+                self.leave();
+                let of = |invitation| Trust { changed, invitation };
+                self.trust = self.invitation.take().map(of);
+            }
             Next::Settings => self.screen = Some(Screen::default()),
             Next::Ended(reason) => {
                 self.leave();
@@ -369,6 +463,7 @@ impl App {
 
     fn leave(&mut self) {
         visit::begin_file(self.motion.as_mut());
+        self.sounds.hush();
         if let Some(visit) = self.visit.take() {
             self.closing.extend(visit.close("left"));
         }
@@ -411,6 +506,20 @@ fn turn_wheel(ctx: &Context) {
         });
         input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
     });
+}
+
+/// True if a button, a box or a slider of the window was pressed in this frame.
+fn is_clicked(ctx: &Context) -> bool {
+    let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
+    ctx.output(|output| output.events.iter().any(clicked))
+}
+
+/// Shows why nothing is heard, at the window's lower edge.
+fn draw_notice(ctx: &Context, reason: &str) {
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
+    let at = ctx.screen_rect().center_bottom() - vec2(0.0, 4.0);
+    let words = fill("No sound: {reason}.", &[("reason", reason)]);
+    text_over(&painter, at, Align2::CENTER_BOTTOM, &words, 12.0, palette::WARN);
 }
 
 fn style(ctx: &Context) {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use phaselock::clock::pll::LoopFilter;
+use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
@@ -21,6 +22,7 @@ use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::usage::sentence;
 use phaselock_quic::address::Address;
+use phaselock_quic::invitation::Invitation;
 
 use super::lab::Begin;
 use super::settings::values::WindowSize;
@@ -99,6 +101,15 @@ pub(crate) struct Options {
     /// folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// Ask this directory for servers too; several times for several
+    #[arg(
+        long = "directory", global = true, value_name = "ADDR",
+        value_parser = Address::parse_directory
+    )]
+    pub(crate) directories: Vec<Address>,
+    /// Open no sound device
+    #[arg(long, global = true)]
+    pub(crate) mute: bool,
     #[command(flatten)]
     pub(crate) setup: Setup,
 }
@@ -118,7 +129,7 @@ impl Setup {
 pub(crate) enum Start {
     Menu,
     Play { games: Vec<String>, bots: u16 },
-    Join { address: Address },
+    Join { invitation: Invitation },
     Lab(Begin),
 }
 
@@ -131,7 +142,7 @@ impl Args {
         args: impl IntoIterator<Item = OsString>,
         games: &Games,
     ) -> Result<Self, ArgsError> {
-        let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
+        let cli = Cli::try_parse_from(with_join(args)).map_err(ArgsError)?;
         if cli.options.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
             let what =
                 "--record-motion records a game, and the laboratory is none; play or join one";
@@ -147,7 +158,10 @@ impl Args {
                 games.select(&names).map_err(unknown)?;
                 Start::Play { games: names, bots }
             }
-            Some(Sub::Join { address }) => Start::Join { address },
+            Some(Sub::Join { mut server, fingerprint }) => {
+                server.fingerprint = fingerprint.or(server.fingerprint);
+                Start::Join { invitation: server }
+            }
             Some(Sub::Lab { file, path, methods, export }) => {
                 let read = |path: PathBuf| {
                     let wrong =
@@ -202,6 +216,18 @@ struct Cli {
     options: Options,
 }
 
+/// The same with the command that a link alone means.
+fn with_join(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<_> = args.into_iter().collect();
+    let is_link = |arg: &OsString| arg.to_str().is_some_and(Invitation::is_link);
+    if let Some(at) = args.iter().position(is_link)
+        && args.iter().take(at).all(|arg| arg != "join")
+    {
+        args.insert(at, "join".into());
+    }
+    args
+}
+
 fn link_help() -> String {
     let names = PROFILES.map(|(name, _)| name).join(", ");
     format!(
@@ -234,9 +260,12 @@ enum Sub {
     },
     /// Play on another server
     Join {
-        /// A name or an IP address, and a port unless it is 4433
+        /// A name or an IP address, and a port unless it is 4433; or a link, phaselock://...
         #[arg(value_name = "ADDR")]
-        address: Address,
+        server: Invitation,
+        /// Fingerprint of the server's certificate, if somebody told you
+        #[arg(long, value_name = "sha256:...")]
+        fingerprint: Option<Fingerprint>,
     },
     /// Draw a motion, or take one, and see what networks and methods make of it
     Lab {
@@ -302,7 +331,7 @@ mod tests {
         assert_eq!(parse("").unwrap().start, Start::Menu);
         let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
         assert_eq!(args.options.name.as_deref(), Some("Ada"));
-        assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
+        assert_eq!(args.start, Start::Join { invitation: "example.org:4433".parse().unwrap() });
         assert_eq!(args.options.exit_after, Some(Duration::from_millis(2500)));
         let args = parse("play --settings a.toml").unwrap();
         assert_eq!(args.options.settings, Some("a.toml".into()));
@@ -315,6 +344,29 @@ mod tests {
         assert_eq!(args.options.record_motion, None);
         let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();
         assert_eq!(args.options.record_motion, Some("a/run.csv".into()));
+    }
+
+    #[test]
+    fn links_and_fingerprints_are_taken() {
+        let print = Fingerprint([7; 32]);
+        let link = format!("phaselock://example.org:5000#{print}");
+        let invitation: Invitation = link.parse().unwrap();
+        let join = Start::Join { invitation };
+        for line in [
+            link.clone(),
+            format!("--name Ada {link}"),
+            format!("join {link} --name Ada"),
+            format!("join example.org:5000 --fingerprint {print}"),
+        ] {
+            assert_eq!(parse(&line).unwrap().start, join, "{line}");
+        }
+        for line in ["phaselock://", "phaselock:--fullscreen", "join a --fingerprint sha256:0"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+        let args = parse("--directory a.example --directory [::1]:9").unwrap();
+        let directories: Vec<_> =
+            args.options.directories.iter().map(ToString::to_string).collect();
+        assert_eq!(directories, ["a.example:4435", "[::1]:9"]);
     }
 
     #[test]

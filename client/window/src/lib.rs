@@ -1,7 +1,7 @@
 //! Phaselock's client in a window: a menu, and visits to servers.
 //!
 //! ```text
-//! run -> args -> display -> app -+-> settings
+//! run -> args -> display -> app -+-> settings, sounds
 //!                                +-> menu
 //!                                +-> lab
 //!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
@@ -20,6 +20,8 @@
 //! # }
 //! ```
 //!
+//! Sound, shake and rumble follow from a view's [`cues`].
+//!
 //! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
 //! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
 //!
@@ -35,6 +37,7 @@ pub mod brush;
 pub mod camera;
 mod chat;
 pub mod controls;
+pub mod cues;
 mod developer;
 mod display;
 pub mod feed;
@@ -59,8 +62,10 @@ mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
+mod servers;
 mod settings;
 mod sight;
+mod sounds;
 pub mod view;
 mod visit;
 pub mod watch;

@@ -1,9 +1,10 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
-use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText};
+use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText, Ui};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
+use phaselock_quic::invitation::Invitation;
 
 use super::menu::{action, card_frame};
 use super::meter::Figures;
@@ -216,6 +217,7 @@ pub(crate) fn pause(
     ctx: &Context,
     title: &str,
     controls: &[(String, String)],
+    shared: &[Invitation],
     is_watching: bool,
 ) -> Option<Choice> {
     let mut choice = None;
@@ -240,6 +242,7 @@ pub(crate) fn pause(
                         ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
                     });
                 }
+                share(ui, shared);
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
@@ -260,6 +263,21 @@ pub(crate) fn pause(
             });
         });
     choice
+}
+
+/// The addresses to tell friends who are to join the server in this program.
+fn share(ui: &mut Ui, shared: &[Invitation]) {
+    let Some(first) = shared.first() else { return };
+    ui.add_space(8.0);
+    let words = tr("Friends on your network find this game in their list, or join");
+    ui.label(RichText::new(words).size(14.0).color(palette::TEXT_FAINT));
+    for invitation in shared {
+        let address = RichText::new(invitation.address.to_string()).size(15.0).monospace();
+        ui.label(address.color(palette::TEXT));
+    }
+    if ui.button(RichText::new(tr("Copy link")).size(14.0)).clicked() {
+        ui.ctx().copy_text(first.to_string());
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The picture of a running game: its view, fed by the session.
 
-use phaselock::client::{AnyClient, Client, Picture, Session, Stats};
+use std::collections::{BTreeMap, BTreeSet};
+
+use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
@@ -9,6 +11,7 @@ use phaselock::time::{LocalTime, Micros};
 
 use super::camera::Camera;
 use super::controls::Controls;
+use super::cues::common;
 use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
@@ -63,6 +66,8 @@ pub(crate) struct Play<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
+    /// Everybody in the frame before.
+    present: BTreeSet<PlayerId>,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
     watch: WatchRig,
@@ -76,6 +81,7 @@ impl<V: GameView> Play<V> {
             view: V::default(),
             meter: Meter::default(),
             began: now,
+            present: BTreeSet::new(),
             shown_error: None,
             watch: WatchRig::default(),
             secs: 0.0,
@@ -139,7 +145,9 @@ impl<V: GameView> AnyPlay for Play<V> {
             watched,
             frame,
         };
+        let roster = scene.roster;
         let camera = self.view.draw(&scene);
+        notice_comings(&mut self.present, roster, frame);
         self.watch.note_camera(camera);
         if frame.marks {
             self.draw_marks(client, &picture, camera, &traces, frame);
@@ -183,6 +191,26 @@ impl<V: GameView> AnyPlay for Play<V> {
             world: common.rates(),
             players: (roster.len() - bots, bots),
         }
+    }
+}
+
+/// Lets the player hear that somebody has come or left.
+fn notice_comings(
+    present: &mut BTreeSet<PlayerId>,
+    roster: &BTreeMap<PlayerId, Seat>,
+    frame: Frame<'_>,
+) {
+    // The first roster is no news.
+    if !present.is_empty() {
+        if roster.keys().any(|player| !present.contains(player)) {
+            frame.cues.tell(&common::JOINED);
+        }
+        if present.iter().any(|player| !roster.contains_key(player)) {
+            frame.cues.tell(&common::LEFT);
+        }
+    }
+    if !present.iter().eq(roster.keys()) {
+        *present = roster.keys().copied().collect();
     }
 }
 

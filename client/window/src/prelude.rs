@@ -11,6 +11,7 @@ pub use phaselock::ids::{EntityId, PlayerId};
 pub use super::brush::Brush;
 pub use super::camera::Camera;
 pub use super::controls::{Action, Controls};
+pub use super::cues::{Cue, Happening, Kept, Rumble, Spark};
 pub use super::feed::Feed;
 pub use super::paint::*;
 pub use super::palette;

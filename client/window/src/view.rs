@@ -17,6 +17,7 @@ use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
 use super::controls::{Action, Controls};
+use super::cues::{Cue, Cues};
 use super::palette;
 use super::play::{AnyPlay, Play};
 use super::rig::{Rig, Shot};
@@ -33,6 +34,8 @@ pub trait GameView: Default + 'static {
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
+    /// Everything of the game that is heard and felt, beside what every game has.
+    const CUES: &'static [&'static Cue] = &[];
 
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
@@ -74,6 +77,8 @@ pub struct Frame<'a> {
     pub marks: bool,
     /// The player's bindings, for hints.
     pub controls: &'a Controls,
+    /// Events of this frame, to be heard and felt.
+    pub cues: &'a Cues,
 }
 
 /// A frame's input to a view.

@@ -1,6 +1,7 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
@@ -12,10 +13,10 @@ use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::Refusal;
 use phaselock_lab::record::{MotionFiles, RecordError};
-use phaselock_quic::address::Address;
-use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::client::{Changed, Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::local::LocalServer;
+use phaselock_quic::invitation::Invitation;
+use phaselock_quic::local::{LocalServer, own_addresses};
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
@@ -23,11 +24,13 @@ use super::actions;
 use super::args::Setup;
 use super::chat::Chat;
 use super::controls::{Action, Controls};
+use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
+use super::settings::folder;
 use super::view::{Frame, ViewEntry, Views};
 use super::watch::{self, Places};
 use super::words::{fill, tr};
@@ -58,6 +61,9 @@ pub(crate) struct Visit {
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
+    has_arrived: bool,
+    /// Links by which friends on the local network join the server in this program.
+    shared: Vec<Invitation>,
     paused: bool,
     details: bool,
     /// The simulated network, in words.
@@ -91,20 +97,44 @@ pub(crate) enum Next {
     /// The player wants to change settings; the visit goes on.
     Settings,
     Ended(String),
+    /// The server shows another certificate than before.
+    Changed(Changed),
 }
 
 impl Visit {
-    /// Starts a server in this program, and joins it.
-    pub(crate) fn host(games: Games, bots: u16, config: VisitConfig<'_>) -> Result<Self, String> {
-        let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
-        let address = server.address().to_string();
-        let address = address.parse().map_err(|error| format!("{error}"))?;
-        let options = Options::new(address, Pins::Fixed(server.fingerprint()));
+    /// Starts a server in this program, for friends on the local network too if it is open, and
+    /// joins it.
+    pub(crate) fn host(
+        games: Games,
+        bots: u16,
+        open: bool,
+        config: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let server = match open {
+            false => LocalServer::start(games, bots),
+            true => {
+                let folder = folder().ok_or_else(|| {
+                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
+                        .to_owned()
+                })?;
+                let name = fill("{name}'s game", &[("name", &config.name)]);
+                LocalServer::start_open(games, bots, &name, &folder.join("here"))
+            }
+        };
+        let server = server.map_err(|error| error.to_string())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
+        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
         Self::start("the server on this computer".to_owned(), options, Some(server), config)
     }
 
-    pub(crate) fn join(address: Address, config: VisitConfig<'_>) -> Result<Self, String> {
-        let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
+        let Invitation { address, fingerprint } = invitation;
+        let pins = match (KnownHosts::default_path(), fingerprint) {
+            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
+            (Some(path), None) => Pins::File(path),
+            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
+            (None, None) => Pins::Memory,
+        };
         let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
         let title = address.to_string();
         let options = Options { keys, ..Options::new(address, pins) };
@@ -117,6 +147,7 @@ impl Visit {
         server: Option<LocalServer>,
         VisitConfig { name, clock, views, setup, panels }: VisitConfig<'_>,
     ) -> Result<Self, String> {
+        let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
             filter: setup.filter,
@@ -138,6 +169,8 @@ impl Visit {
             server_name: String::new(),
             lost: None,
             pinned: None,
+            has_arrived: false,
+            shared,
             paused: false,
             chat: Chat::default(),
             people: People::default(),
@@ -153,6 +186,13 @@ impl Visit {
         })
     }
 
+    /// Name that the server gives itself, from the first welcome on; told once.
+    pub(crate) fn take_arrival(&mut self) -> Option<String> {
+        let has_arrived = !self.has_arrived && !self.server_name.is_empty();
+        self.has_arrived |= has_arrived;
+        has_arrived.then(|| self.server_name.clone())
+    }
+
     fn now(&self) -> LocalTime {
         self.driver.clock().now()
     }
@@ -163,6 +203,7 @@ impl Visit {
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
+        cues: &Cues,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -174,13 +215,19 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(self.at_place(&reason.text))
+                    next = match self.driver.take_changed() {
+                        Some(changed) => Next::Changed(changed),
+                        None => Next::Ended(self.at_place(&reason.text)),
+                    }
                 }
                 Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Chat { from, text } => {
+                    cues.tell(&common::CHAT);
+                    self.chat.add(from, text, now);
+                }
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
                 }
@@ -305,6 +352,7 @@ impl Visit {
         ctx: &Context,
         controls: &mut Controls,
         secs: f32,
+        cues: &Cues,
         covered: bool,
     ) -> Next {
         let now = self.now();
@@ -326,6 +374,7 @@ impl Visit {
                     scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    cues,
                     controls,
                 };
                 play.draw(&mut self.driver.session, now, frame);
@@ -394,7 +443,8 @@ impl Visit {
             self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
-        match overlay::pause(ctx, &self.title, &controls.hints(), is_watching) {
+        let hints = controls.hints();
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -474,6 +524,16 @@ impl Visit {
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
     }
+}
+
+/// Links by which others on the local network join a server in this program.
+fn invitations(server: &LocalServer) -> Vec<Invitation> {
+    if server.address().ip().is_loopback() {
+        return Vec::new();
+    }
+    let fingerprint = Some(server.fingerprint());
+    let at = |ip| SocketAddr::new(ip, server.address().port()).into();
+    own_addresses().into_iter().map(|ip| Invitation { address: at(ip), fingerprint }).collect()
 }
 
 /// A refusal in words for the player.

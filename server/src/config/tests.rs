@@ -113,6 +113,8 @@ fn each_layer_can_set_everything() {
         ("greeting", "Be nice."),
         ("allow-list", keys),
         ("redirect", "Two.example.org"),
+        ("directories", "one.example.org, 192.0.2.7:9"),
+        ("announce-port", "5000"),
         ("data-dir", "some/where"),
         ("keep-days", "30"),
         ("cert-file", "a.pem"),
@@ -169,6 +171,10 @@ fn each_layer_can_set_everything() {
         keep_days: 30,
         redirect: Some("two.example.org:4433".to_owned()),
         workers: Some(3),
+        directories: ["one.example.org:4435", "192.0.2.7:9"]
+            .map(|it| it.parse().expect("an address"))
+            .into(),
+        announce_port: Some(5000),
         data_dir: "some/where".into(),
         cert_file: Some("a.pem".into()),
         key_file: Some("b.pem".into()),
@@ -188,16 +194,6 @@ fn each_layer_can_set_everything() {
     assert_eq!(serve(&[], &words(&env)), expected);
     assert_eq!(serve(&["--config", file.path()], &[]), expected);
     assert_eq!(serve(&[], &[&format!("PHASELOCK_CONFIG={}", file.path())]), expected);
-}
-
-#[test]
-fn the_file_takes_numbers_as_numbers() {
-    let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
-    let config = serve(&["--config", file.path()], &[]);
-    assert_eq!(
-        (config.listen[0].to_string().as_str(), config.seed, config.bots),
-        ("[::]:9000", Some(16), 4)
-    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
+use phaselock_quic::address::Address;
 
 use super::settings::SNAPSHOT_HZ_IDEAL;
 
@@ -79,6 +80,11 @@ pub struct Config {
     /// Threads that pack snapshots, 1 to [`WORKERS_MAX`](super::WORKERS_MAX); by default the
     /// machine's processors.
     pub workers: Option<u16>,
+    /// Directories that the server announces itself to, so that players find it: up to
+    /// [`DIRECTORIES_MAX`](super::DIRECTORIES_MAX).
+    pub directories: Vec<Address>,
+    /// UDP port by which it is reached from outside; by default the first that it listens on.
+    pub announce_port: Option<u16>,
     /// Directory of everything that must survive, such as the certificate.
     pub data_dir: PathBuf,
     /// Certificate in PEM, with its chain, and private key in PEM, in place of those in the data
@@ -150,6 +156,8 @@ impl Default for Config {
             keep_days: 365,
             redirect: None,
             workers: None,
+            directories: Vec::new(),
+            announce_port: None,
             data_dir: PathBuf::from("phaselock-data"),
             cert_file: None,
             key_file: None,

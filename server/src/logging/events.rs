@@ -9,8 +9,10 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 74] = [
+const EVENTS: [(&str, &str); 76] = [
     ("listening", "server_listening"),
+    ("a directory lists the server", "directory_listed"),
+    ("a directory does not list the server", "directory_refused"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
     ("phaselock-server", "server_failed"),

@@ -8,6 +8,7 @@ use egui_macroquad::egui::{Context, FullOutput, LayerId, Pos2, RawInput, Rect, p
 use phaselock::client::Picture;
 use phaselock::link::LinkConfig;
 use phaselock_client::controls::Controls;
+use phaselock_client::cues::Cues;
 use phaselock_client::view::{Frame, GameView, Scene};
 use phaselock_testing::Sim;
 
@@ -68,6 +69,8 @@ impl<V: GameView> Stage<V> {
                 crowded: false,
                 marks: false,
                 controls: &self.controls,
+                // Nobody listens.
+                cues: &Cues::default(),
             };
             view.draw(&Scene {
                 picture,

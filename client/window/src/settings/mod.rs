@@ -19,7 +19,7 @@ pub(crate) mod values;
 
 use std::collections::BTreeMap;
 
-pub(crate) use store::Store;
+pub(crate) use store::{Store, folder};
 use values::{FrameCap, Language, Palette, WindowSize};
 
 /// Bindings of actions, by game (or `all`) and action.

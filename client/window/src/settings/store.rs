@@ -105,7 +105,7 @@ impl Store {
 }
 
 /// The player's folder, which holds the settings and the known servers.
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("phaselock"))
 }

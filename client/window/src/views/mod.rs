@@ -1,6 +1,9 @@
 //! Pictures and controls of the five games.
 
 mod asteroids;
+#[cfg(test)]
+mod heard_tests;
+mod layers;
 mod platformer;
 mod puck;
 mod race;

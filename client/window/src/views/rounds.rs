@@ -2,6 +2,7 @@
 
 use phaselock::game::Game;
 use phaselock::time::Tick;
+use phaselock_client::cues::{Cues, common};
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
@@ -14,16 +15,70 @@ const HINT_SECS: f32 = 9.0;
 /// Width of what is said below the clock, in points.
 const WAIT_WIDTH: f32 = 420.0;
 
+/// Seconds at a play's end, and before a start, that are counted aloud.
+const LAST_SECS: u32 = 10;
+const COUNT_SECS: u32 = 3;
+
+/// Start of a play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With the phase.
+    AtOnce,
+    /// Some seconds later, by a signal of the game's own: see [`Announcer::count`].
+    BySignal,
+}
+
 /// Large announcements over the picture. Call [`advance`](Self::advance) once per frame.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
     said: Option<(String, f32)>,
+    /// Whole seconds until the start, and until the end, in the frame before.
+    seconds: [Option<u32>; 2],
 }
 
 impl Announcer {
-    /// Advances by `secs`; returns the phase that has just begun, if one has.
-    pub(crate) fn advance(&mut self, round: &Round, secs: f32) -> Option<Phase> {
+    /// Advances by a frame; returns the phase that has just begun, if one has.
+    pub(crate) fn advance<G: Game>(
+        &mut self,
+        scene: &Scene<'_, G>,
+        round: &Round,
+        start: Start,
+    ) -> Option<Phase> {
+        let begun = self.step(round, scene.secs);
+        let left = round.secs_left(scene.own_tick().tick, scene.rates);
+        match round.phase() {
+            Phase::WarmUp if start == Start::AtOnce => self.count(scene.cues, left),
+            Phase::Play => {
+                let before = self.seconds[1].replace(left.ceil() as u32);
+                if ticks(before, left, LAST_SECS) {
+                    scene.cues.tell(&common::HURRY);
+                }
+            }
+            Phase::WarmUp | Phase::Results => self.seconds[1] = None,
+        }
+        match begun {
+            Some(Phase::WarmUp) => scene.cues.tell(&common::WARM_UP),
+            Some(Phase::Play) if start == Start::AtOnce => scene.cues.tell(&common::GO),
+            _ => {}
+        }
+        begun
+    }
+
+    /// Counts the last three seconds before a start aloud.
+    pub(crate) fn count(&mut self, cues: &Cues, left: f32) {
+        let before = self.seconds[0].replace(left.ceil() as u32);
+        if ticks(before, left, COUNT_SECS) {
+            cues.tell(&common::COUNT);
+        }
+    }
+
+    /// Lets the player hear the end of a play.
+    pub(crate) fn end(cues: &Cues, won: bool) {
+        cues.tell(if won { &common::WON } else { &common::LOST });
+    }
+
+    fn step(&mut self, round: &Round, secs: f32) -> Option<Phase> {
         if let Some((_, age)) = &mut self.said {
             *age += secs;
         }
@@ -54,6 +109,12 @@ impl Announcer {
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
         text_over(frame.painter, at, Align2::CENTER_CENTER, words, size, color);
     }
+}
+
+/// True when another of the last seconds begins.
+fn ticks(before: Option<u32>, left: f32, last: u32) -> bool {
+    let now = left.ceil() as u32;
+    (1..=last).contains(&now) && before.is_some_and(|before| before == now + 1)
 }
 
 /// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
@@ -233,12 +294,23 @@ mod tests {
     fn phase_is_announced_once_and_not_to_newcomers() {
         let mut announcer = Announcer::default();
         let round = |part| Round { part, until: Tick(60), played: 0 };
-        assert_eq!(announcer.advance(&round(1), 0.1), None);
+        assert_eq!(announcer.step(&round(1), 0.1), None);
         assert!(announcer.said.is_none());
-        assert_eq!(announcer.advance(&round(2), 0.1), Some(Phase::Results));
-        assert_eq!(announcer.advance(&round(0), 0.1), Some(Phase::WarmUp));
+        assert_eq!(announcer.step(&round(2), 0.1), Some(Phase::Results));
+        assert_eq!(announcer.step(&round(0), 0.1), Some(Phase::WarmUp));
         assert!(announcer.said.is_some());
-        assert_eq!(announcer.advance(&round(0), 2.0), None);
+        assert_eq!(announcer.step(&round(0), 2.0), None);
         assert!(announcer.said.is_none());
+    }
+
+    #[test]
+    fn last_seconds_are_counted_once_each_and_not_to_newcomers() {
+        let (mut announcer, cues) = (Announcer::default(), Cues::default());
+        for frame in 0..600_i16 {
+            announcer.count(&cues, 5.0 - f32::from(frame) / 60.0);
+        }
+        assert_eq!(cues.take().len(), 3);
+        Announcer::default().count(&cues, 2.5);
+        assert_eq!(cues.take().len(), 0);
     }
 }

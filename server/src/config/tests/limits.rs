@@ -28,6 +28,8 @@ fn values_at_and_beyond_their_limits() {
         ("--idle-seconds", &["0", "86400"], &["-1", "86401", ""]),
         ("--seats-per-address", &["1", "1024"], &["0", "1025"]),
         ("--redirect", &["b.example", "[::1]:7"], &["", "a b", "x:0"]),
+        ("--directories", &["b.example", "[::1]:7,::1"], &["", "a b", "x:0", "x,x", "x,"]),
+        ("--announce-port", &["1", "65535"], &["", "0", "65536"]),
         ("--admin-listen", &["off", "4434", "10.0.0.1:1"], &["", "on", "localhost:1"]),
         ("--require-identity", &["true", "false"], &["", "yes", "1"]),
         ("--log-file", &["x"], &[""]),

@@ -8,6 +8,7 @@ pub mod control;
 pub mod counts;
 mod datagram;
 pub mod description;
+pub mod directory;
 pub mod disconnect;
 mod error;
 pub mod extrapolation;

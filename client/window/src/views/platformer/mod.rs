@@ -1,6 +1,7 @@
 //! The platformer in the window: picture and controls.
 
 mod bodies;
+mod cues;
 mod hud;
 mod scenery;
 
@@ -8,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use macroquad::rand::gen_range;
+use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
 use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
@@ -16,7 +18,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 
 use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -67,6 +69,7 @@ impl GameView for PlatformerScreen {
     type Game = Platformer;
     const TITLE: &'static str = "Platformer";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, JUMP];
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }
@@ -82,6 +85,7 @@ impl GameView for PlatformerScreen {
         let cast = (&*players, own.as_ref(), ours);
         self.take_note(scene, cast, &round);
         let camera = self.aim_camera(scene, own.as_ref());
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush, cast);
         self.draw_over(scene, own.as_ref(), &round);
@@ -94,12 +98,24 @@ impl PlatformerScreen {
         let (players, own, ours) = cast;
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
-        if self.announcer.advance(round, scene.secs) == Some(Phase::Play) {
-            self.announcer.say("Ready…");
+        match self.announcer.advance(scene, round, Start::BySignal) {
+            Some(Phase::Play) => self.announcer.say("Ready…"),
+            Some(Phase::Results) => {
+                let own: Score = scene.record_of(scene.player);
+                let scores = scene.picture.entities.records::<Score>();
+                let most = scores.map(|slot| slot.entity.points).max().unwrap_or(0);
+                Announcer::end(scene.cues, own.points == most && most > 0);
+            }
+            Some(Phase::WarmUp) | None => {}
         }
         let waits = own.is_some_and(|own| u64::from(own.ran) <= ticks(scene.rates, READY_SECS))
             && round.phase() == Phase::Play;
+        if let Some(own) = own.filter(|_| waits) {
+            let left = ticks(scene.rates, READY_SECS).saturating_sub(u64::from(own.ran));
+            self.announcer.count(scene.cues, left as f32 * scene.rates.step_secs());
+        }
         if self.waited && !waits && round.phase() == Phase::Play {
+            scene.cues.tell(&common::GO);
             self.announcer.say("Go!");
         }
         self.waited = waits;
@@ -119,23 +135,33 @@ impl PlatformerScreen {
         let own_id = scene.picture.own;
         let happened = |id: EntityId, event: Event, at: Vec2| {
             let is_own = own_id == Some(id);
-            let color = palette::side(is_own);
+            let others = if is_own { 1.0 } else { 0.45 };
+            let it = Happening::at(at, palette::side(is_own)).felt_if(is_own);
+            let it = Happening { loud: others, ..it };
+            let mut emit = |cue, it| scene.cues.emit(cue, it, particles, rig);
             match event {
-                Event::Landed(speed) => dust(particles, at, (speed / 20.0).clamp(0.1, 1.0)),
-                Event::Leapt => dust(particles, at, 0.25),
+                Event::Landed(speed) => {
+                    let strength = (speed / 20.0).clamp(0.1, 1.0);
+                    let felt = it.felt * (strength - 0.3).max(0.0);
+                    let loud = others * (0.2 + 0.8 * strength);
+                    emit(&cues::LANDED, Happening { loud, felt, ..it });
+                    dust(particles, at, strength);
+                }
+                Event::Leapt => {
+                    emit(&cues::LEAPT, it);
+                    dust(particles, at, 0.25);
+                }
                 Event::Coin if is_own => {
                     *coin = 0.0;
-                    particles.burst(at, 12, 5.0, palette::WARN, 0.5);
-                    particles.ring(at, (0.1, 0.8), palette::WARN, 0.35);
+                    emit(&cues::COIN, it);
                 }
-                Event::Coin => particles.burst(at, 3, 2.5, palette::WARN, 0.3),
-                Event::Hurt => {
-                    particles.burst(at - Vec2::Y * 0.5, 22, 9.0, color, 0.6);
-                    particles.ring(at - Vec2::Y * 0.5, (0.2, 1.6), color, 0.4);
-                    if is_own {
-                        rig.shake(0.7);
-                    }
+                Event::Coin => emit(&cues::THEIR_COIN, it),
+                Event::Stage(stage) if is_own => {
+                    let goal = stage == scene.game.level.goal();
+                    scene.cues.tell(if goal { &cues::GOAL } else { &cues::STAGE });
                 }
+                Event::Stage(_) => {}
+                Event::Hurt => emit(&cues::HURT, Happening { at: at - Vec2::Y * 0.5, ..it }),
             }
         };
         self.bodies.advance(scene, players, ours, happened);

@@ -1,6 +1,8 @@
 //! Race in the window: picture and controls.
 
 mod cars;
+mod cues;
+mod ear;
 mod ground;
 mod hud;
 mod map;
@@ -8,17 +10,19 @@ mod marks;
 
 use std::collections::BTreeMap;
 
+use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
 
+use ear::Ear;
 use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table, winner};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -63,6 +67,7 @@ pub(crate) struct RaceScreen {
     particles: Particles,
     map: Map,
     announcer: Announcer,
+    ear: Ear,
     /// Bumps and resets of each car in the frame before.
     seen: BTreeMap<EntityId, (u8, u8)>,
     /// The own lap, and its start in seconds after green by the picture's own clock.
@@ -77,6 +82,7 @@ impl GameView for RaceScreen {
     const TITLE: &'static str = "Race";
     const ACTIONS: &'static [Action] = &[THROTTLE, BRAKE, LEFT, RIGHT, HAND_BRAKE, RESET];
     const BACKDROP: Color32 = palette::GRASS;
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -91,6 +97,7 @@ impl GameView for RaceScreen {
         let own: Option<Car> = scene.own();
         self.take_note(scene, own.as_ref());
         let camera = self.aim_camera(scene, own.as_ref());
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush, own.as_ref());
         self.draw_over(scene, &brush, own.as_ref());
@@ -114,6 +121,7 @@ impl RaceScreen {
         let cars: Vec<_> = entities.records::<Car>().collect();
         let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
         self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
+        self.ear.advance(scene, &cars);
         self.notice_bumps(scene, &cars);
         self.notice_round(scene, own);
         self.notice_way(scene, own);
@@ -126,7 +134,8 @@ impl RaceScreen {
             let before = self.seen.insert(slot.id, (car.bumps, car.puts));
             let Some((bumps, puts)) = before else { continue };
             if puts != car.puts {
-                self.particles.ring(car.position(), (4.0, 1.0), palette::STEEL, 0.5);
+                let it = Happening::at(car.position(), palette::STEEL);
+                scene.cues.emit(&cues::PUT, it, &mut self.particles, &mut self.rig);
             } else if bumps != car.bumps {
                 // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
@@ -136,9 +145,8 @@ impl RaceScreen {
                 let at = car.position() + to * 1.1;
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
-                if scene.is_own(slot.id) {
-                    self.rig.shake(0.45);
-                }
+                let it = Happening::at(at, palette::WARN).felt_if(scene.is_own(slot.id));
+                scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.rig);
             }
         }
     }
@@ -146,13 +154,24 @@ impl RaceScreen {
     fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let round = round(&scene.picture.entities);
         let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
-        if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
-            self.announcer.say("");
-            self.marks = Marks::default();
-            self.particles = Particles::default();
-            self.lap = None;
+        match self.announcer.advance(scene, &round, Start::BySignal) {
+            Some(Phase::Play) => {
+                self.announcer.say("");
+                self.marks = Marks::default();
+                self.particles = Particles::default();
+                self.lap = None;
+            }
+            Some(Phase::Results) => {
+                let score: Score = scene.record_of(scene.player);
+                Announcer::end(scene.cues, score.place == 1 && score.time > 0);
+            }
+            Some(Phase::WarmUp) | None => {}
+        }
+        if red {
+            self.announcer.count(scene.cues, -race_secs(scene));
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
+            scene.cues.tell(&common::GO);
             self.announcer.say("Go!");
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
@@ -162,6 +181,7 @@ impl RaceScreen {
             let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
+                scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
                 let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
                 self.announcer.say(&words);
             }
@@ -179,11 +199,16 @@ impl RaceScreen {
         let spot = track.spot(car.position());
         let looks_back = car.nose().dot(spot.along) < -0.2;
         let wrong = looks_back && car.velocity().dot(spot.along) < -WRONG;
+        let before = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
         self.wrong_secs = if wrong { self.wrong_secs + scene.secs } else { 0.0 };
         let way = track.ahead(spot.station, track.next_gate(car.gates).station);
         let gap = track.length / f32::from(GATES);
         let lost = !(-3.0..gap + 8.0).contains(&way);
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
+        let now = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
+        if before.iter().zip(now).any(|(before, now)| now && !before) {
+            scene.cues.tell(&cues::WRONG);
+        }
     }
 
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
