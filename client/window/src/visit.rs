@@ -1,5 +1,7 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
+mod beside;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
@@ -11,15 +13,16 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::control::Refusal;
-use phaselock_lab::record::{MotionFiles, RecordError};
+use phaselock_lab::record::MotionFiles;
 use phaselock_quic::client::{Changed, Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::{LocalServer, own_addresses};
+use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
+pub(crate) use self::beside::begin_file;
+use self::beside::{invitations, refused, warn};
 use super::actions;
 use super::args::Setup;
 use super::chat::Chat;
@@ -488,46 +491,5 @@ impl Visit {
         };
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
-    }
-}
-
-/// Links by which others on the local network join a server in this program.
-fn invitations(server: &LocalServer) -> Vec<Invitation> {
-    if server.address().ip().is_loopback() {
-        return Vec::new();
-    }
-    let fingerprint = Some(server.fingerprint());
-    let at = |ip| SocketAddr::new(ip, server.address().port()).into();
-    own_addresses().into_iter().map(|ip| Invitation { address: at(ip), fingerprint }).collect()
-}
-
-/// A refusal in words for the player.
-fn refused(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::Unknown => "The server does not know how to do that; its version may be older.",
-        Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
-        Refusal::Length => "Not sent: the line is empty or too long.",
-        Refusal::Game => tr("The game did not understand that."),
-        Refusal::Off => tr(
-            "That is not to be had here: the host has switched it off, or it makes no sense now.",
-        ),
-        Refusal::Soon => tr("Too soon: wait a little before you call a vote."),
-        Refusal::Busy => tr("Another vote runs. Wait for its end."),
-        Refusal::Uneven => tr("The sides would be uneven. Ask somebody to change with you."),
-        Refusal::Protected => tr("That player cannot be voted out."),
-    }
-}
-
-/// Begins another motion file.
-pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
-    if let Some(files) = files {
-        warn(files.begin());
-    }
-}
-
-/// A recording that ends early is no reason to end the game.
-fn warn(recorded: Result<(), RecordError>) {
-    if let Err(error) = recorded {
-        eprintln!("phaselock: {error}");
     }
 }
