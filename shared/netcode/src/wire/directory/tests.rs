@@ -98,7 +98,7 @@ fn pages_lead_through_the_whole_list() {
             panic!("it is a page");
         };
         assert_eq!(total, 200);
-        assert!(servers.len() >= 20);
+        assert!(servers.len() >= 20 || next.is_none(), "{}", servers.len());
         found.extend(servers);
         let Some(next) = next else { break };
         assert!(next > after);
