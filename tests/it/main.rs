@@ -2,7 +2,6 @@
 
 mod ahead;
 mod arrows;
-mod assembly;
 mod asteroids;
 mod bounds;
 mod cards;
@@ -12,7 +11,6 @@ mod clock;
 mod conditioner;
 mod control;
 mod depth;
-mod directory;
 mod documents;
 mod driver;
 mod floods;
@@ -51,7 +49,6 @@ mod storm;
 mod threads;
 mod tidy;
 mod transport;
-mod trust;
 mod vectors;
 mod wide;
 mod workers;

@@ -9,7 +9,6 @@
 mod client;
 mod control;
 pub mod corpus;
-mod directory;
 mod files;
 pub mod mutate;
 mod packets;
@@ -26,30 +25,27 @@ use std::{fs, io};
 
 pub use client::client;
 pub use control::{client_message, server_message};
-pub use directory::directory;
 pub use files::{config, identity, known_hosts, motion};
 pub use packets::{bits, input};
 pub use query::query;
 pub use room::room;
 pub use snapshot::snapshot;
-pub use texts::{address, conditions, fingerprint, invitation};
+pub use texts::{address, conditions, fingerprint};
 
 /// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 17] = [
+pub const TARGETS: [(&str, Body); 15] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
     ("client_message", client_message),
     ("conditions", conditions),
     ("config", config),
-    ("directory", directory),
     ("fingerprint", fingerprint),
     ("identity", identity),
     ("input", input),
-    ("invitation", invitation),
     ("known_hosts", known_hosts),
     ("motion", motion),
     ("query", query),

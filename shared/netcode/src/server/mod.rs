@@ -2,7 +2,6 @@
 
 mod activity;
 pub mod any;
-mod assembly;
 mod broadcast;
 mod bucket;
 mod changes;
@@ -16,14 +15,12 @@ mod member;
 mod naming;
 mod output;
 mod people;
-mod presence;
 mod reception;
 mod requests;
 mod room;
 mod rotation;
 mod seating;
 mod view;
-mod votes;
 mod workers;
 
 pub use any::AnyRoom;

@@ -17,17 +17,17 @@ const ROW_SLOTS: usize = 8;
 const _: () = assert!(ROWS.is_power_of_two());
 
 /// A moment in microseconds from the server's start on.
-pub type Moment = u64;
+pub(super) type Moment = u64;
 
 /// Number of tokens that a bucket lacks, as a share of its size: 0 (full) to [`EMPTY`].
-pub type Share = u64;
+pub(super) type Share = u64;
 
 /// The share that an empty bucket lacks.
-pub const EMPTY: Share = 1 << 16;
+pub(super) const EMPTY: Share = 1 << 16;
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bucket {
+pub(super) struct Bucket {
     full_at: Moment,
 }
 
@@ -58,7 +58,7 @@ impl Bucket {
     }
 
     /// Takes a token if there is one, and if at least that share of all is there.
-    pub fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
+    pub(super) fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
         let has = self.has(now, limit, share);
         if has {
             self.charge(now, limit);
@@ -69,14 +69,10 @@ impl Bucket {
 
 /// The kinds of requests, each with buckets of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The first packet of a handshake from an address that may be forged.
+pub(super) enum Kind {
     Knock,
-    /// A handshake.
     Handshake,
-    /// A hello, or a server's announcement to a directory.
     Hello,
-    /// A question for the status, or for a directory's list.
     Query,
 }
 
@@ -89,15 +85,14 @@ struct Slot {
 
 /// Buckets by address and network.
 #[derive(Debug)]
-pub struct Buckets {
+pub(super) struct Buckets {
     rows: Box<[[Slot; ROW_SLOTS]]>,
     /// Nobody who does not know it can choose addresses that share a row.
     secret: u64,
 }
 
 impl Buckets {
-    /// All full; nobody who does not know the secret can fill a row.
-    pub fn new(secret: u64) -> Self {
+    pub(super) fn new(secret: u64) -> Self {
         Self { rows: vec![[Slot::default(); ROW_SLOTS]; ROWS].into(), secret }
     }
 
@@ -106,7 +101,7 @@ impl Buckets {
     ///
     /// An attempt counts, not its success: whoever asks more often than a limit allows gets less
     /// than that, and nothing at last.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         now: Moment,
         kind: Kind,
