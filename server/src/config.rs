@@ -9,6 +9,7 @@ mod error;
 mod hosting;
 mod loaded;
 mod play;
+mod rounds;
 mod settings;
 mod sources;
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub use self::play::NAME_CHARS_MAX;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
 pub use self::types::{AllowList, Config, LogFormat, Password};
-pub use self::values::LISTEN_MAX;
+pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX};
 use self::values::{LISTEN_RULE, parse_address};
 use crate::ctl::{self, Ctl};
 

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use phaselock::game::Best;
 use phaselock::time::Rates;
+use phaselock_quic::announce::Standing;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{OrderError, ServerHandle};
 use tokio::sync::watch::Receiver as Current;
@@ -54,6 +55,8 @@ const EVENTS_MAX: usize = 1024;
 pub struct Facts {
     /// Addresses that it listens on.
     pub addresses: Vec<String>,
+    /// Directories that it is announced to.
+    pub directories: Vec<Directory>,
     /// Unix time in seconds of its start.
     pub started: i64,
     /// Ticks and snapshots a second.
@@ -64,6 +67,15 @@ pub struct Facts {
     pub is_stopping: Arc<AtomicBool>,
     /// The better of two of each number that games report, by game and number.
     pub records: BTreeMap<(String, String), Best>,
+}
+
+/// A directory that a server is announced to.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// Its address.
+    pub address: String,
+    /// The server's standing with it.
+    pub standing: Current<Standing>,
 }
 
 /// A host's hold on a server and on all that belongs to it.

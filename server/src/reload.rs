@@ -222,6 +222,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomChanges {
     RoomChanges {
         name: config.name.clone(),
         bots: config.bots,
+        fill: config.bots_fill,
         players_max: config.max_players,
         client_bytes_per_second: config.client_bytes,
         send: config.send.clone(),
@@ -230,5 +231,9 @@ pub(crate) fn room_changes(config: &Config) -> RoomChanges {
         resume: secs(config.resume_seconds),
         rounds: Some(config.rounds),
         idle: (config.idle_seconds > 0).then(|| secs(config.idle_seconds)),
+        // The rooms know the rotation.
+        games: Vec::new(),
+        votes: config.votes,
+        ready: config.ready,
     }
 }

@@ -12,13 +12,14 @@ use phaselock::games::{GameEntry, Games};
 use phaselock::server::{Command, RoomConfig};
 use phaselock::time::{Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_quic::announce::{Announcement, Standing, announce as announcing};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::doorkeeping::Doorkeeping;
-use phaselock_quic::identity::map_seed;
+use phaselock_quic::identity::{Signer, map_seed};
 use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
 use phaselock_quic::workers::Pool;
 use tokio::sync::watch::Receiver as Current;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch as current};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -26,7 +27,7 @@ use crate::beside;
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
 use crate::data;
-use crate::host::{Facts, Host};
+use crate::host::{Directory, Facts, Host};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
@@ -121,6 +122,7 @@ async fn run(
         threads,
         ..RoomsConfig::default()
     };
+    let presented_signer = presented.identity().signer();
     let parts = Parts { games: games.clone(), log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     let (stops, stop) = mpsc::channel(1);
@@ -134,8 +136,10 @@ async fn run(
         watch.spawn("the task that looks at the configuration", reloader.clone().watch());
     }
     let is_stopping = Arc::new(AtomicBool::new(false));
+    let directories = announce(config, &server, presented_signer, watch);
     let facts = Facts {
         addresses,
+        directories,
         started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
@@ -187,6 +191,20 @@ async fn run(
         tracing::info!("stopped");
     }
     done
+}
+
+/// Announces the server to the directories. Returns its standing with each.
+fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> Vec<Directory> {
+    let listen = server.addresses().to_vec();
+    let port = config.announce_port.unwrap_or_else(|| server.address().port());
+    let announced = config.directories.iter().map(|directory| {
+        let (told, standing) = current::channel(Standing::Asking);
+        let (signer, listen) = (signer.clone(), listen.clone());
+        let announcement = Announcement { directory: directory.clone(), port, listen, signer };
+        watch.spawn("a task that announces the server", announcing(announcement, told));
+        Directory { address: directory.to_string(), standing }
+    });
+    announced.collect()
 }
 
 /// Has newcomers judged, and people forgotten, by the rules in force.

@@ -77,6 +77,7 @@ pub(crate) fn serve(more: &[&str]) -> Served {
     let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     let facts = Facts {
+        directories: Vec::new(),
         is_stopping: Arc::default(),
         addresses: vec![address.to_string()],
         started: Clock::unix_secs(),

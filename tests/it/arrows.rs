@@ -9,18 +9,22 @@ use crate::tidy::{code, root, sources};
 
 /// Each crate, its folder, and those of our crates that its library may know. A program's `main`
 /// also knows the games that it is made with.
-const CRATES: [(&str, &str, &[&str]); 10] = [
+const CRATES: [(&str, &str, &[&str]); 12] = [
     ("phaselock", "shared/netcode", &[]),
     ("phaselock-quic", "shared/quic", &["phaselock"]),
     ("phaselock-games", "shared/games", &["phaselock"]),
+    ("phaselock-sound", "client/sound", &[]),
     ("phaselock-testing", "tests/sim", &["phaselock", "phaselock-quic"]),
     ("phaselock-server", "server", &["phaselock", "phaselock-quic"]),
+    ("phaselock-directory", "server/directory", &["phaselock", "phaselock-quic"]),
     ("phaselock-lab", "client/lab", &["phaselock"]),
     ("phaselock-bots", "client/bots", &["phaselock", "phaselock-quic", "phaselock-lab"]),
-    ("phaselock-client", "client/window", &["phaselock", "phaselock-quic", "phaselock-lab"]),
+    ("phaselock-client", "client/window", WINDOW),
     ("phaselock-tests", "tests", ALL),
     ("phaselock-fuzz", "fuzz", &["phaselock-tests"]),
 ];
+
+const WINDOW: &[&str] = &["phaselock", "phaselock-quic", "phaselock-lab", "phaselock-sound"];
 
 const ALL: &[&str] = &[
     "phaselock",
@@ -28,6 +32,7 @@ const ALL: &[&str] = &[
     "phaselock-games",
     "phaselock-testing",
     "phaselock-server",
+    "phaselock-directory",
     "phaselock-lab",
     "phaselock-bots",
 ];
@@ -48,7 +53,7 @@ fn is_program(name: &str) -> bool {
 }
 
 fn is_test(name: &str) -> bool {
-    name.ends_with("tests.rs") || name.contains("/tests/")
+    name.ends_with("tests.rs") || name.contains("/tests/") || name.contains("/benches/")
 }
 
 #[test]
@@ -83,13 +88,14 @@ fn crates_know_only_those_below_them() {
 fn netcode_drivers_and_products_name_no_game() {
     let names = phaselock_games::all().names().map(str::to_owned).collect::<Vec<_>>();
     let types = ["Skirmish", "ShufflePuck", "Asteroids", "Platformer", "phaselock_games"];
-    for folder in ["shared/netcode/src", "shared/quic/src", "server/src", "tests/sim", "client"] {
+    let products = ["server/src", "server/directory/src", "client"];
+    for folder in ["shared/netcode/src", "shared/quic/src", "tests/sim"].iter().chain(&products) {
         for (name, text) in sources(folder) {
             if is_program(&name) {
                 continue;
             }
             // Products' own tests may play what the products are made with.
-            let product = folder == "client" || folder == "server/src";
+            let product = products.contains(folder);
             if product && is_test(&name) {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod arrows;
+mod assembly;
 mod asteroids;
 mod bounds;
 mod cards;
@@ -11,6 +12,7 @@ mod clock;
 mod conditioner;
 mod control;
 mod depth;
+mod directory;
 mod documents;
 mod driver;
 mod floods;
@@ -49,6 +51,7 @@ mod storm;
 mod threads;
 mod tidy;
 mod transport;
+mod trust;
 mod vectors;
 mod wide;
 mod workers;

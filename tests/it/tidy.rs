@@ -48,7 +48,7 @@ fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
 
 #[test]
 fn sources_say_what_they_are_for_and_stay_short() {
-    for folder in ["shared", "server/src", "client", "tests", "fuzz/fuzz_targets"] {
+    for folder in ["shared", "server", "client", "tests", "fuzz/fuzz_targets"] {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
             let lines = text.lines().count();
@@ -60,7 +60,7 @@ fn sources_say_what_they_are_for_and_stay_short() {
 #[test]
 fn lines_end_by_column_100_and_docs_begin_with_their_subject() {
     let riddles = ["What", "Whether", "Who", "Whom", "Whose", "How", "It"];
-    for folder in ["shared", "server/src", "client", "tests", "fuzz/fuzz_targets"] {
+    for folder in ["shared", "server", "client", "tests", "fuzz/fuzz_targets"] {
         for (name, text) in sources(folder) {
             for (number, line) in (1..).zip(text.lines()) {
                 let columns = line.chars().count();
@@ -104,7 +104,7 @@ fn engine_and_products_never_read_the_wall_clock() {
     // It may be set at any time. What reads it all the same: seeds, the stamp of tick 0 that clocks
     // on one host are measured against, and the stamps of the log.
     let except = ["shared/quic/src/clock.rs", "server/src/logging"];
-    for folder in ["shared", "server/src", "client"] {
+    for folder in ["shared", "server", "client"] {
         assert_absent(folder, &except, &["SystemTime"], "the wall clock may be set");
     }
 }
@@ -118,7 +118,7 @@ fn games_know_no_network() {
 
 #[test]
 fn quinn_is_named_by_the_drivers_alone() {
-    for folder in ["shared/netcode/src", "shared/games", "server/src", "client"] {
+    for folder in ["shared/netcode/src", "shared/games", "server", "client"] {
         assert_absent(folder, &[], &["quinn::"], "see shared/quic/");
     }
 }

@@ -14,11 +14,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from phaselock.carriage import PROOF_TEXT
 from phaselock.control import Chat, Disconnect, Epoch, GameEvent, Hello, Joined, Left, Message
-from phaselock.control import Refused, Status, Welcome, chat_body, query_body
+from phaselock.control import Refused, RoundNotice, Status, Welcome, chat_body, query_body
 from phaselock.control import frame, read_message, take_frames
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
 from phaselock.requests import ChatRequest, GameRequest, HelloRequest, Query, Request
+from phaselock.requests import RoundRequest
 from phaselock.requests import read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
@@ -136,6 +137,8 @@ def message_values(message: Message) -> Values:
         return {"kind": "Chat", "from": message.sender, "text": message.text}
     if isinstance(message, GameEvent):
         return {"kind": "Game", "bytes": message.data.hex()}
+    if isinstance(message, RoundNotice):
+        return {"kind": "Round", "notice": message.notice}
     values = dict(vars(message))
     wide = {Welcome: ("seed", "token", "tick", "offset", "unix_micros"), Epoch: ("unix_micros",)}
     wide[Status] = ("tick",)
@@ -162,6 +165,8 @@ def request_values(request: Request) -> Values:
         return {"kind": "Query"}
     if isinstance(request, ChatRequest):
         return {"kind": "Chat", "text": request.text}
+    if isinstance(request, RoundRequest):
+        return {"kind": "Round", "request": request.request}
     assert isinstance(request, GameRequest)
     return {"kind": "Game", "number": request.number, "bytes": request.data.hex()}
 

@@ -85,6 +85,8 @@ pub async fn play(
                 Notice::State(State::Connecting { .. })
                 | Notice::Chat { .. }
                 | Notice::Refused { .. }
+                | Notice::Called { .. }
+                | Notice::Voted { .. }
                 | Notice::Event(_) => {}
             }
         }

@@ -1,42 +1,44 @@
 //! The frame loop: menu, session, menu.
 
 use std::cell::Cell;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use egui_macroquad::egui::{self, Context};
+use egui_macroquad::egui::LayerId;
 use macroquad::color::Color;
-use macroquad::input::{is_key_pressed, is_quit_requested, prevent_quit};
+use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
-use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
+use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
+use phaselock_quic::invitation::Invitation;
 
+use super::actions;
 use super::args::{Args, Start};
-use super::controls::{Controls, KeyCode};
+use super::controls::Controls;
+use super::cues::{self, Cues, common};
+use super::focus::Focus;
+use super::gamepad::{Gamepads, Rumble};
 use super::lab::{Begin, Lab};
-use super::menu::{self, Menu, Wish};
+use super::languages::Languages;
+use super::look::{draw_notice, is_clicked, pixels_per_point, scale_letters, style, turn_wheel};
+use super::menu::{Menu, Wish};
+use super::pacing::{self, Pacer, Presence};
+use super::renderer::Renderer;
+use super::rig;
 use super::screenshot::Screenshot;
+use super::servers::{Answer, Book, Choice, Servers, Trust};
+use super::settings::screen::Screen;
+use super::settings::values::WindowSize;
+use super::settings::{Store, folder};
+use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, Visit};
-use super::{background, display, palette};
-
-/// Size of the window at which a point of the user interface is a pixel.
-const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// Least size in points that the menu needs.
-const LEAST: (f32, f32) = (800.0, 600.0);
-/// Pixels per point, on a display of usual density, below which letters are hard to read.
-const READABLE: f32 = 0.8;
-/// Points by which a notch of the wheel moves lists, as in egui.
-const NOTCH: f32 = 40.0;
-/// Shortest frame, 300 a second: without a display's rhythm the window would use a whole core for
-/// frames that nobody sees.
-const FRAME_LEAST: Duration = Duration::from_micros(3333);
+use super::words::fill;
+use super::{background, display, navigate, palette, sight};
 
 /// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
@@ -44,7 +46,19 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = screenshot.map_err(|error| error.to_string())?;
     let motion = args.options.record_motion.as_deref().map(MotionFiles::prepare).transpose();
     let motion = motion.map_err(|error| error.to_string())?;
-    let ((width, height), fullscreen) = (args.options.window, args.options.fullscreen);
+    let path = args.options.settings.clone().or_else(Store::default_path);
+    let store = Store::open(path);
+    for problem in store.problems() {
+        eprintln!("phaselock: {problem}");
+    }
+    let display = &store.settings.display;
+    let WindowSize { width, height } = args.options.window.unwrap_or(display.window_size);
+    let fullscreen = args.options.fullscreen || display.fullscreen;
+    let platform = Platform {
+        linux_wm_class: "phaselock",
+        swap_interval: Some(display.vsync.into()),
+        ..Platform::default()
+    };
     let conf = move || Conf {
         window_title: "Phaselock".into(),
         window_width: width.into(),
@@ -52,22 +66,26 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
         high_dpi: true,
         fullscreen,
         icon: Some(background::icon()),
-        platform: Platform { linux_wm_class: "phaselock", ..Platform::default() },
+        platform,
         ..Conf::default()
     };
     let outcome = Rc::new(Cell::new(Ok(())));
     let told = outcome.clone();
     let views = views.clone();
     display::open(conf, async move {
-        told.set(App::new(args, views, screenshot, motion).frames().await)
+        told.set(App::new(args, views, store, screenshot, motion).frames().await)
     })
     .map_err(|error| error.to_string())?;
     outcome.replace(Ok(()))
 }
 
+/// Name of the file of known servers, beside the settings.
+const SERVERS: &str = "servers.toml";
+
 struct App {
     args: Args,
     views: Views,
+    store: Store,
     clock: Clock,
     screenshot: Option<Screenshot>,
     motion: Option<MotionFiles>,
@@ -76,8 +94,25 @@ struct App {
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
     in_lab: bool,
+    /// The list of servers, and whether it is shown.
+    servers: Servers,
+    in_list: bool,
+    /// The question whether a changed certificate is trusted.
+    trust: Option<Trust>,
+    /// The server of the visit, unless it is in this program.
+    invitation: Option<Invitation>,
     controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
+    renderer: Renderer,
     fullscreen: bool,
+    /// The settings' screen, while it is open.
+    screen: Option<Screen>,
+    gamepads: Gamepads,
+    languages: Languages,
+    /// Size of letters as they are shown.
+    text_scale: f64,
+    pacer: Pacer,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
 }
@@ -86,11 +121,18 @@ impl App {
     fn new(
         args: Args,
         views: Views,
+        store: Store,
         screenshot: Option<Screenshot>,
         motion: Option<MotionFiles>,
     ) -> Self {
+        let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
+        let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
+        let mut menu = Menu::new(&args, views.games(), &store.settings);
+        menu.set_error(store.problems().first().cloned());
         Self {
-            menu: Menu::new(&args, views.games()),
+            menu,
+            fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
+            store,
             views,
             clock: Clock::start(),
             screenshot,
@@ -98,8 +140,19 @@ impl App {
             visit: None,
             lab: None,
             in_lab: false,
+            servers: Servers::new(book, args.options.directories.clone()),
+            in_list: false,
+            trust: None,
+            invitation: None,
             controls: Controls::default(),
-            fullscreen: args.options.fullscreen,
+            cues: Cues::default(),
+            sounds: Sounds::new(args.options.mute),
+            renderer: Renderer::new(style),
+            screen: None,
+            gamepads: Gamepads::start(),
+            languages: Languages::default(),
+            text_scale: 1.0,
+            pacer: Pacer::default(),
             closing: Vec::new(),
             args,
         }
@@ -107,26 +160,30 @@ impl App {
 
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
-        egui_macroquad::cfg(style);
+        let mut focus = Focus::new();
         match self.args.start.clone() {
             Start::Menu => {}
-            Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => self.join(address, self.args.name()),
+            Start::Play { games, bots } => self.host(&games, bots, false),
+            Start::Join { invitation } => self.join(invitation, self.menu.name()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
         let mut last = began;
         loop {
             let frame_began = Instant::now();
+            let presence = focus.read();
+            self.sounds.away = presence == Presence::Background;
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
+            self.store.poll(began.elapsed());
             let mut quit = is_quit_requested();
-            quit |= self.frame(secs).is_break();
+            quit |= self.frame(secs, presence).is_break();
             let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
                     screenshot.take().map_err(|error| error.to_string())?;
                 }
+                self.store.save();
                 let verdict = if late { self.verdict() } else { Ok(()) };
                 self.leave();
                 for goodbye in self.closing {
@@ -134,10 +191,24 @@ impl App {
                 }
                 return verdict;
             }
-            if let Some(rest) = FRAME_LEAST.checked_sub(frame_began.elapsed()) {
-                std::thread::sleep(rest);
+            let least = pacing::frame_least(self.store.settings.display.frame_cap, presence);
+            let due = self.pacer.next(frame_began - began, least);
+            while let Some(rest) = due.checked_sub(began.elapsed()) {
+                std::thread::sleep(rest.min(pacing::UPDATE_EVERY));
+                if rest > pacing::UPDATE_EVERY {
+                    self.update_between();
+                }
             }
             next_frame().await;
+        }
+    }
+
+    /// Keeps the session going between two frames that are far apart.
+    fn update_between(&mut self) {
+        self.controls.between();
+        if let Some(visit) = &mut self.visit {
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
+            self.follow(next);
         }
     }
 
@@ -154,49 +225,145 @@ impl App {
         }
     }
 
-    fn frame(&mut self, secs: f32) -> ControlFlow<()> {
-        if is_key_pressed(KeyCode::F11) {
-            self.fullscreen = !self.fullscreen;
-            set_fullscreen(self.fullscreen);
+    fn frame(&mut self, secs: f32, presence: Presence) -> ControlFlow<()> {
+        let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
+        let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
+        self.controls.bind(game, own, &self.store.settings.controls);
+        let pad = self.gamepads.take(f32::from(self.store.settings.gamepad.dead_zone) / 100.0);
+        // The window in front has the gamepad.
+        let has_pad = presence == Presence::Foreground;
+        self.controls.gather(pixels_per_point, if has_pad { pad } else { Default::default() });
+        self.take_display();
+        // While the settings are open, keys are theirs.
+        let wanted = self.controls.clone();
+        if self.screen.is_some() {
+            self.controls.rest();
         }
-        let pixels_per_point = pixels_per_point();
-        self.controls.gather(pixels_per_point);
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
+            let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
+            if *last != panels {
+                *last = panels.into_iter().map(str::to_owned).collect();
+            }
             self.follow(next);
+            self.note_arrival();
         }
 
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
-        let [r, g, b, a] = backdrop.to_array();
+        let colors = self.store.settings.display.palette;
+        let [r, g, b, a] = sight::backdrop(backdrop, colors).to_array();
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
-        let (mut wish, mut left) = (None, false);
-        egui_macroquad::ui(|ctx| {
-            ctx.set_pixels_per_point(pixels_per_point);
+        let (mut wish, mut left, mut choice, mut answer) = (None, false, None, None);
+        let covered = self.screen.is_some();
+        let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
+        let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
+        self.renderer.frame(pixels_per_point, |ctx| {
             turn_wheel(ctx);
-            match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
-                (None, Some(lab)) => left = lab.draw(ctx, secs),
-                (None, None) => wish = self.menu.draw(ctx),
+            if !in_game && !screen_waits {
+                navigate::follow(ctx, &wanted);
             }
+            match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
+                (Some(visit), _) => {
+                    next = visit.draw(ctx, &mut self.controls, secs, &self.cues, covered);
+                }
+                (None, Some(lab)) => left = lab.draw(ctx, secs),
+                (None, None) if covered => {
+                    let (painter, screen) =
+                        (ctx.layer_painter(LayerId::background()), ctx.screen_rect());
+                    let y = screen.top() + screen.height() * 0.2;
+                    background::draw(&painter, screen, y, ctx.input(|input| input.time));
+                }
+                (None, None) if self.trust.is_some() => {
+                    let painter = ctx.layer_painter(LayerId::background());
+                    background::grid(&painter, ctx.screen_rect(), 48.0);
+                    answer = self.trust.as_ref().and_then(|trust| trust.draw(ctx));
+                }
+                (None, None) if self.in_list => choice = self.servers.draw(ctx),
+                (None, None) => wish = self.menu.draw(ctx, &mut self.store.settings),
+            }
+            if let Some(screen) = &mut self.screen
+                && screen.draw(
+                    ctx,
+                    &mut self.store,
+                    &self.views,
+                    &wanted,
+                    &self.gamepads,
+                    &self.languages,
+                )
+            {
+                self.screen = None;
+                self.menu.take_name(&self.store.settings);
+            }
+            if is_clicked(ctx) {
+                self.cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = self.sounds.notice() {
+                draw_notice(ctx, reason);
+            }
+            sight::apply(ctx, colors);
         });
-        egui_macroquad::draw();
+        self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
+        let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
+        for cues::Rumble { strength, secs } in self.cues.take_rumbles() {
+            let length = Duration::try_from_secs_f32(secs).unwrap_or_default();
+            self.gamepads.rumble(Rumble { strength: strength * most, length });
+        }
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
         self.in_lab &= !left;
         self.follow(next);
+        if let Some(choice) = choice {
+            self.choose(choice);
+        }
+        if let Some(answer) = answer {
+            self.answer(answer);
+        }
         match wish {
             None => {}
-            Some(Wish::Play { games, bots }) => self.host(&games, bots),
-            Some(Wish::Join { address, password }) => {
-                self.args.options.setup.password = password;
-                self.join(address, self.menu.name());
+            Some(Wish::Play { games, bots, open }) => {
+                let last = &mut self.store.settings.last;
+                (last.games, last.bots) = (games.clone(), bots);
+                self.host(&games, bots, open);
             }
+            Some(Wish::Join { invitation, password }) => {
+                self.store.settings.last.server = invitation.address.to_string();
+                self.args.options.setup.password = password;
+                self.join(invitation, self.menu.name());
+            }
+            Some(Wish::Search) => self.in_list = true,
+            Some(Wish::Settings) => self.screen = Some(Screen::default()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Shows what the settings of the display say.
+    fn take_display(&mut self) {
+        if self.controls.pressed(&actions::FULLSCREEN) {
+            self.store.settings.display.fullscreen = !self.fullscreen;
+            self.fullscreen = !self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        } else if self.screen.is_some() && self.fullscreen != self.store.settings.display.fullscreen
+        {
+            self.fullscreen = !self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        }
+        let folder = self.store.languages();
+        let display = &mut self.store.settings.display;
+        self.languages.follow(&display.language, folder.as_deref());
+        let (width, height) = screen_size();
+        if !self.fullscreen && self.args.options.window.is_none() {
+            let side = |pixels: f32| (pixels / display::points()) as u16;
+            display.window_size.follow(side(width), side(height));
+        }
+        rig::set_reduced_motion(display.reduced_motion);
+        if self.text_scale != display.text_scale {
+            self.text_scale = display.text_scale;
+            scale_letters(self.renderer.context(), self.text_scale as f32);
+        }
     }
 
     /// Opens the laboratory, as it was left if it was open before.
@@ -206,19 +373,59 @@ impl App {
         self.in_lab = true;
     }
 
-    fn host(&mut self, games: &[String], bots: u16) {
-        let games = self.views.games().select(games).map_err(|error| error.to_string());
-        let name = self.menu.name();
-        self.begin(games.and_then(|games| Visit::host(games, bots, self.setting(name))));
+    /// Goes from the list of servers to where the player wants.
+    fn choose(&mut self, choice: Choice) {
+        self.in_list = false;
+        self.servers.close();
+        let Choice::Join { invitation, password, room } = choice else { return };
+        self.args.options.setup.password = password;
+        let before = self.args.options.setup.room.clone();
+        self.args.options.setup.room = room.or(before.clone());
+        self.join(invitation, self.menu.name());
+        self.args.options.setup.room = before;
     }
 
-    fn join(&mut self, address: Address, name: String) {
-        self.begin(Visit::join(address, self.setting(name)));
+    /// Goes on after the question whether a changed certificate is trusted.
+    fn answer(&mut self, answer: Answer) {
+        let Some(trust) = self.trust.take() else { return };
+        if answer == Answer::Refuse {
+            let server = trust.changed.host;
+            let refused = fill(
+                "{server} was not joined: its certificate has changed.",
+                &[("server", &server)],
+            );
+            return self.menu.set_error(Some(refused));
+        }
+        match trust.accept() {
+            Ok(()) => self.join(trust.invitation, self.menu.name()),
+            Err(why) => self.menu.set_error(Some(why)),
+        }
+    }
+
+    fn host(&mut self, games: &[String], bots: u16, open: bool) {
+        self.invitation = None;
+        let games = self.views.games().select(games).map_err(|error| error.to_string());
+        let name = self.menu.name();
+        self.begin(games.and_then(|games| Visit::host(games, bots, open, self.setting(name))));
+    }
+
+    fn join(&mut self, invitation: Invitation, name: String) {
+        self.invitation = Some(invitation.clone());
+        self.begin(Visit::join(invitation, self.setting(name)));
+    }
+
+    /// Writes a server into the history that has just been joined.
+    fn note_arrival(&mut self) {
+        let arrived = self.visit.as_mut().and_then(Visit::take_arrival);
+        if let Some((name, invitation)) = arrived.zip(self.invitation.as_ref()) {
+            self.servers.book.change(|pages| pages.visited(&invitation.address, &name));
+        }
     }
 
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
         let (views, setup) = (&self.views, &self.args.options.setup);
-        visit::VisitConfig { name, clock: self.clock, views, setup }
+        let panels = &self.store.settings.last.panels;
+        visit::VisitConfig { name, clock: self.clock, views, setup, panels }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {
@@ -236,6 +443,12 @@ impl App {
         match next {
             Next::Stay => {}
             Next::Leave => self.leave(),
+            Next::Changed(changed) => {
+                self.leave();
+                let of = |invitation| Trust { changed, invitation };
+                self.trust = self.invitation.take().map(of);
+            }
+            Next::Settings => self.screen = Some(Screen::default()),
             Next::Ended(reason) => {
                 self.leave();
                 self.menu.set_error(Some(reason));
@@ -245,45 +458,10 @@ impl App {
 
     fn leave(&mut self) {
         visit::begin_file(self.motion.as_mut());
+        self.sounds.hush();
         if let Some(visit) = self.visit.take() {
             self.closing.extend(visit.close("left"));
         }
         self.closing.retain(|goodbye| !goodbye.is_finished());
     }
-}
-
-/// Scales everything with the window, but letters no smaller than can be read, unless they need
-/// more room than there is.
-fn pixels_per_point() -> f32 {
-    let (width, height) = screen_size();
-    let fits = (width / DESIGN.0).min(height / DESIGN.1);
-    // In steps, because each new size draws all letters anew.
-    let fits = (fits * 20.0).round() / 20.0;
-    let room = (width / LEAST.0).min(height / LEAST.1);
-    fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
-}
-
-/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
-/// Wayland count in notches, so that it would be half a point.
-fn turn_wheel(ctx: &Context) {
-    if !cfg!(target_os = "linux") {
-        return;
-    }
-    ctx.input_mut(|input| {
-        let turned = input.events.iter().map(|event| match event {
-            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
-            _ => 0.0,
-        });
-        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
-    });
-}
-
-fn style(ctx: &Context) {
-    ctx.options_mut(|options| {
-        // The frame's closure moves sparks and clocks along: it must run once a frame.
-        options.max_passes = NonZeroUsize::MIN;
-        options.zoom_with_keyboard = false;
-        options.theme_preference = egui::ThemePreference::Dark;
-    });
-    ctx.set_visuals(menu::visuals());
 }

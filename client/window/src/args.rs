@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use phaselock::clock::pll::LoopFilter;
+use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
@@ -21,8 +22,10 @@ use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::usage::sentence;
 use phaselock_quic::address::Address;
+use phaselock_quic::invitation::Invitation;
 
 use super::lab::Begin;
+use super::settings::values::WindowSize;
 
 /// Most bots on this computer; with the player they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
@@ -72,7 +75,7 @@ pub(crate) struct Setup {
 pub(crate) struct Options {
     #[arg(
         long, global = true, value_name = "NAME", value_parser = name,
-        help = "What others call you [default: your user's name]"
+        help = "What others call you [default: the settings', or your user's name]"
     )]
     pub(crate) name: Option<String>,
     /// Write a picture of the last frame here, after --exit-after or 5 seconds
@@ -85,15 +88,25 @@ pub(crate) struct Options {
     /// Leave by itself; fails if the game could not be joined by then
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) exit_after: Option<Duration>,
-    /// The window's size in pixels
-    #[arg(
-        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
-        value_parser = size
-    )]
-    pub(crate) window: (u16, u16),
+    /// The window's size in pixels [default: the settings', at first 1280x720]
+    #[arg(long, global = true, value_name = "WIDTHxHEIGHT", value_parser = WindowSize::parse)]
+    pub(crate) window: Option<WindowSize>,
     /// Fill the screen
     #[arg(long, global = true)]
     pub(crate) fullscreen: bool,
+    /// Keep the settings in this file [default: phaselock/settings.toml in your configuration
+    /// folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Ask this directory for servers too; several times for several
+    #[arg(
+        long = "directory", global = true, value_name = "ADDR",
+        value_parser = Address::parse_directory
+    )]
+    pub(crate) directories: Vec<Address>,
+    /// Open no sound device
+    #[arg(long, global = true)]
+    pub(crate) mute: bool,
     #[command(flatten)]
     pub(crate) setup: Setup,
 }
@@ -113,7 +126,7 @@ impl Setup {
 pub(crate) enum Start {
     Menu,
     Play { games: Vec<String>, bots: u16 },
-    Join { address: Address },
+    Join { invitation: Invitation },
     Lab(Begin),
 }
 
@@ -126,7 +139,7 @@ impl Args {
         args: impl IntoIterator<Item = OsString>,
         games: &Games,
     ) -> Result<Self, ArgsError> {
-        let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
+        let cli = Cli::try_parse_from(with_join(args)).map_err(ArgsError)?;
         if cli.options.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
             let what =
                 "--record-motion records a game, and the laboratory is none; play or join one";
@@ -142,7 +155,10 @@ impl Args {
                 games.select(&names).map_err(unknown)?;
                 Start::Play { games: names, bots }
             }
-            Some(Sub::Join { address }) => Start::Join { address },
+            Some(Sub::Join { mut server, fingerprint }) => {
+                server.fingerprint = fingerprint.or(server.fingerprint);
+                Start::Join { invitation: server }
+            }
             Some(Sub::Lab { file, path, methods, export }) => {
                 let read = |path: PathBuf| {
                     let wrong =
@@ -154,16 +170,10 @@ impl Args {
             }
         };
         let mut options = cli.options;
-        options.name.get_or_insert_with(default_name);
         if options.screenshot.is_some() {
             options.exit_after.get_or_insert(SCREENSHOT_AFTER);
         }
         Ok(Self { start, options })
-    }
-
-    /// Name of the player.
-    pub(crate) fn name(&self) -> String {
-        self.options.name.clone().unwrap_or_default()
     }
 }
 
@@ -203,6 +213,18 @@ struct Cli {
     options: Options,
 }
 
+/// The same with the command that a link alone means.
+fn with_join(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<_> = args.into_iter().collect();
+    let is_link = |arg: &OsString| arg.to_str().is_some_and(Invitation::is_link);
+    if let Some(at) = args.iter().position(is_link)
+        && args.iter().take(at).all(|arg| arg != "join")
+    {
+        args.insert(at, "join".into());
+    }
+    args
+}
+
 fn link_help() -> String {
     let names = PROFILES.map(|(name, _)| name).join(", ");
     format!(
@@ -235,9 +257,12 @@ enum Sub {
     },
     /// Play on another server
     Join {
-        /// A name or an IP address, and a port unless it is 4433
+        /// A name or an IP address, and a port unless it is 4433; or a link, phaselock://...
         #[arg(value_name = "ADDR")]
-        address: Address,
+        server: Invitation,
+        /// Fingerprint of the server's certificate, if somebody told you
+        #[arg(long, value_name = "sha256:...")]
+        fingerprint: Option<Fingerprint>,
     },
     /// Draw a motion, or take one, and see what networks and methods make of it
     Lab {
@@ -283,14 +308,8 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
 }
 
-fn size(text: &str) -> Result<(u16, u16), &'static str> {
-    let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
-    let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
-    let side = |text: &str| text.parse().ok().filter(|side| (320..=16384).contains(side));
-    side(width).zip(side(height)).ok_or(wrong)
-}
-
-fn default_name() -> String {
+/// Name of the system's user.
+pub(crate) fn default_name() -> String {
     let user = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
     user.and_then(|user| clean_name(&user)).unwrap_or_else(|| "Player".into())
 }
@@ -308,18 +327,43 @@ mod tests {
     fn commands_and_options_come_in_any_order() {
         assert_eq!(parse("").unwrap().start, Start::Menu);
         let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
-        assert_eq!(args.name(), "Ada");
-        assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
+        assert_eq!(args.options.name.as_deref(), Some("Ada"));
+        assert_eq!(args.start, Start::Join { invitation: "example.org:4433".parse().unwrap() });
         assert_eq!(args.options.exit_after, Some(Duration::from_millis(2500)));
+        let args = parse("play --settings a.toml").unwrap();
+        assert_eq!(args.options.settings, Some("a.toml".into()));
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
         assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
         assert_eq!(
             (args.options.exit_after, args.options.window),
-            (Some(SCREENSHOT_AFTER), (800, 600))
+            (Some(SCREENSHOT_AFTER), Some(WindowSize { width: 800, height: 600 }))
         );
         assert_eq!(args.options.record_motion, None);
         let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();
         assert_eq!(args.options.record_motion, Some("a/run.csv".into()));
+    }
+
+    #[test]
+    fn links_and_fingerprints_are_taken() {
+        let print = Fingerprint([7; 32]);
+        let link = format!("phaselock://example.org:5000#{print}");
+        let invitation: Invitation = link.parse().unwrap();
+        let join = Start::Join { invitation };
+        for line in [
+            link.clone(),
+            format!("--name Ada {link}"),
+            format!("join {link} --name Ada"),
+            format!("join example.org:5000 --fingerprint {print}"),
+        ] {
+            assert_eq!(parse(&line).unwrap().start, join, "{line}");
+        }
+        for line in ["phaselock://", "phaselock:--fullscreen", "join a --fingerprint sha256:0"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+        let args = parse("--directory a.example --directory [::1]:9").unwrap();
+        let directories: Vec<_> =
+            args.options.directories.iter().map(ToString::to_string).collect();
+        assert_eq!(directories, ["a.example:4435", "[::1]:9"]);
     }
 
     #[test]

@@ -1,94 +1,235 @@
-//! The player's controls: keys and mouse.
+//! The player's controls: actions, commanded by keys, mouse and gamepad.
 
-use std::collections::HashSet;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
 
 use egui_macroquad::egui::Pos2;
-pub use macroquad::input::KeyCode;
 use macroquad::input::{
-    MouseButton, get_keys_down, get_keys_pressed, is_mouse_button_down, is_mouse_button_pressed,
-    mouse_position, mouse_wheel,
+    MouseButton, get_keys_down, get_keys_pressed, is_mouse_button_down, mouse_position, mouse_wheel,
 };
 use macroquad::miniquad::window::dpi_scale;
 
-/// Keys and mouse. A key or button pressed since the last tick counts as held in the next one,
+pub use super::actions::Action;
+use super::actions::{ALL, ALL_GAMES};
+use super::bindings::{Binding, Pad, Turn, labels};
+use super::words::tr;
+
+/// Bindings of actions, by game (or [`ALL_GAMES`]) and action.
+type Chosen = super::settings::Bindings;
+
+/// Part of its way from which on a trigger or half of a stick's axis counts as pressed.
+const PRESSED: f32 = 0.5;
+/// Points of the mouse's motion that take over from the gamepad.
+const MOUSE_MOVES: f32 = 4.0;
+
+/// Deflection of each part of the gamepad, from 0 to 1, in the order of [`Pad::ALL`].
+pub(crate) type PadValues = [f32; Pad::COUNT];
+
+/// State of all devices in a frame.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Devices {
+    /// Keys and buttons of the mouse that are down.
+    pub(crate) held: HashSet<Binding>,
+    /// Those that went down in this frame, however short.
+    pub(crate) struck: HashSet<Binding>,
+    /// Notches of the wheel: up less down.
+    pub(crate) wheel: i32,
+    pub(crate) pad: PadValues,
+    /// Position of the mouse, in points.
+    pub(crate) pointer: Pos2,
+}
+
+/// Actions and their state. An action commanded since the last tick counts as held in the next one,
 /// however short the press was.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Controls {
     /// Position of the mouse, in points.
     pub pointer: Pos2,
-    held: HashSet<KeyCode>,
-    tapped: HashSet<KeyCode>,
-    struck: HashSet<KeyCode>,
-    button_held: bool,
-    button_tapped: bool,
-    /// The click that led here still lasts; it is not meant for the game.
-    stale: bool,
-    second_held: bool,
-    second_tapped: bool,
-    /// Notches of the wheel since the last tick: up less down.
-    wheel: i32,
+    held: HashSet<Binding>,
+    /// Presses and notches since the last tick.
+    tapped: HashMap<Binding, u32>,
+    struck: HashSet<Binding>,
+    /// Buttons whose press led here still last; it is not meant for the game.
+    stale: HashSet<Binding>,
+    pad: PadValues,
+    /// The gamepad was used last.
+    by_pad: bool,
+    /// Position of the mouse when the gamepad took over.
+    pointer_then: Pos2,
+    bound: Option<(&'static str, Chosen)>,
+    /// Actions of all games, and of this one, with their bindings.
+    map: Vec<(&'static Action, Vec<Binding>)>,
 }
 
 impl Controls {
-    /// Reads the keys and the mouse of this frame.
-    pub fn gather(&mut self, pixels_per_point: f32) {
+    /// Reads keys and mouse of this frame, and takes the gamepad's state.
+    pub(crate) fn gather(&mut self, pixels_per_point: f32, pad: PadValues) {
         let (x, y) = mouse_position();
-        self.pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
-        self.held = get_keys_down();
-        self.struck = get_keys_pressed();
-        self.tapped.extend(&self.struck);
-        self.button_held = is_mouse_button_down(MouseButton::Left);
-        self.stale &= self.button_held;
-        self.button_tapped |= is_mouse_button_pressed(MouseButton::Left) && !self.stale;
-        self.second_held = is_mouse_button_down(MouseButton::Right);
-        self.second_tapped |= is_mouse_button_pressed(MouseButton::Right);
+        let pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
+        let keys = |keys: HashSet<_>| keys.into_iter().map(Binding::Key);
+        let mut held: HashSet<_> = keys(get_keys_down()).collect();
+        let mut struck: HashSet<_> = keys(get_keys_pressed()).collect();
+        for button in [MouseButton::Left, MouseButton::Right, MouseButton::Middle] {
+            held.extend(is_mouse_button_down(button).then_some(Binding::Mouse(button)));
+            let pressed = macroquad::input::is_mouse_button_pressed(button);
+            struck.extend(pressed.then_some(Binding::Mouse(button)));
+        }
         // Platforms disagree about the size of a notch, not about its direction.
         let (_, turned) = mouse_wheel();
-        self.wheel += i32::from(turned > 0.0) - i32::from(turned < 0.0);
+        let wheel = i32::from(turned > 0.0) - i32::from(turned < 0.0);
+        self.handle(Devices { held, struck, wheel, pad, pointer });
     }
 
-    /// Releases everything; the left mouse button counts again once it is pressed anew.
+    /// Takes the devices' state of a frame.
+    pub(crate) fn handle(&mut self, devices: Devices) {
+        let Devices { mut held, mut struck, wheel, pad, pointer } = devices;
+        let moved = pointer.distance(self.pointer_then) > MOUSE_MOVES;
+        let hands = moved || wheel != 0 || !struck.is_empty();
+        let deflected = Pad::ALL.into_iter().zip(pad).filter(|(_, value)| *value > PRESSED);
+        let deflected: HashSet<_> = deflected.map(|(part, _)| Binding::Pad(part)).collect();
+        struck.extend(deflected.difference(&self.held).filter(|it| !self.stale.contains(it)));
+        match (deflected.is_empty(), hands) {
+            (false, _) => (self.by_pad, self.pointer_then) = (true, pointer),
+            (true, true) => self.by_pad = false,
+            (true, false) => {}
+        }
+        held.extend(deflected);
+        self.stale.retain(|binding| held.contains(binding));
+        held.retain(|binding| !self.stale.contains(binding));
+        (self.held, self.struck, self.pad, self.pointer) = (held, struck, pad, pointer);
+        let turn = if wheel > 0 { Turn::Up } else { Turn::Down };
+        self.struck.extend((wheel != 0).then_some(Binding::Wheel(turn)));
+        for binding in &self.struck {
+            let presses = if *binding == Binding::Wheel(turn) { wheel.unsigned_abs() } else { 1 };
+            *self.tapped.entry(*binding).or_default() += presses;
+        }
+    }
+
+    /// Binds the actions of all games and of one, as the player chose; the others as they are by
+    /// themselves.
+    pub(crate) fn bind(&mut self, game: &'static str, actions: &'static [Action], chosen: &Chosen) {
+        if self.bound.as_ref().is_some_and(|(bound, by)| *bound == game && by == chosen) {
+            return;
+        }
+        self.bound = Some((game, chosen.clone()));
+        let all = ALL.iter().map(|action| (ALL_GAMES, action));
+        let own = actions.iter().map(|action| (game, action));
+        let bind = |(section, action): (&str, &'static Action)| {
+            (action, bindings_of(section, action, chosen))
+        };
+        self.map = own.chain(all).map(bind).collect();
+    }
+
+    /// Releases everything; buttons of mouse and gamepad count again once they are pressed anew.
     pub fn rest(&mut self) {
-        self.held.clear();
+        let is_button = |binding: &Binding| !matches!(binding, Binding::Key(_));
+        self.stale.extend(self.held.drain().filter(is_button));
         self.tapped.clear();
         self.struck.clear();
-        (self.button_held, self.button_tapped, self.stale) = (false, false, true);
-        (self.second_held, self.second_tapped, self.wheel) = (false, false, 0);
+        self.pad = PadValues::default();
     }
 
-    /// Ends a tick: taps and notches have been used.
+    /// Ends a tick: presses and notches have been used.
     pub fn ticked(&mut self) {
         self.tapped.clear();
-        (self.button_tapped, self.second_tapped, self.wheel) = (false, false, 0);
     }
 
-    /// True while any of these keys is held.
-    pub fn key(&self, keys: &[KeyCode]) -> bool {
-        keys.iter().any(|key| self.held.contains(key) || self.tapped.contains(key))
+    /// Bindings of an action.
+    fn bindings(&self, action: &Action) -> Vec<Binding> {
+        match self.map.iter().find(|(it, _)| it.id == action.id) {
+            Some((_, bindings)) => bindings.clone(),
+            // Not yet bound, or not in the view's table.
+            None => action.keys.iter().filter_map(|name| Binding::parse(name)).collect(),
+        }
     }
 
-    /// True in the frame in which any of these keys went down.
-    pub fn struck(&self, keys: &[KeyCode]) -> bool {
-        keys.iter().any(|key| self.struck.contains(key))
+    /// True while the action is commanded.
+    pub fn held(&self, action: &Action) -> bool {
+        self.bindings(action)
+            .iter()
+            .any(|it| self.held.contains(it) || self.tapped.contains_key(it))
     }
 
-    /// -1, 0 or 1: the set of keys that is held.
-    pub fn axis(&self, less: &[KeyCode], more: &[KeyCode]) -> i16 {
-        i16::from(self.key(more)) - i16::from(self.key(less))
+    /// True in the frame in which the action began.
+    pub fn pressed(&self, action: &Action) -> bool {
+        self.bindings(action).iter().any(|it| self.struck.contains(it))
     }
 
-    /// True while the left mouse button is held.
-    pub fn button(&self) -> bool {
-        (self.button_held && !self.stale) || self.button_tapped
+    /// The player's press or notch of this frame, for a new binding.
+    pub(crate) fn struck(&self) -> Option<Binding> {
+        self.struck.iter().copied().min_by_key(|binding| binding.name())
     }
 
-    /// True while the right mouse button is held.
-    pub fn second_button(&self) -> bool {
-        self.second_held || self.second_tapped
+    /// True in the frame in which a part of the gamepad was pressed, whatever it is bound to.
+    pub(crate) fn pad_pressed(&self, part: Pad) -> bool {
+        self.struck.contains(&Binding::Pad(part))
     }
 
-    /// Notches of the mouse wheel since the last tick; up is positive.
-    pub fn wheel(&self) -> i32 {
-        self.wheel
+    /// Ends a frame without reading the devices anew: what was pressed is no longer new.
+    pub(crate) fn between(&mut self) {
+        self.struck.clear();
+    }
+
+    /// Presses of the action since the last tick, or notches of the wheel.
+    pub fn count(&self, action: &Action) -> u32 {
+        self.bindings(action).iter().filter_map(|it| self.tapped.get(it)).sum()
+    }
+
+    /// Strength of the action, from 0 to 1: between them only by a trigger or a stick.
+    pub fn strength(&self, action: &Action) -> f32 {
+        let strength = |binding: &Binding| match binding {
+            Binding::Pad(part) if !self.stale.contains(binding) => self.pad[*part as usize],
+            it => f32::from(self.held.contains(it) || self.tapped.contains_key(it)),
+        };
+        self.bindings(action).iter().map(strength).fold(0.0, f32::max)
+    }
+
+    /// From -1 to 1: the strength of one action less that of its opposite.
+    pub fn axis(&self, less: &Action, more: &Action) -> f32 {
+        self.strength(more) - self.strength(less)
+    }
+
+    /// -1, 0 or 1: the axis for games that know no strength.
+    pub fn direction(&self, less: &Action, more: &Action) -> i16 {
+        let axis = self.axis(less, more);
+        i16::from(axis > PRESSED) - i16::from(axis < -PRESSED)
+    }
+
+    /// True while the gamepad was used last; hints then tell of it, and it aims.
+    pub fn by_pad(&self) -> bool {
+        self.by_pad
+    }
+
+    /// Lines of hints, the keys and their effect: for the game's actions, then those of all games.
+    pub fn hints(&self) -> Vec<(String, String)> {
+        let mut lines: Vec<(Vec<Vec<Binding>>, &'static str)> = Vec::new();
+        for (action, bindings) in self.map.iter().filter(|(action, _)| !action.hint.is_empty()) {
+            let fits = |binding: &&Binding| binding.is_pad() == self.by_pad;
+            let bindings: Vec<_> = bindings.iter().filter(fits).copied().collect();
+            match lines.last_mut().filter(|(_, hint)| *hint == action.hint) {
+                _ if bindings.is_empty() => {}
+                Some((line, _)) => line.push(bindings),
+                None => lines.push((vec![bindings], action.hint)),
+            }
+        }
+        lines.into_iter().map(|(line, hint)| (labels(&line), tr(hint).to_owned())).collect()
+    }
+
+    /// The player's own bindings of an action in words, as in "R, A".
+    pub fn words(&self, action: &Action) -> String {
+        let bindings = self.bindings(action);
+        let fits = |binding: &&Binding| binding.is_pad() == self.by_pad;
+        let labels: Vec<_> = bindings.iter().filter(fits).map(|it| it.label()).collect();
+        if labels.is_empty() { "-".to_owned() } else { labels.join(", ") }
+    }
+}
+
+/// The bindings of an action: the player's where there are any, but names that mean nothing.
+pub(crate) fn bindings_of(section: &str, action: &Action, chosen: &Chosen) -> Vec<Binding> {
+    match chosen.get(section).and_then(|actions| actions.get(action.id)) {
+        Some(names) => names.iter().filter_map(|name| Binding::parse(name)).collect(),
+        None => action.keys.iter().filter_map(|name| Binding::parse(name)).collect(),
     }
 }

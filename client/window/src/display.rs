@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use macroquad::Window;
 use macroquad::miniquad::conf::{Conf, LinuxBackend};
+use macroquad::miniquad::window::dpi_scale;
 
 /// There is nowhere to open a window.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +22,11 @@ use macroquad::miniquad::conf::{Conf, LinuxBackend};
      phaselock-bots plays them"
 )]
 pub(crate) struct NoDisplay(String);
+
+/// Pixels per unit in which the window's size is asked for: X11 counts pixels.
+pub(crate) fn points() -> f32 {
+    if cfg!(target_os = "linux") { 1.0 } else { dpi_scale() }
+}
 
 /// Opens a window and runs `inside` in it, until that ends.
 pub(crate) fn open(

@@ -1,7 +1,8 @@
 //! Phaselock's client in a window: a menu, and visits to servers.
 //!
 //! ```text
-//! run -> args -> display -> app -+-> menu
+//! run -> args -> display -> app -+-> settings, sounds
+//!                                +-> menu
 //!                                +-> lab
 //!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
 //!                                           +-> play (the picture) -> GameView, one per game
@@ -19,39 +20,56 @@
 //! # }
 //! ```
 //!
+//! Sound, shake and rumble follow from a view's [`cues`].
+//!
 //! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
 //! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
 //!
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+pub mod actions;
 mod app;
 mod args;
 mod background;
+pub mod bindings;
 pub mod brush;
 pub mod camera;
 mod chat;
 pub mod controls;
+pub mod cues;
 mod developer;
 mod display;
 pub mod feed;
+mod focus;
+mod gamepad;
 mod graph;
 mod lab;
+mod languages;
+mod look;
 mod menu;
 mod meter;
+mod navigate;
 mod overlay;
+mod pacing;
 pub mod paint;
 pub mod palette;
 pub mod particles;
+mod people;
 mod play;
 pub mod prelude;
 mod presentation;
+mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
-
+mod servers;
+mod settings;
+mod sight;
+mod sounds;
 pub mod view;
 mod visit;
+pub mod words;
 
 use std::process::ExitCode;
 

@@ -10,23 +10,25 @@ use egui_macroquad::egui::{
 use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
-use phaselock_quic::address::Address;
+use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
+use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
-use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};
+use super::args::{Args, BOTS_MAX, Start, default_name};
 use super::background;
 use super::overlay::link;
+use super::settings::Settings;
 use crate::prelude::*;
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;
 const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
-const CARD_HEIGHT: f32 = 226.0;
+const CARD_HEIGHT: f32 = 256.0;
 const ACTION_HEIGHT: f32 = 42.0;
 const FOOT_HEIGHT: f32 = 44.0;
 const QUIT_WIDTH: f32 = 120.0;
 /// Height in points of everything below the title, with room for the foot.
-const HEIGHT: f32 = 454.0;
+const HEIGHT: f32 = 484.0;
 const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const PADDING: f32 = 20.0;
@@ -53,15 +55,29 @@ pub(crate) struct Menu {
     /// Time of the last change of the address, from which on it is asked for its status.
     edited: f64,
     asker: Option<Asker>,
+    /// True if a game here is open to the local network, and this computer's address there.
+    open: bool,
+    own_address: String,
     /// The simulated network of every session.
     link: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    Play { games: Vec<String>, bots: u16 },
-    Join { address: Address, password: Option<String> },
+    /// Play on a server in this program, open to the local network or not.
+    Play {
+        games: Vec<String>,
+        bots: u16,
+        open: bool,
+    },
+    Join {
+        invitation: Invitation,
+        password: Option<String>,
+    },
+    /// Look for servers.
+    Search,
     Experiment,
+    Settings,
     Quit,
 }
 
@@ -72,26 +88,33 @@ enum Enter {
 }
 
 impl Menu {
-    pub(crate) fn new(args: &Args, games: &Games) -> Self {
+    pub(crate) fn new(args: &Args, games: &Games, settings: &Settings) -> Self {
+        let last = &settings.last;
+        let first: Vec<_> = games.names().take(1).map(str::to_owned).collect();
+        let known = !last.games.is_empty() && games.select(&last.games).is_ok();
+        let address = if last.server.is_empty() { "localhost" } else { &last.server };
+        let named = Some(&settings.player.name).filter(|name| !name.is_empty()).cloned();
         let mut menu = Self {
-            name: args.name(),
-            games: games.names().take(1).map(str::to_owned).collect(),
+            name: args.options.name.clone().or(named).unwrap_or_else(default_name),
+            games: if known { last.games.clone() } else { first },
             all: games.names().collect(),
-            bots: BOTS_DEFAULT,
-            address: "localhost".into(),
+            bots: last.bots,
+            address: address.to_owned(),
             enter: Enter::Play,
             error: None,
             address_error: None,
             password: args.options.setup.password.clone().unwrap_or_default(),
             edited: 0.0,
             asker: None,
+            open: false,
+            own_address: String::new(),
             link: args.options.setup.link_words(),
         };
         match &args.start {
             Start::Menu | Start::Lab(_) => {}
             Start::Play { games, bots } => (menu.games, menu.bots) = (games.clone(), *bots),
-            Start::Join { address } => {
-                (menu.address, menu.enter) = (address.to_string(), Enter::Join);
+            Start::Join { invitation } => {
+                (menu.address, menu.enter) = (invitation.to_string(), Enter::Join);
             }
         }
         menu
@@ -102,6 +125,13 @@ impl Menu {
         clean_name(&self.name).unwrap_or_else(|| "Player".into())
     }
 
+    /// Takes the name of the settings, if they have one.
+    pub(crate) fn take_name(&mut self, settings: &Settings) {
+        if !settings.player.name.is_empty() {
+            self.name.clone_from(&settings.player.name);
+        }
+    }
+
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
@@ -110,7 +140,7 @@ impl Menu {
         self.error = error;
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Wish> {
+    pub(crate) fn draw(&mut self, ctx: &Context, settings: &mut Settings) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
         let error = self.error.clone().map(|error| {
@@ -139,7 +169,7 @@ impl Menu {
                 if let Some(text) = &error {
                     self.banner(ui, text);
                 }
-                self.name_field(ui);
+                self.name_field(ui, settings);
                 ui.horizontal_top(|ui| {
                     wish = self.play_card(ui);
                     wish = wish.take().or(self.join_card(ui));
@@ -147,6 +177,10 @@ impl Menu {
                 ui.horizontal(|ui| {
                     if laboratory(ui).clicked() {
                         wish = Some(Wish::Experiment);
+                    }
+                    let settings = Button::new(RichText::new(tr("Settings")).size(15.0));
+                    if ui.add(settings.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
+                        wish = Some(Wish::Settings);
                     }
                     let quit = Button::new(RichText::new("Quit").size(15.0));
                     if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
@@ -194,13 +228,16 @@ impl Menu {
         }
     }
 
-    fn name_field(&mut self, ui: &mut Ui) {
+    fn name_field(&mut self, ui: &mut Ui, settings: &mut Settings) {
         card(ui, WIDTH, |ui| {
             ui.horizontal(|ui| {
                 let label = RichText::new("Your name").size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
                 let width = ui.available_width();
-                ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
+                let edited = ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
+                if edited.changed() {
+                    settings.player.name = clean_name(&self.name).unwrap_or_default();
+                }
             });
         });
     }
@@ -230,12 +267,29 @@ impl Menu {
                     self.enter = Enter::Play;
                 }
             });
+            self.open_box(ui);
             if action_below(ui, "Play", self.enter == Enter::Play).clicked() {
                 self.enter = Enter::Play;
                 wish = Some(self.play());
             }
         });
         wish
+    }
+
+    /// The choice whether friends on the local network may join, and what to tell them.
+    fn open_box(&mut self, ui: &mut Ui) {
+        ui.horizontal(|ui| {
+            let words = RichText::new(tr("Friends on my network may join")).size(14.0);
+            if ui.checkbox(&mut self.open, words).changed() {
+                self.enter = Enter::Play;
+                let own = own_addresses().first().map(ToString::to_string);
+                self.own_address = own.unwrap_or_else(|| tr("no network").to_owned());
+            }
+            if self.open {
+                let words = RichText::new(&self.own_address).size(13.0).monospace();
+                ui.add(Label::new(words.color(palette::TEXT_SOFT)).truncate());
+            }
+        });
     }
 
     fn join_card(&mut self, ui: &mut Ui) -> Option<Wish> {
@@ -246,8 +300,8 @@ impl Menu {
             heading(ui, "Join", about);
             ui.label(RichText::new("Address").size(15.0).color(palette::TEXT_SOFT));
             let width = ui.available_width();
-            let hint = "example.org:4433";
-            let edited = ui.add(field(&mut self.address, hint, width, 300));
+            let hint = tr("example.org:4433, or a link");
+            let edited = ui.add(field(&mut self.address, hint, width, LINK_BYTES_MAX));
             if edited.changed() || edited.gained_focus() {
                 self.enter = Enter::Join;
                 self.address_error = None;
@@ -261,10 +315,17 @@ impl Menu {
             if let Some(error) = &self.address_error {
                 ui.label(RichText::new(error).size(13.0).color(palette::BAD));
             }
-            if action_below(ui, "Join", self.enter == Enter::Join).clicked() {
-                self.enter = Enter::Join;
-                wish = self.join();
-            }
+            space_above_action(ui);
+            ui.columns(2, |columns| {
+                let [join, search] = columns else { return };
+                if action(join, "Join", self.enter == Enter::Join).clicked() {
+                    self.enter = Enter::Join;
+                    wish = self.join();
+                }
+                if action(search, tr("Find servers"), false).clicked() {
+                    wish = Some(Wish::Search);
+                }
+            });
         });
         wish
     }
@@ -274,7 +335,7 @@ impl Menu {
         if self.enter != Enter::Join || now < self.edited + TYPING {
             return;
         }
-        let Ok(address) = self.address.parse::<Address>() else {
+        let Ok(Invitation { address, .. }) = self.address.parse() else {
             self.asker = None;
             return;
         };
@@ -306,14 +367,14 @@ impl Menu {
     }
 
     fn play(&self) -> Wish {
-        Wish::Play { games: self.games.clone(), bots: self.bots }
+        Wish::Play { games: self.games.clone(), bots: self.bots, open: self.open }
     }
 
     fn join(&mut self) -> Option<Wish> {
         match self.address.parse() {
-            Ok(address) => {
+            Ok(invitation) => {
                 let password = Some(self.password.clone()).filter(|word| !word.is_empty());
-                Some(Wish::Join { address, password })
+                Some(Wish::Join { invitation, password })
             }
             Err(error) => {
                 self.address_error = Some(format!("{error}"));
@@ -361,14 +422,18 @@ pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
 
 /// An [`action`] at the foot of a card.
 fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    space_above_action(ui);
+    action(ui, label, primary)
+}
+
+fn space_above_action(ui: &mut Ui) {
     let rest = CARD_HEIGHT - ui.min_rect().height() - ACTION_HEIGHT - ui.spacing().item_spacing.y;
     ui.add_space(rest.max(0.0));
-    action(ui, label, primary)
 }
 
 /// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
-    let width = WIDTH - QUIT_WIDTH - GAP;
+    let width = WIDTH - 2.0 * (QUIT_WIDTH + GAP);
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
     let look = ui.style().interact(&response);
     let (fill, edge) = (look.bg_fill, look.bg_stroke);
@@ -405,7 +470,12 @@ fn heading(ui: &mut Ui, title: &str, what: &str) {
     );
 }
 
-fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -> TextEdit<'a> {
+pub(crate) fn field<'a>(
+    text: &'a mut String,
+    hint: &'a str,
+    width: f32,
+    most: usize,
+) -> TextEdit<'a> {
     let margin = Margin::symmetric(10, 7);
     TextEdit::singleline(text)
         .font(FontId::proportional(16.0))

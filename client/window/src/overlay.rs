@@ -1,9 +1,10 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
-use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText};
+use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText, Ui};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
+use phaselock_quic::invitation::Invitation;
 
 use super::menu::{action, card_frame};
 use super::meter::Figures;
@@ -52,6 +53,9 @@ pub(crate) struct Status<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Resume,
+    /// The card of votes, sides and readiness.
+    People,
+    Settings,
     Leave,
 }
 
@@ -210,7 +214,8 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
 pub(crate) fn pause(
     ctx: &Context,
     title: &str,
-    controls: &[(&'static str, &'static str)],
+    controls: &[(String, String)],
+    shared: &[Invitation],
 ) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
@@ -226,17 +231,24 @@ pub(crate) fn pause(
                 let told = "The world goes on without you.";
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
-                for (keys, what) in controls.iter().chain(&KEYS_OF_ALL) {
+                for (keys, what) in controls {
                     ui.horizontal(|ui| {
                         let left = ui.cursor().left();
-                        ui.label(RichText::new(*keys).size(14.0).color(palette::OWN));
+                        ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
                         ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
-                        ui.label(RichText::new(*what).size(14.0).color(palette::TEXT_SOFT));
+                        ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
                     });
                 }
+                share(ui, shared);
                 ui.add_space(8.0);
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
+                }
+                if action(ui, tr("Round and votes"), false).clicked() {
+                    choice = Some(Choice::People);
+                }
+                if action(ui, tr("Settings"), false).clicked() {
+                    choice = Some(Choice::Settings);
                 }
                 if action(ui, &format!("Leave {title}"), false).clicked() {
                     choice = Some(Choice::Leave);
@@ -244,6 +256,21 @@ pub(crate) fn pause(
             });
         });
     choice
+}
+
+/// The addresses to tell friends who are to join the server in this program.
+fn share(ui: &mut Ui, shared: &[Invitation]) {
+    let Some(first) = shared.first() else { return };
+    ui.add_space(8.0);
+    let words = tr("Friends on your network find this game in their list, or join");
+    ui.label(RichText::new(words).size(14.0).color(palette::TEXT_FAINT));
+    for invitation in shared {
+        let address = RichText::new(invitation.address.to_string()).size(15.0).monospace();
+        ui.label(address.color(palette::TEXT));
+    }
+    if ui.button(RichText::new(tr("Copy link")).size(14.0)).clicked() {
+        ui.ctx().copy_text(first.to_string());
+    }
 }
 
 #[cfg(test)]

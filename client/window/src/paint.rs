@@ -33,22 +33,32 @@ pub fn chance(column: i32, row: i32, salt: u32) -> f32 {
     ((mixed ^ (mixed >> 15)) & 0xffff) as f32 / 65536.0
 }
 
+/// Rings of a round spot at shares of its radius, with shares of its strength: about the fall-off
+/// of light, with as many rings as a radius in points shows.
+fn rings(radius: f32) -> &'static [(f32, f32)] {
+    match radius {
+        ..8.0 => &[(0.5, 0.34), (1.0, 0.0)],
+        ..40.0 => &[(0.3, 0.64), (0.65, 0.18), (1.0, 0.0)],
+        _ => &[(0.25, 0.72), (0.5, 0.34), (0.75, 0.1), (1.0, 0.0)],
+    }
+}
+
 /// A round spot of a radius in points that thins out towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
-    const SPOKES: u32 = 40;
-    // Rings at shares of the radius, with shares of the strength: about the fall-off of light.
-    const RINGS: [(f32, f32); 4] = [(0.25, 0.72), (0.5, 0.34), (0.75, 0.1), (1.0, 0.0)];
+    // The rim is dark, so a dozen corners look round where it is small.
+    let spokes = (radius.max(0.0).sqrt() * 3.0).clamp(8.0, 40.0) as u32;
+    let shares = rings(radius);
     let mut mesh = Mesh::default();
     mesh.colored_vertex(middle, color);
-    for spoke in 0..SPOKES {
-        let out = Vec2::angled(spoke as f32 / SPOKES as f32 * std::f32::consts::TAU);
-        for (share, strength) in RINGS {
-            mesh.colored_vertex(middle + out * radius * share, scale(color, strength));
+    for spoke in 0..spokes {
+        let out = Vec2::angled(spoke as f32 / spokes as f32 * std::f32::consts::TAU);
+        for (share, strength) in shares {
+            mesh.colored_vertex(middle + out * radius * *share, scale(color, *strength));
         }
     }
-    let rings = RINGS.len() as u32;
-    let at = |spoke: u32, ring: u32| 1 + (spoke % SPOKES) * rings + ring;
-    for spoke in 0..SPOKES {
+    let rings = shares.len() as u32;
+    let at = |spoke: u32, ring: u32| 1 + (spoke % spokes) * rings + ring;
+    for spoke in 0..spokes {
         mesh.add_triangle(0, at(spoke, 0), at(spoke + 1, 0));
         for ring in 1..rings {
             let (a, b) = (at(spoke, ring - 1), at(spoke + 1, ring - 1));

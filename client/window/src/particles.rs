@@ -11,6 +11,7 @@ use macroquad::rand::gen_range;
 
 use super::brush::Brush;
 use super::paint::{fade, light};
+use super::rig::reduced_motion;
 
 /// Most particles of each kind at a time; the oldest go first. Far more than a full server needs.
 const EACH_MAX: usize = 384;
@@ -100,6 +101,9 @@ impl Particles {
     /// A flash in the direction `along`, or all around if that is zero; it lasts 70 ms and
     /// `longer` seconds.
     pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
+        if reduced_motion() {
+            return;
+        }
         let flash = Particle::new(at, Vec2::ZERO, (size, size), color);
         self.flashes.push(Particle { along, ..flash }, FLASH_SECS + longer);
     }

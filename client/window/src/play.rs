@@ -1,14 +1,19 @@
 //! The picture of a running game: its view, fed by the session.
 
-use phaselock::client::{AnyClient, Client, Picture, Session, Stats};
+use std::collections::{BTreeMap, BTreeSet};
+
+use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
+use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
 use super::camera::Camera;
 use super::controls::Controls;
+use super::cues::common;
 use super::meter::{Figures, Meter};
+use super::people::Sides;
 use super::presentation::{self, Kind};
 use super::view::{Frame, GameView, Scene};
 
@@ -21,6 +26,8 @@ pub(crate) trait AnyPlay {
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
+    /// Sides of the game: their number, and the own one.
+    fn sides(&self, session: &Session) -> Sides;
 }
 
 /// Kinds of entities that move, with their motion methods.
@@ -56,13 +63,16 @@ pub(crate) struct Play<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
+    /// Everybody in the frame before.
+    present: BTreeSet<PlayerId>,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
 }
 
 impl<V: GameView> Play<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
-        Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
+        let (view, meter) = (V::default(), Meter::default());
+        Self { view, meter, began: now, present: BTreeSet::new(), shown_error: None }
     }
 }
 
@@ -94,11 +104,15 @@ impl<V: GameView> AnyPlay for Play<V> {
             rates: client.rates(),
             player: client.player(),
             roster: client.roster(),
+            presence: client.common().presence(),
+            house: client.common().house(),
             round_trip_ms: self.meter.figures().round_trip_ms,
             age_secs: (now - self.began).as_secs() as f32,
             frame,
         };
+        let roster = scene.roster;
         let camera = self.view.draw(&scene);
+        notice_comings(&mut self.present, roster, frame);
         if frame.marks {
             self.draw_marks(client, &picture, camera, &traces, frame);
         } else {
@@ -108,6 +122,13 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn sides(&self, session: &Session) -> Sides {
+        let sides = V::Game::KIT.sides;
+        let client = session.client_of::<V::Game>().filter(|_| sides.count > 0);
+        let place = client.and_then(|client| (sides.of)(&client.newest(), client.player()));
+        (sides.count, place.map(|place| place.side))
     }
 
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings {
@@ -130,6 +151,26 @@ impl<V: GameView> AnyPlay for Play<V> {
             world: common.rates(),
             players: (roster.len() - bots, bots),
         }
+    }
+}
+
+/// Lets the player hear that somebody has come or left.
+fn notice_comings(
+    present: &mut BTreeSet<PlayerId>,
+    roster: &BTreeMap<PlayerId, Seat>,
+    frame: Frame<'_>,
+) {
+    // The first roster is no news.
+    if !present.is_empty() {
+        if roster.keys().any(|player| !present.contains(player)) {
+            frame.cues.tell(&common::JOINED);
+        }
+        if present.iter().any(|player| !roster.contains_key(player)) {
+            frame.cues.tell(&common::LEFT);
+        }
+    }
+    if !present.iter().eq(roster.keys()) {
+        *present = roster.keys().copied().collect();
     }
 }
 

@@ -10,11 +10,13 @@ pub use phaselock::ids::{EntityId, PlayerId};
 
 pub use super::brush::Brush;
 pub use super::camera::Camera;
-pub use super::controls::{Controls, KeyCode};
+pub use super::controls::{Action, Controls};
+pub use super::cues::{Cue, Happening, Kept, Rumble, Spark};
 pub use super::feed::Feed;
 pub use super::paint::*;
 pub use super::palette;
 pub use super::particles::{Fading, Particles, Trail};
 pub use super::rig::{Rig, Shot, ease};
 pub use super::scoreboard::{Board, name_tag};
-pub use super::view::{Frame, GameView, KEYS_OF_ALL, Scene};
+pub use super::view::{Frame, GameView, Scene};
+pub use super::words::{fill, tr};

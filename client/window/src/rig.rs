@@ -1,5 +1,6 @@
 //! Motion of the camera: it follows with ease, and trembles from blows.
 
+use std::cell::Cell;
 use std::ops::{Add, Mul, Sub};
 
 use egui_macroquad::egui::Rect;
@@ -11,6 +12,21 @@ use super::camera::Camera;
 const SHAKE: f32 = 0.012;
 /// Seconds from a blow of full strength to rest.
 const SHAKE_SECS: f32 = 0.7;
+
+thread_local! {
+    /// The window draws on one thread.
+    static REDUCED_MOTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets no picture shake and nothing flash from now on, or lets them again.
+pub(crate) fn set_reduced_motion(reduced: bool) {
+    REDUCED_MOTION.set(reduced);
+}
+
+/// True while the player wants no shaking and no flashes.
+pub fn reduced_motion() -> bool {
+    REDUCED_MOTION.get()
+}
 
 /// Target and framing of the camera.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +88,9 @@ impl Rig {
 
     /// Adds a blow of a strength from 0 to 1; blows add up to 1 at most.
     pub fn shake(&mut self, strength: f32) {
+        if reduced_motion() {
+            return;
+        }
         self.trauma = (self.trauma + strength.max(0.0)).min(1.0);
     }
 }
@@ -115,6 +134,16 @@ mod tests {
         let mut rig = Rig::default();
         rig.follow(screen, 0.001, &Shot { target: Vec2::new(-2.0, 0.0), ..SHOT });
         assert_eq!(rig.follow(screen, 0.001, &SHOT).middle, SHOT.target);
+    }
+
+    #[test]
+    fn reduced_motion_shakes_nothing() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
+        let mut rig = Rig::default();
+        set_reduced_motion(true);
+        rig.shake(5.0);
+        set_reduced_motion(false);
+        assert_eq!(rig.follow(screen, 0.01, &SHOT).middle, SHOT.target);
     }
 
     #[test]

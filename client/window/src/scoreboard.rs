@@ -1,22 +1,30 @@
 //! The table of scores, while Tab is held.
 
+use std::sync::Arc;
+
+use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2,
+    Align2, Color32, Context, FontId, Galley, Key, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
+    vec2,
 };
 
 use phaselock::client::Seat;
 use phaselock::fields::{Holds, Record};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
+use phaselock::limits::SEATS_MAX;
 
 use super::paint::{fade, text, text_over, text_spaced};
 use super::palette;
 use super::view::{Frame, Scene};
+use super::words::{fill, tr};
 
 const ROW: f32 = 26.0;
-const WIDTH: f32 = 450.0;
+const WIDTH: f32 = 500.0;
 /// Width of a column of numbers, in points.
-const COLUMN: f32 = 80.0;
+const COLUMN: f32 = 72.0;
+/// Rows of a page.
+const PAGE: usize = 8;
 
 /// A table of players, the best first.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +48,12 @@ pub struct Row {
     pub values: Vec<String>,
     /// Round trip in milliseconds, if known.
     pub ping_ms: Option<f64>,
+    /// Side of the player, in a game with sides; true for the own one.
+    pub own_side: Option<bool>,
+    /// Ready for the round.
+    pub ready: bool,
+    /// The connection is lost, and the seat is kept.
+    pub away: bool,
 }
 
 impl Board {
@@ -53,11 +67,31 @@ impl Board {
         let roster = scene.roster.iter();
         let mut players: Vec<(S, _, _)> =
             roster.map(|(player, seat)| (scene.record_of(*player), player, seat)).collect();
-        players.sort_by_key(|(score, _, seat)| (key(score), &seat.name));
+        let sides = G::KIT.sides;
+        let place = |player| (sides.of)(&scene.picture.entities, player);
+        let home = place(scene.player);
+        // The own rink comes before others, the own side before the other.
+        let group = |player| {
+            let is_far = place(player).map(|it| it.group) != home.map(|it| it.group);
+            (is_far, place(player).map(|it| it.side) != home.map(|it| it.side))
+        };
+        players.sort_by_key(|(score, player, seat)| (group(**player), key(score), &seat.name));
         let row = |(score, player, seat): (S, &PlayerId, &Seat)| {
             let own = *player == scene.player;
-            let ping_ms = scene.round_trip_ms.filter(|_| own);
-            Row { name: seat.name.clone(), bot: seat.bot, own, values: values(&score), ping_ms }
+            let presence = scene.presence.get(player).copied().unwrap_or_default();
+            let told = (presence.ping_ms > 0).then(|| f64::from(presence.ping_ms));
+            let ping_ms = scene.round_trip_ms.filter(|_| own).or(told);
+            let own_side = place(*player).map(|it| Some(it) == home);
+            Row {
+                name: seat.name.clone(),
+                bot: seat.bot,
+                own,
+                values: values(&score),
+                ping_ms,
+                own_side,
+                ready: presence.is_ready,
+                away: presence.is_away,
+            }
         };
         Self { columns, rows: players.into_iter().map(row).collect() }
     }
@@ -69,12 +103,32 @@ impl Board {
     }
 }
 
-/// The rows for a table of at most `most`: the best, and the own one in any case.
-fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
-    let mut shown: Vec<_> = rows.iter().take(most).collect();
-    let own = rows.iter().skip(most).find(|row| row.own);
-    if let (Some(last), Some(own)) = (shown.last_mut(), own) {
-        *last = own;
+/// Rows by which the table is scrolled after the keys of this frame, and the wheel where
+/// that is not the game's.
+pub(crate) fn scroll(ctx: &Context, before: usize, by_wheel: bool) -> usize {
+    let (down, up) = ctx.input(|input| {
+        let wheel = if by_wheel { input.raw_scroll_delta.y } else { 0.0 };
+        let key = |key| input.key_pressed(key);
+        (
+            usize::from(wheel < 0.0) + PAGE * usize::from(key(Key::PageDown)),
+            usize::from(wheel > 0.0) + PAGE * usize::from(key(Key::PageUp)),
+        )
+    });
+    (before + down).min(usize::from(SEATS_MAX)).saturating_sub(up)
+}
+
+/// The rows for a table of at most `most`, scrolled by some, with their places: the own one is
+/// shown in any case.
+fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
+    let first = scrolled.min(rows.len().saturating_sub(most));
+    let all = rows.iter().enumerate();
+    let mut shown: Vec<_> = all.clone().skip(first).take(most).collect();
+    let own = all.clone().find(|(_, row)| row.own);
+    if let Some((at, own)) = own.filter(|(at, _)| !(first..first + most).contains(at)) {
+        let edge = if at < first { shown.first_mut() } else { shown.last_mut() };
+        if let Some(edge) = edge {
+            *edge = (at, own);
+        }
     }
     shown
 }
@@ -83,7 +137,7 @@ fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
 pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
     let rows = &board.rows;
     let most = ((frame.screen.height() - 200.0) / ROW).max(1.0) as usize;
-    let shown = shown(rows, most);
+    let shown = shown(rows, most, frame.scrolled);
     let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
     let rect = Rect::from_center_size(frame.screen.center() - vec2(0.0, 20.0), size);
     let edge = Stroke::new(1.0, palette::EDGE);
@@ -99,12 +153,20 @@ pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
         let at = pos2(rect.right() - right, head);
         text_spaced(frame.painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
     }
-    for (n, row) in shown.into_iter().enumerate() {
+    if shown.len() < rows.len() {
+        let at = rect.left_bottom() + vec2(22.0, -9.0);
+        let words = fill(
+            "{shown} of {all}: wheel, Page Up and Page Down",
+            &[("shown", &shown.len().to_string()), ("all", &rows.len().to_string())],
+        );
+        text(frame.painter, at, Align2::LEFT_CENTER, &words, 10.0, palette::TEXT_FAINT);
+    }
+    for (n, (place, row)) in shown.into_iter().enumerate() {
         let line = Rect::from_min_size(
             pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
             vec2(WIDTH - 16.0, ROW),
         );
-        draw_row(frame.painter, rect, line, row);
+        draw_row(frame.painter, rect, line, (place + 1, row));
     }
     rect
 }
@@ -114,16 +176,38 @@ fn columns(count: usize) -> impl Iterator<Item = f32> {
     (0..=count).map(move |n| 22.0 + COLUMN * (count - n) as f32)
 }
 
-fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
-    let color = if row.own { palette::OWN } else { palette::TEXT };
+fn draw_row(painter: &Painter, rect: Rect, line: Rect, (place, row): (usize, &Row)) {
+    let color = match row {
+        Row { away: true, .. } => palette::TEXT_FAINT,
+        Row { own: true, .. } => palette::OWN,
+        _ => palette::TEXT,
+    };
+    if let Some(is_ours) = row.own_side {
+        let color = if is_ours { palette::OWN } else { palette::WARN };
+        let edge = Rect::from_min_size(line.left_top() + vec2(0.0, 3.0), vec2(3.0, ROW - 6.0));
+        painter.rect_filled(edge, 1.0, color);
+    }
     if row.own {
         painter.rect_filled(line, 5.0, fade(palette::OWN, 0.13));
     }
     let y = line.center().y;
-    let at = pos2(rect.left() + 22.0, y);
-    let name = text(painter, at, Align2::LEFT_CENTER, &row.name, 16.0, color);
+    let at = pos2(rect.left() + 38.0, y);
+    let number = place.to_string();
+    text(painter, at, Align2::RIGHT_CENTER, &number, 12.0, palette::TEXT_FAINT);
+    let at = at + vec2(8.0, 0.0);
+    // Up to the first column, with room for what stands behind the name.
+    let room = WIDTH - 22.0 - COLUMN * (row.values.len() as f32 + 1.0) - 46.0 - 34.0;
+    let galley = fitted(painter, &row.name, room.max(60.0), color);
+    let name = Align2::LEFT_CENTER.anchor_size(at, galley.size());
+    painter.galley(name.min, galley, color);
     if row.bot {
         bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
+    } else if row.away {
+        let at = pos2(name.right() + 8.0, y);
+        text(painter, at, Align2::LEFT_CENTER, tr("away"), 11.0, palette::WARN);
+    } else if row.ready {
+        let at = pos2(name.right() + 8.0, y);
+        text(painter, at, Align2::LEFT_CENTER, tr("ready"), 11.0, palette::GOOD);
     }
     let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
     let values = row.values.iter().chain([&ping]);
@@ -131,6 +215,13 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
         let at = pos2(rect.right() - right, y);
         text(painter, at, Align2::RIGHT_CENTER, value, 16.0, color);
     }
+}
+
+/// A name on one line, with its end left out where there is no room.
+fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galley> {
+    let mut job = LayoutJob::simple_singleline(name.into(), FontId::proportional(16.0), color);
+    job.wrap = TextWrapping::truncate_at_width(room);
+    painter.layout_job(job)
 }
 
 /// The sign of a bot, from its left edge.
@@ -167,19 +258,34 @@ mod tests {
 
     #[test]
     fn the_own_row_is_always_shown() {
-        let row =
-            |own| Row { name: String::new(), bot: false, own, values: Vec::new(), ping_ms: None };
-        let mut rows = vec![row(false); 9];
-        rows.push(row(true));
-        for most in 1..12 {
-            let shown = shown(&rows, most);
-            assert_eq!(shown.len(), most.min(10));
-            assert_eq!(shown.iter().filter(|row| row.own).count(), 1);
+        let row = |own| Row {
+            name: String::new(),
+            bot: false,
+            own,
+            values: Vec::new(),
+            ping_ms: None,
+            own_side: None,
+            ready: false,
+            away: false,
+        };
+        let mut rows = vec![row(false); 10];
+        for own in 0..10 {
+            rows.iter_mut().enumerate().for_each(|(at, row)| row.own = at == own);
+            for most in 1..12 {
+                for scrolled in 0..14 {
+                    let shown = shown(&rows, most, scrolled);
+                    assert_eq!(shown.len(), most.min(10));
+                    assert_eq!(shown.iter().filter(|(at, _)| *at == own).count(), 1);
+                    assert!(shown.is_sorted_by_key(|(at, _)| *at));
+                }
+            }
         }
+        // The end can be reached.
+        assert!(shown(&rows, 4, 99).iter().any(|(at, _)| *at == 9));
     }
 
     #[test]
     fn columns_end_side_by_side_and_the_ping_last() {
-        assert_eq!(columns(2).collect::<Vec<_>>(), [182.0, 102.0, 22.0]);
+        assert_eq!(columns(2).collect::<Vec<_>>(), [166.0, 94.0, 22.0]);
     }
 }

@@ -13,9 +13,11 @@ use phaselock::games::Games;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
+use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
-use super::controls::Controls;
+use super::controls::{Action, Controls};
+use super::cues::{Cue, Cues};
 use super::palette;
 use super::play::{AnyPlay, Play};
 
@@ -25,11 +27,13 @@ pub trait GameView: Default + 'static {
     type Game: Game;
     /// The title in the window.
     const TITLE: &'static str;
-    /// The game's own keys and their effects.
-    const KEYS: &'static [(&'static str, &'static str)];
+    /// The game's own actions, in the order of lists and hints.
+    const ACTIONS: &'static [Action];
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
     const BACKDROP: Color32 = palette::VOID;
+    /// Everything of the game that is heard and felt, beside what every game has.
+    const CUES: &'static [&'static Cue] = &[];
 
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
@@ -63,10 +67,16 @@ pub struct Frame<'a> {
     pub active: bool,
     /// True while the player wants to see the scores.
     pub scores: bool,
+    /// Rows by which the table of scores is scrolled.
+    pub scrolled: usize,
     /// True while something covers the place of hints.
     pub crowded: bool,
     /// True while developers' marks are shown.
     pub marks: bool,
+    /// The player's bindings, for hints.
+    pub controls: &'a Controls,
+    /// Events of this frame, to be heard and felt.
+    pub cues: &'a Cues,
 }
 
 /// A frame's input to a view.
@@ -81,6 +91,10 @@ pub struct Scene<'a, G: Game> {
     pub player: PlayerId,
     /// All players and their seats.
     pub roster: &'a BTreeMap<PlayerId, Seat>,
+    /// Pings and readiness of people, as far as they are known.
+    pub presence: &'a BTreeMap<PlayerId, Presence>,
+    /// Rules of the house.
+    pub house: &'a House,
     /// Own round trip in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
     /// Seconds since the session began.
@@ -137,16 +151,12 @@ impl<G: Game> Scene<'_, G> {
     }
 }
 
-/// Keys in every game and their effects.
-pub const KEYS_OF_ALL: [(&str, &str); 3] =
-    [("Tab", "scores"), ("F3, F4, F6", "details, graph, others"), ("Esc", "pause")];
-
 /// A game's view, by the game's name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewEntry {
-    name: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) keys: &'static [(&'static str, &'static str)],
+    pub(crate) actions: &'static [Action],
     pub(crate) backdrop: Color32,
     pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
@@ -171,7 +181,7 @@ impl Views {
         self.entries.push(ViewEntry {
             name: V::Game::NAME,
             title: V::TITLE,
-            keys: V::KEYS,
+            actions: V::ACTIONS,
             backdrop: V::BACKDROP,
             begin: |now| Box::new(Play::<V>::new(now)),
         });
@@ -181,6 +191,11 @@ impl Views {
     /// The games.
     pub fn games(&self) -> &Games {
         &self.games
+    }
+
+    /// The games' names, titles and actions.
+    pub fn actions(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [Action])> {
+        self.entries.iter().map(|entry| (entry.name, entry.title, entry.actions))
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&ViewEntry> {

@@ -1,37 +1,49 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
+mod beside;
+
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
-use macroquad::input::is_key_pressed;
 use phaselock::client::{Notice, SessionConfig, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::control::Refusal;
-use phaselock_lab::record::{MotionFiles, RecordError};
-use phaselock_quic::address::Address;
-use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_lab::record::MotionFiles;
+use phaselock_quic::client::{Changed, Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::invitation::Invitation;
 use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
+pub(crate) use self::beside::begin_file;
+use self::beside::{invitations, refused, warn};
+use super::actions;
 use super::args::Setup;
 use super::chat::Chat;
-use super::controls::{Controls, KeyCode};
+use super::controls::{Action, Controls};
+use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
+use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
+use super::settings::folder;
 use super::view::{Frame, ViewEntry, Views};
-use super::{background, developer, palette};
+use super::words::{fill, tr};
+use super::{background, developer, palette, scoreboard};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
+
+/// Names of panels in the settings.
+const DETAILS: &str = "details";
+const GRAPH: &str = "graph";
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
@@ -45,9 +57,15 @@ pub(crate) struct Visit {
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
     chat: Chat,
+    people: People,
+    /// Rows by which the table of scores is scrolled.
+    scrolled: usize,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
+    has_arrived: bool,
+    /// Links by which friends on the local network join the server in this program.
+    shared: Vec<Invitation>,
     paused: bool,
     details: bool,
     /// The simulated network, in words.
@@ -68,27 +86,55 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) clock: Clock,
     pub(crate) views: &'a Views,
     pub(crate) setup: &'a Setup,
+    /// Names of the panels that are open from the start.
+    pub(crate) panels: &'a [String],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Stay,
     Leave,
+    /// The player wants to change settings; the visit goes on.
+    Settings,
     Ended(String),
+    /// The server shows another certificate than before.
+    Changed(Changed),
 }
 
 impl Visit {
-    /// Starts a server in this program, and joins it.
-    pub(crate) fn host(games: Games, bots: u16, config: VisitConfig<'_>) -> Result<Self, String> {
-        let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
-        let address = server.address().to_string();
-        let address = address.parse().map_err(|error| format!("{error}"))?;
-        let options = Options::new(address, Pins::Fixed(server.fingerprint()));
+    /// Starts a server in this program, for friends on the local network too if it is open, and
+    /// joins it.
+    pub(crate) fn host(
+        games: Games,
+        bots: u16,
+        open: bool,
+        config: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let server = match open {
+            false => LocalServer::start(games, bots),
+            true => {
+                let folder = folder().ok_or_else(|| {
+                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
+                        .to_owned()
+                })?;
+                let name = fill("{name}'s game", &[("name", &config.name)]);
+                LocalServer::start_open(games, bots, &name, &folder.join("here"))
+            }
+        };
+        let server = server.map_err(|error| error.to_string())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
+        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
         Self::start("the server on this computer".to_owned(), options, Some(server), config)
     }
 
-    pub(crate) fn join(address: Address, config: VisitConfig<'_>) -> Result<Self, String> {
-        let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
+        let Invitation { address, fingerprint } = invitation;
+        let pins = match (KnownHosts::default_path(), fingerprint) {
+            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
+            (Some(path), None) => Pins::File(path),
+            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
+            (None, None) => Pins::Memory,
+        };
         let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
         let title = address.to_string();
         let options = Options { keys, ..Options::new(address, pins) };
@@ -99,8 +145,9 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, clock, views, setup }: VisitConfig<'_>,
+        VisitConfig { name, clock, views, setup, panels }: VisitConfig<'_>,
     ) -> Result<Self, String> {
+        let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
             filter: setup.filter,
@@ -108,6 +155,7 @@ impl Visit {
             password: setup.password.clone(),
             ..SessionConfig::new(views.games().clone(), name)
         };
+        let open = |name: &str| panels.iter().any(|it| it == name);
         let driver = Driver::spawn(options, config, clock)
             .map_err(|error| format!("cannot start the network's thread: {error}"))?;
         Ok(Self {
@@ -119,16 +167,27 @@ impl Visit {
             server_name: String::new(),
             lost: None,
             pinned: None,
+            has_arrived: false,
+            shared,
             paused: false,
             chat: Chat::default(),
-            details: false,
+            people: People::default(),
+            scrolled: 0,
+            details: open(DETAILS),
             link: setup.link_words(),
             filter: setup.filter,
-            graph: NetGraph::new(setup.net_graph),
+            graph: NetGraph::new(setup.net_graph || open(GRAPH)),
             panel: Panel::new(setup.marks),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
         })
+    }
+
+    /// Name that the server gives itself, from the first welcome on; told once.
+    pub(crate) fn take_arrival(&mut self) -> Option<String> {
+        let has_arrived = !self.has_arrived && !self.server_name.is_empty();
+        self.has_arrived |= has_arrived;
+        has_arrived.then(|| self.server_name.clone())
     }
 
     fn now(&self) -> LocalTime {
@@ -141,6 +200,7 @@ impl Visit {
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
+        cues: &Cues,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -152,15 +212,35 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(self.at_place(&reason.text))
+                    next = match self.driver.take_changed() {
+                        Some(changed) => Next::Changed(changed),
+                        None => Next::Ended(self.at_place(&reason.text)),
+                    }
                 }
                 Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => self.chat.add(from, text, now),
+                Notice::Chat { from, text } => {
+                    cues.tell(&common::CHAT);
+                    self.chat.add(from, text, now);
+                }
                 Notice::Refused { refusal, .. } => {
                     self.chat.add(None, refused(refusal).into(), now);
+                }
+                Notice::Called { by, motion } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let what = people::words(&motion, client.common(), &self.views);
+                        let values = [("name", &*by), ("what", &*what)];
+                        let line = fill("{name} calls a vote: {what}.", &values);
+                        self.chat.add(None, line, now);
+                    }
+                }
+                Notice::Voted { motion, outcome } => {
+                    if let Some(client) = self.driver.session.client() {
+                        let line = people::ended(&motion, outcome, client.common(), &self.views);
+                        self.chat.add(None, line, now);
+                    }
                 }
                 Notice::Event(event) => {
                     if let Some((_, play)) = &mut self.play {
@@ -215,23 +295,25 @@ impl Visit {
     fn handle_keys(&mut self, controls: &mut Controls) {
         if self.chat.is_open() {
             // The keys write.
-            if is_key_pressed(KeyCode::Escape) {
+            if controls.pressed(&actions::MENU) {
                 self.chat.close();
             }
             return controls.rest();
         }
-        if is_key_pressed(KeyCode::Enter) && self.is_connected() && !self.paused {
+        self.people.take_keys(&self.driver.session, controls);
+        self.people.send(&mut self.driver.session);
+        if controls.pressed(&actions::CHAT) && self.is_connected() && !self.paused {
             self.chat.open();
         }
-        for (key, shown) in [
-            (KeyCode::Escape, &mut self.paused),
-            (KeyCode::F3, &mut self.details),
-            (KeyCode::F4, &mut self.graph.shown),
-            (KeyCode::F6, &mut self.panel.shown),
+        for (action, shown) in [
+            (&actions::MENU, &mut self.paused),
+            (&actions::DETAILS, &mut self.details),
+            (&actions::GRAPH, &mut self.graph.shown),
+            (&actions::OTHERS, &mut self.panel.shown),
         ] {
-            *shown ^= is_key_pressed(key);
+            *shown ^= controls.pressed(action);
         }
-        if is_key_pressed(KeyCode::F5) && self.graph.shown {
+        if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);
             self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
@@ -246,7 +328,14 @@ impl Visit {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        controls: &mut Controls,
+        secs: f32,
+        cues: &Cues,
+        covered: bool,
+    ) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
@@ -254,7 +343,8 @@ impl Visit {
         let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
-                let scores = controls.key(&[KeyCode::Tab]) && active;
+                let scores = controls.held(&actions::SCORES) && active;
+                self.scrolled = scoreboard::scroll(ctx, self.scrolled, scores);
                 let frame = Frame {
                     painter: &painter,
                     screen,
@@ -262,8 +352,11 @@ impl Visit {
                     secs,
                     active,
                     scores,
+                    scrolled: self.scrolled,
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
+                    cues,
+                    controls,
                 };
                 play.draw(&mut self.driver.session, now, frame);
             }
@@ -300,6 +393,9 @@ impl Visit {
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
         );
+        if let Some(client) = self.driver.session.client().filter(|_| self.play.is_some()) {
+            self.people.draw(&painter, client.common(), &self.views, controls, now);
+        }
         if let Some(readings) = readings.filter(|_| self.details) {
             developer::draw(&painter, &readings);
         }
@@ -311,19 +407,47 @@ impl Visit {
         {
             self.chat.add(None, format!("Not sent: {error}."), now);
         }
-        if !self.paused {
+        self.people.is_open &= self.paused;
+        if !self.paused || covered {
             return Next::Stay;
         }
-        let keys = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.keys);
-        match overlay::pause(ctx, &self.title, keys) {
+        if self.people.is_open
+            && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
+        {
+            let sides = play.sides(&self.driver.session);
+            self.people.card(ctx, client, &self.views, sides);
+            return Next::Stay;
+        }
+        match overlay::pause(ctx, &self.title, &controls.hints(), &self.shared) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
                 Next::Stay
             }
+            Some(overlay::Choice::People) => {
+                self.people.is_open = true;
+                Next::Stay
+            }
+            Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
             None => Next::Stay,
         }
+    }
+
+    /// Names of the open panels, in the order of the settings.
+    pub(crate) fn panels(&self) -> Vec<&'static str> {
+        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
+        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+    }
+
+    /// True while the pause is shown.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Name and actions of the game.
+    pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
+        self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
     }
 
     /// True while the game runs: joined, and heard of since.
@@ -367,29 +491,5 @@ impl Visit {
         };
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
-    }
-}
-
-/// A refusal in words for the player.
-fn refused(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::Unknown => "The server does not know how to do that; its version may be older.",
-        Refusal::TooMany => "Not sent: too many at once. Wait a moment.",
-        Refusal::Length => "Not sent: the line is empty or too long.",
-        Refusal::Game => "The game did not understand that.",
-    }
-}
-
-/// Begins another motion file.
-pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
-    if let Some(files) = files {
-        warn(files.begin());
-    }
-}
-
-/// A recording that ends early is no reason to end the game.
-fn warn(recorded: Result<(), RecordError>) {
-    if let Err(error) = recorded {
-        eprintln!("phaselock: {error}");
     }
 }

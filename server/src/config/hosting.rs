@@ -11,8 +11,8 @@ use super::loaded::hidden;
 use super::settings::Setting;
 use super::types::{AllowList, LogFormat};
 use super::values::{
-    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_listen, parse_password,
-    password_in, path, path_or, put, switch,
+    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_directories, parse_listen,
+    parse_password, password_in, path, path_or, put, switch,
 };
 
 const START: Option<&str> = Some("it counts when the server starts");
@@ -21,7 +21,7 @@ const START: Option<&str> = Some("it counts when the server starts");
 const KEEP_DAYS_MAX: u32 = 36_500;
 
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 17] = [
+pub(super) const HOSTING: [Setting; 19] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -114,6 +114,37 @@ pub(super) const HOSTING: [Setting; 17] = [
         },
         show: |config| or(config.redirect.as_ref(), "none"),
         ..Setting::TEXT
+    },
+    Setting {
+        flag: "directories",
+        value: "ADDR",
+        help: "Directories to announce the server to, with commas between, so that players find \
+               it; the port is 4435 unless given [default: none]",
+        read: |config, text| {
+            config.directories = parse_directories(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.directories {
+            [] => "none".to_owned(),
+            directories => list(directories),
+        },
+        restart: START,
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "announce-port",
+        value: "PORT",
+        help: "UDP port by which the server is reached from outside, where a router forwards \
+               another one [default: as --listen]",
+        read: |config, text| {
+            let mut port = 0;
+            number(&mut port, text, 1..=u16::MAX)?;
+            config.announce_port = Some(port);
+            Ok(())
+        },
+        show: |config| or(config.announce_port.as_ref(), "as --listen"),
+        restart: START,
+        ..Setting::NUMBER
     },
     Setting {
         flag: "data-dir",

@@ -9,6 +9,7 @@ use super::error::Mistake;
 use super::hosting::HOSTING;
 use super::loaded::Layers;
 use super::play::PLAY;
+use super::rounds::ROUNDS;
 use super::types::Config;
 use super::values::number;
 
@@ -101,7 +102,7 @@ impl Setting {
 
 /// All settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
-    PLAY.iter().chain(&HOSTING)
+    PLAY.iter().chain(&ROUNDS).chain(&HOSTING)
 }
 
 /// The defaults, replaced by whatever was given, and all mistakes in that.

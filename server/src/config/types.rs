@@ -10,6 +10,8 @@ use phaselock::identity::PublicKey;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
+use phaselock::wire::round::{ReadyUp, VoteKinds};
+use phaselock_quic::address::Address;
 
 use super::settings::SNAPSHOT_HZ_IDEAL;
 
@@ -25,6 +27,12 @@ pub struct Config {
     pub rounds: u32,
     /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
     pub bots: u16,
+    /// Bots leave when people come.
+    pub bots_fill: bool,
+    /// Votes that people may call.
+    pub votes: VoteKinds,
+    /// Effect of people who say that they are ready.
+    pub ready: ReadyUp,
     /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub max_players: u16,
     /// Rooms that are always there, 1 to [`ROOMS_MAX`](phaselock::limits::ROOMS_MAX).
@@ -68,6 +76,11 @@ pub struct Config {
     /// Threads that pack snapshots, 1 to [`WORKERS_MAX`](super::WORKERS_MAX); by default the
     /// machine's processors.
     pub workers: Option<u16>,
+    /// Directories that the server announces itself to, so that players find it: up to
+    /// [`DIRECTORIES_MAX`](super::DIRECTORIES_MAX).
+    pub directories: Vec<Address>,
+    /// UDP port by which it is reached from outside; by default the first that it listens on.
+    pub announce_port: Option<u16>,
     /// Directory of everything that must survive, such as the certificate.
     pub data_dir: PathBuf,
     /// Certificate in PEM, with its chain, and private key in PEM, in place of those in the data
@@ -113,6 +126,9 @@ impl Default for Config {
             games: Vec::new(),
             rounds: 2,
             bots: 0,
+            bots_fill: false,
+            votes: VoteKinds::ALL,
+            ready: ReadyUp::Early,
             max_players: 64,
             rooms: 1,
             rooms_max: 1,
@@ -134,6 +150,8 @@ impl Default for Config {
             keep_days: 365,
             redirect: None,
             workers: None,
+            directories: Vec::new(),
+            announce_port: None,
             data_dir: PathBuf::from("phaselock-data"),
             cert_file: None,
             key_file: None,

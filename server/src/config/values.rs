@@ -11,12 +11,15 @@ use std::str::FromStr;
 
 use phaselock::limits::GAMES_MAX;
 use phaselock::motion::SendRule;
+use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
 use super::types::{AllowList, Password};
 use crate::people::parse_key;
 
 /// Most addresses to serve on. Arbitrary.
 pub const LISTEN_MAX: usize = 8;
+/// Most directories to announce a server to. Arbitrary.
+pub const DIRECTORIES_MAX: usize = 8;
 /// Most bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
 /// Most bytes of a list of keys: some thousands.
@@ -70,6 +73,26 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
     };
     let is_repeated = addresses.iter().enumerate().any(repeated);
     if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
+}
+
+/// Addresses of directories with commas between, and blanks around them if need be; each once.
+pub(super) fn parse_directories(text: &OsStr) -> Result<Vec<Address>, String> {
+    let rule = || {
+        format!(
+            "up to {DIRECTORIES_MAX} names or IP addresses with commas between, each with a port \
+             if it is not {DIRECTORY_PORT}"
+        )
+    };
+    let words = text.to_str().ok_or_else(rule)?.split(',');
+    let mut directories: Vec<Address> = Vec::new();
+    for word in words {
+        let directory = Address::parse_directory(word).map_err(|_| rule())?;
+        if directories.contains(&directory) || directories.len() >= DIRECTORIES_MAX {
+            return Err(rule());
+        }
+        directories.push(directory);
+    }
+    Ok(directories)
 }
 
 /// Names of games with commas between, and blanks around them if need be.

@@ -264,6 +264,10 @@ fn status(value: &Value) -> String {
     if dropped > 0 {
         lines.push(format!("log: {dropped} lines were dropped"));
     }
+    for directory in value["directories"].as_array().into_iter().flatten() {
+        let (address, standing) = (plain(&directory["address"]), plain(&directory["standing"]));
+        lines.push(format!("directory {address}: {standing}"));
+    }
     if !value["draining"].is_null() {
         let until = time(&value["draining"]["until"], "");
         lines.push(format!("draining until {until}: {}", plain(&value["draining"]["text"])));

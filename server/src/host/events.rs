@@ -15,8 +15,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::view::{DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView};
-use super::{Host, Person};
+use super::view::{
+    DirectoryView, DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView,
+};
+use super::{Directory, Host, Person};
 use crate::people::Act;
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
@@ -304,6 +306,7 @@ impl Host {
             games: self.handle.games(),
             address: facts.addresses.clone(),
             fingerprint: self.reloader.fingerprint().to_string(),
+            directories: facts.directories.iter().map(directory).collect(),
             started: facts.started,
             now,
             tick_hz: facts.rates.tick_hz,
@@ -327,4 +330,9 @@ impl Host {
             rooms,
         }
     }
+}
+
+fn directory(directory: &Directory) -> DirectoryView {
+    let standing = directory.standing.borrow().to_string();
+    DirectoryView { address: directory.address.clone(), standing }
 }

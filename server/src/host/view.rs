@@ -24,6 +24,8 @@ pub struct StatusView {
     pub address: Vec<String>,
     /// Its certificate's fingerprint.
     pub fingerprint: String,
+    /// Directories that it is announced to.
+    pub directories: Vec<DirectoryView>,
     /// Unix time in seconds of its start.
     pub started: i64,
     /// Unix time in seconds.
@@ -48,6 +50,15 @@ pub struct StatusView {
     pub traffic: TrafficView,
     /// All rooms.
     pub rooms: Vec<RoomView>,
+}
+
+/// A directory.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DirectoryView {
+    /// Its address.
+    pub address: String,
+    /// `listed`, `asking`, or a sentence on why the server is not listed.
+    pub standing: String,
 }
 
 /// A drain.

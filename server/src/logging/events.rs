@@ -9,8 +9,10 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 71] = [
+const EVENTS: [(&str, &str); 76] = [
     ("listening", "server_listening"),
+    ("a directory lists the server", "directory_listed"),
+    ("a directory does not list the server", "directory_refused"),
     ("stopping", "server_stopping"),
     ("stopped", "server_stopped"),
     ("phaselock-server", "server_failed"),
@@ -21,6 +23,9 @@ const EVENTS: [(&str, &str); 71] = [
     ("away", "player_away"),
     ("resumed", "player_resumed"),
     ("chat", "player_chat"),
+    ("a vote is called", "vote_called"),
+    ("a vote is over", "vote_over"),
+    ("the game that was voted for does not begin", "vote_failed"),
     ("report", "game_report"),
     ("the game begins", "game_began"),
     ("a round is over", "round_over"),

@@ -4,7 +4,7 @@
 //! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
 use phaselock::fields::{Holds, Record};
-use phaselock::game::{Entities, Game, World};
+use phaselock::game::{Entities, Game, RoundClock, RoundPart, World};
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
 
@@ -157,6 +157,31 @@ where
     G::Entity: Holds<Round>,
 {
     u32::from(round(&world.entities).played)
+}
+
+/// A world's clock, as a room reads it.
+pub fn clock<G: Game>(world: &World<G>) -> Option<RoundClock>
+where
+    G::Entity: Holds<Round>,
+{
+    let round = round(&world.entities);
+    let part = match round.phase() {
+        Phase::WarmUp => RoundPart::WarmUp,
+        Phase::Play => RoundPart::Play,
+        Phase::Results => RoundPart::Results,
+    };
+    Some(RoundClock { part, ticks_left: round.ticks_left(world.tick) })
+}
+
+/// Has the present part end in so many ticks, at most in a day.
+pub fn set_ticks_left<G: Game>(world: &mut World<G>, ticks: u64)
+where
+    G::Entity: Holds<Round>,
+{
+    let until = world.tick.plus(ticks.clamp(1, Round::TICKS_MAX as u64));
+    for (_, _, round) in world.entities.records_mut::<Round>() {
+        round.until = until;
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const PREFIX: &str = "sha256:";
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
 /// Spelled `sha256:` and 64 lowercase hexadecimal digits; uppercase digits are read too.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
 /// A text is not a [`Fingerprint`].

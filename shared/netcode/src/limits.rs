@@ -40,6 +40,15 @@ pub const ROOMS_LISTED_MAX: usize = 16;
 /// Bytes of a question for a server's status, and of its answer at most: what passes any network
 /// whole.
 pub const QUESTION_BYTES: usize = 1200;
+/// Bytes of an announcement to a directory: one with the certificate of an authority may travel in
+/// two fragments.
+pub const ANNOUNCEMENT_BYTES_MAX: usize = 2048;
+/// Bytes of a certificate in it, which leaves room for the longest signature in use.
+pub const ANNOUNCED_CERTIFICATE_BYTES_MAX: usize = 1400;
+/// Bytes of a signature: RSA's with 4096 bits.
+pub const ANNOUNCED_SIGNATURE_BYTES_MAX: usize = 512;
+/// Servers of one page of a directory: more than fit into [`QUESTION_BYTES`].
+pub const DIRECTORY_PAGE_MAX: usize = 32;
 /// Control messages that wait for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
@@ -171,6 +180,11 @@ const _: () = {
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
     assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
+    assert!(
+        ANNOUNCED_CERTIFICATE_BYTES_MAX + ANNOUNCED_SIGNATURE_BYTES_MAX + 100
+            <= ANNOUNCEMENT_BYTES_MAX
+    );
+    assert!(QUESTION_BYTES < DIRECTORY_PAGE_MAX * 41, "a page holds fewer servers than that");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
     assert!(
         ROOMS_LISTED_MAX * (ROOM_CODE_BYTES_MAX + NAME_BYTES_MAX + 11)

@@ -7,8 +7,11 @@ use crate::pins::host_key;
 /// Port of servers by default.
 pub const DEFAULT_PORT: u16 = 4433;
 
+/// Port of directories by default.
+pub const DIRECTORY_PORT: u16 = 4435;
+
 /// Address of a server: a name or an IP address, and a port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -17,33 +20,57 @@ pub struct Address {
 /// A text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: \
+    "'{0}' is no address; write a name or an IP address, and a port if it is not {1}: \
      example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
 )]
-pub struct AddressError(String);
+pub struct AddressError(String, u16);
 
-impl std::str::FromStr for Address {
-    type Err = AddressError;
+impl Address {
+    /// The name or IP address, the latter without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
 
-    fn from_str(text: &str) -> Result<Self, AddressError> {
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Address of a directory, whose port is [`DIRECTORY_PORT`] unless it is given.
+    pub fn parse_directory(text: &str) -> Result<Self, AddressError> {
+        Self::parse(text, DIRECTORY_PORT)
+    }
+
+    fn parse(text: &str, default_port: u16) -> Result<Self, AddressError> {
         let text = text.trim();
-        let error = || AddressError(text.to_owned());
+        let error = || AddressError(text.to_owned(), default_port);
         if let Ok(address) = text.parse::<SocketAddr>() {
-            return Ok(Self { host: address.ip().to_string(), port: address.port() });
+            return match address.port() {
+                0 => Err(error()),
+                port => Ok(Self { host: address.ip().to_string(), port }),
+            };
         }
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         if let Ok(ip) = bare.parse::<IpAddr>() {
-            return Ok(Self { host: ip.to_string(), port: DEFAULT_PORT });
+            return Ok(Self { host: ip.to_string(), port: default_port });
         }
         let (host, port) = match text.split_once(':') {
             Some((host, port)) => (host, port.parse().map_err(|_| error())?),
-            None => (text, DEFAULT_PORT),
+            None => (text, default_port),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if port == 0 || host.is_empty() || host.len() > 253 || !host.chars().all(plain) {
             return Err(error());
         }
         Ok(Self { host: host.to_lowercase(), port })
+    }
+}
+
+impl std::str::FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        Self::parse(text, DEFAULT_PORT)
     }
 }
 

@@ -4,6 +4,7 @@
 //! here overwrites a file, and anything doubtful is an error that says what to do.
 
 mod presented;
+mod signer;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
 use self::presented::Presented;
+pub use self::signer::{SignError, Signer, verified};
 
 const CERTIFICATE_FILE: &str = "cert.pem";
 const KEY_FILE: &str = "key.pem";

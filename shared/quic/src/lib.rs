@@ -15,6 +15,7 @@
 //! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
 
 pub mod address;
+pub mod announce;
 pub mod client;
 pub mod clock;
 pub mod conditioned;
@@ -24,6 +25,7 @@ pub mod doorkeeping;
 mod framing;
 mod goodbye;
 pub mod identity;
+pub mod invitation;
 pub mod local;
 pub mod pins;
 pub mod player;
@@ -31,6 +33,7 @@ pub mod query;
 pub mod server;
 mod settings;
 pub mod socket;
+pub mod survey;
 pub mod verify;
 pub mod workers;
 

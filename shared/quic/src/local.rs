@@ -1,6 +1,8 @@
 //! A server inside another program, on a thread of its own and a port of the system's choice.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
 use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
@@ -12,6 +14,7 @@ use tokio::sync::oneshot;
 use crate::clock::Clock;
 use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server, ServerHandle};
+use crate::survey::LAN_PORTS;
 
 /// A server did not start.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -22,7 +25,7 @@ pub enum LocalError {
     #[error(transparent)]
     Bind(#[from] BindError),
     #[error("cannot start a server in this process: {0}; close other programs and try again")]
-    System(#[from] std::io::Error),
+    System(#[from] io::Error),
 }
 
 /// A running server; it stops when this is dropped.
@@ -49,6 +52,36 @@ impl LocalServer {
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         Self::start_with(games, config, address, Identity::ephemeral()?)
+    }
+
+    /// The same for the local network too, where it can be found: at the default port or the next
+    /// one that is free, with the identity of a folder, so that friends know it again.
+    pub fn start_open(
+        games: Games,
+        bots: u16,
+        name: &str,
+        folder: &Path,
+    ) -> Result<Self, LocalError> {
+        let seed = Clock::seed();
+        let ports = LAN_PORTS.chain([0]);
+        let mut last = None;
+        for port in ports {
+            let config = RoomConfig {
+                name: name.to_owned(),
+                seed,
+                map_seed: map_seed(seed),
+                bots,
+                rounds: Some(2),
+                ..RoomConfig::default()
+            };
+            let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+            let identity = Identity::load_or_create(folder)?;
+            match Self::start_with(games.clone(), config, address, identity) {
+                Err(error @ LocalError::Bind(_)) => last = Some(error),
+                started => return started,
+            }
+        }
+        Err(last.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrInUse).into()))
     }
 
     /// Starts a server with a configuration, an address and an identity.
@@ -116,6 +149,19 @@ impl LocalServer {
         }
         self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
+}
+
+/// Addresses by which others on the local network reach this machine, the likeliest first. Nothing
+/// is sent.
+pub fn own_addresses() -> Vec<IpAddr> {
+    // The way to an address of documentation is that to everywhere (RFC 5737, RFC 3849).
+    let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
+    let own = ways.into_iter().filter_map(|(any, far)| {
+        let socket = UdpSocket::bind(any).ok()?;
+        socket.connect(far).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    });
+    own.filter(|ip| !ip.is_loopback() && !ip.is_unspecified()).collect()
 }
 
 impl Drop for LocalServer {

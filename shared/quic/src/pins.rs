@@ -78,6 +78,32 @@ impl KnownHosts {
         self.entries.get(&host.to_ascii_lowercase()).copied()
     }
 
+    /// Knows a server by another certificate from now on, because the player says so. The file
+    /// keeps the line before. Refuses if the server is known by neither of the two any more.
+    pub fn accept(
+        &mut self,
+        host: &str,
+        before: Fingerprint,
+        fingerprint: Fingerprint,
+    ) -> Result<(), PinError> {
+        let host = host.to_ascii_lowercase();
+        if !is_host_key(&host) {
+            return Err(PinError::Host(host));
+        }
+        // Another client may have written since.
+        let end;
+        (self.entries, end) = read(&self.path)?;
+        match self.entries.get(&host) {
+            Some(known) if *known == fingerprint => return Ok(()),
+            Some(known) if *known != before => {
+                return Err(PinError::Changed { host, known: *known });
+            }
+            _ => append(&self.path, end, &format!("{host} {fingerprint}\n"))?,
+        }
+        self.entries.insert(host, fingerprint);
+        Ok(())
+    }
+
     /// Adds a server that has been met for the first time.
     ///
     /// Refuses one that is known by another certificate, even since a moment ago.

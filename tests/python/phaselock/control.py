@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, TypeVar
+from typing import Any, Callable, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
@@ -12,7 +12,9 @@ from .numbers import fnv1a_64, unzigzag, zigzag
 TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
-REFUSALS = 4
+REFUSALS = 9
+GAMES_MAX = 16
+OUTCOMES = ("Passed", "Failed", "Vetoed", "Moot")
 ROOMS_MAX = 16
 ROOM_CODE_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -87,6 +89,13 @@ class Body:
             return octets.decode()
         except UnicodeDecodeError as error:
             raise WireError(f"a text is not UTF-8: {error}") from error
+
+    def word(self, *words: str) -> str:
+        """Word by its number."""
+        at = self.number(32)
+        if at >= len(words):
+            raise WireError(f"a word of the number {at}")
+        return words[at]
 
     def option(self, read: Callable[[], T]) -> T | None:
         """Nothing, or a value read by the method given."""
@@ -280,7 +289,72 @@ class GameEvent:
     data: bytes
 
 
-Message = Disconnect | Status | Welcome | Joined | Left | Epoch | Chat | Refused | GameEvent
+@dataclass
+class RoundNotice:
+    """News about the round: a word, and what it is about."""
+
+    notice: Any
+
+
+Message = (
+    Disconnect
+    | Status
+    | Welcome
+    | Joined
+    | Left
+    | Epoch
+    | Chat
+    | Refused
+    | GameEvent
+    | RoundNotice
+)
+
+
+def read_motion(body: Body) -> Any:
+    """What a vote is about."""
+    kind = body.number(32)
+    if kind == 0:
+        return {"Game": body.text(NAME_BYTES_MAX)}
+    if kind == 1:
+        return {"Kick": body.number(16)}
+    if kind in (2, 3):
+        return ("MoreTime", "Shuffle")[kind - 2]
+    raise WireError(f"a vote of the kind {kind}")
+
+
+def _read_presence(body: Body) -> Any:
+    player, ping = body.number(16), body.number(16)
+    return [player, {"ping_ms": ping, "is_ready": body.flag(), "is_away": body.flag()}]
+
+
+def _read_round(body: Body) -> Any:
+    kind = body.number(32)
+    if kind == 0:
+        count = body.number()
+        if count > GAMES_MAX:
+            raise WireError(f"{count} games")
+        return {
+            "House": {
+                "games": [body.text(NAME_BYTES_MAX) for _ in range(count)],
+                "next": body.option(lambda: body.text(NAME_BYTES_MAX)),
+                "votes": body.u8(),
+                "ready": body.word("Off", "Early", "Wait"),
+                "is_staff": body.flag(),
+            }
+        }
+    if kind == 1:
+        count = body.number()
+        if count > ROSTER_MAX:
+            raise WireError(f"{count} players in a message")
+        return {"Presence": [_read_presence(body) for _ in range(count)]}
+    if kind == 2:
+        by, motion = body.number(16), read_motion(body)
+        counts = {name: body.number(16) for name in ("yes", "no", "voters")}
+        return {"Poll": {"by": by, "motion": motion, **counts, "left_ms": body.number(32)}}
+    if kind == 3:
+        motion = read_motion(body)
+        return {"Voted": {"motion": motion, "outcome": body.word(*OUTCOMES)}}
+    raise WireError(f"news about the round of the kind {kind}")
 
 
 def _read_rooms(body: Body) -> list[RoomStatus]:
@@ -335,6 +409,8 @@ def read_message(data: bytes) -> Message | None:
             raise WireError(f"a refusal of the kind {message.refusal}")
     elif kind == 8:
         message = GameEvent(body.octets())
+    elif kind == 9:
+        message = RoundNotice(_read_round(body))
     else:
         return None
     body.end()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from .control import Body, room_code
+from .control import GAMES_MAX, Body, read_motion, room_code
 from .inputs import InputPacket
 from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
 from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
 from .records import Record
-
-GAMES_MAX = 16
 
 
 @dataclass
@@ -50,7 +49,14 @@ class GameRequest:
     data: bytes
 
 
-Request = HelloRequest | Query | ChatRequest | GameRequest
+@dataclass
+class RoundRequest:
+    """Request about the round: a word, or a word and what it is about."""
+
+    request: Any
+
+
+Request = HelloRequest | Query | ChatRequest | GameRequest | RoundRequest
 
 
 def read_request(data: bytes) -> Request | None:
@@ -78,10 +84,25 @@ def read_request(data: bytes) -> Request | None:
         request = ChatRequest(body.text())
     elif kind == 3:
         request = GameRequest(body.u8(), body.octets())
+    elif kind == 4:
+        request = RoundRequest(_read_round(body))
     else:
         return None
     body.end()
     return request
+
+
+def _read_round(body: Body) -> Any:
+    kind = body.number(32)
+    if kind == 0:
+        return {"Ready": body.flag()}
+    if kind == 1:
+        return {"Side": body.u8()}
+    if kind == 2:
+        return {"Call": read_motion(body)}
+    if kind == 3:
+        return {"Vote": body.word("Yes", "No", "Veto")}
+    raise WireError(f"a request about the round of the kind {kind}")
 
 
 class BitReader:

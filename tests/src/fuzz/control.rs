@@ -7,6 +7,7 @@ use phaselock::limits::{
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
+use phaselock::wire::round::{Motion, Poll, RoundNotice};
 use phaselock::wire::text::{clean_name, clip, printable};
 use serde::Serialize;
 
@@ -70,6 +71,19 @@ fn one_of_server(body: &[u8]) -> bool {
             shown(&status.server, TEXT_BYTES_MAX);
             shown(&status.version, TEXT_BYTES_MAX);
             shown(&status.game, NAME_BYTES_MAX);
+        }
+        ServerMessage::Round(RoundNotice::House(house)) => {
+            assert!(house.games.len() <= GAMES_MAX);
+            house.games.iter().chain(&house.next).for_each(|game| shown(game, NAME_BYTES_MAX));
+        }
+        ServerMessage::Round(RoundNotice::Presence(players)) => {
+            assert!(players.len() <= ROSTER_CHUNK);
+        }
+        ServerMessage::Round(RoundNotice::Poll(Poll { motion, .. }))
+        | ServerMessage::Round(RoundNotice::Voted { motion, .. }) => {
+            if let Motion::Game(name) = motion {
+                shown(name, NAME_BYTES_MAX);
+            }
         }
         ServerMessage::Left { .. }
         | ServerMessage::Epoch { .. }

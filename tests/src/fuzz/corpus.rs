@@ -18,6 +18,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
+use phaselock::wire::round::{Ballot, House, Motion, Outcome, Presence, RoundNotice, RoundRequest};
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, Skew, Wire, body, bot, hello};
 
@@ -140,6 +141,10 @@ fn client_messages() -> Vec<Vec<u8>> {
             ClientMessage::Query,
             ClientMessage::Chat { text: "hello \u{202e} all".into() },
             ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
+            ClientMessage::Round(RoundRequest::Ready(true)),
+            ClientMessage::Round(RoundRequest::Side(200)),
+            ClientMessage::Round(RoundRequest::Call(Motion::Game("\u{202e}".into()))),
+            ClientMessage::Round(RoundRequest::Vote(Ballot::No)),
         ])
         .collect();
     let bodies = messages.iter().map(body);
@@ -185,6 +190,16 @@ fn server_messages() -> Vec<Vec<u8>> {
         ServerMessage::Chat { from: None, text: "\u{202e}".into() },
         ServerMessage::Refused { request: 77, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
+        ServerMessage::Round(RoundNotice::House(House {
+            games: vec!["puck".into(), "\u{202e}".into()],
+            next: Some("\u{7}".into()),
+            ..House::default()
+        })),
+        ServerMessage::Round(RoundNotice::Presence(vec![(PlayerId(7), Presence::default())])),
+        ServerMessage::Round(RoundNotice::Voted {
+            motion: Motion::Kick(PlayerId(u16::MAX)),
+            outcome: Outcome::Moot,
+        }),
         ServerMessage::Left { player: PlayerId(u16::MAX) },
         ServerMessage::Epoch { epoch: 255, unix_micros: i64::MIN },
         ServerMessage::Status(status),

@@ -9,6 +9,7 @@
 mod client;
 mod control;
 pub mod corpus;
+mod directory;
 mod files;
 pub mod mutate;
 mod packets;
@@ -25,27 +26,30 @@ use std::{fs, io};
 
 pub use client::client;
 pub use control::{client_message, server_message};
+pub use directory::directory;
 pub use files::{config, identity, known_hosts, motion};
 pub use packets::{bits, input};
 pub use query::query;
 pub use room::room;
 pub use snapshot::snapshot;
-pub use texts::{address, conditions, fingerprint};
+pub use texts::{address, conditions, fingerprint, invitation};
 
 /// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 15] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
     ("client_message", client_message),
     ("conditions", conditions),
     ("config", config),
+    ("directory", directory),
     ("fingerprint", fingerprint),
     ("identity", identity),
     ("input", input),
+    ("invitation", invitation),
     ("known_hosts", known_hosts),
     ("motion", motion),
     ("query", query),

@@ -7,6 +7,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::link::{Conditions, LinkConfig, Schedule};
 use phaselock::time::{LocalTime, Micros};
 use phaselock_quic::address::Address;
+use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
 
 use super::taken;
 
@@ -69,5 +70,13 @@ pub fn address(data: &[u8]) -> bool {
     // The dot of the root is not shown.
     let rooted = text.contains(".:") || text.trim_end().ends_with('.');
     assert!(rooted || shown.parse().as_ref() == Ok(&address), "{text:?} is {shown:?}");
+    true
+}
+
+/// A link to a server.
+pub fn invitation(data: &[u8]) -> bool {
+    let Some((text, invitation)) = parsed::<Invitation>(data) else { return false };
+    assert!(text.trim().len() <= LINK_BYTES_MAX);
+    assert_eq!(invitation.to_string().parse().as_ref(), Ok(&invitation));
     true
 }

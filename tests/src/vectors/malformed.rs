@@ -214,7 +214,7 @@ fn of_clients() -> Vec<String> {
     option[at] = 2;
     let cases = vec![
         ("nothing", Vec::new()),
-        ("a kind that is not known", vec![4]),
+        ("a kind that is not known", vec![5]),
         ("a kind of too many bytes", vec![0x81, 0x80, 0x80, 0x80, 0x80, 0]),
         ("a query that goes on", vec![1, 0]),
         ("a hello without its last three bytes", good[..good.len() - 3].to_vec()),
@@ -267,7 +267,7 @@ fn of_servers() -> Vec<String> {
     let good = welcomed(welcome());
     let cases = vec![
         ("nothing", Vec::new()),
-        ("a kind that is not known", vec![9, 1, 2]),
+        ("a kind that is not known", vec![10, 1, 2]),
         ("a goodbye without its options", vec![0, 4, 0]),
         ("a goodbye's code of 17 bits", vec![0, 0x80, 0x80, 4, 0, 0, 0]),
         ("a goodbye's text of 257 bytes", goodbye(text(TEXT_BYTES_MAX + 1), None)),
@@ -293,7 +293,7 @@ fn of_servers() -> Vec<String> {
         ("a player who left, and more", vec![4, 1, 0]),
         ("an epoch without its time", vec![5, 1]),
         ("a line of 257 bytes", [&[6, 0, 0x81, 2][..], &[b'x'; 257]].concat()),
-        ("a refusal that is not known", vec![7, 2, 4]),
+        ("a refusal that is not known", vec![7, 2, 9]),
         ("an event that is cut", vec![8, 2, 1]),
     ];
     messages(cases, |body| ServerMessage::parse(body).err())

@@ -10,6 +10,9 @@ use phaselock::wire::control::{
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::{fields_hash, game_hash, wire_hash};
 use phaselock::wire::rooms::RoomStatus;
+use phaselock::wire::round::{
+    Ballot, House, Motion, Outcome, Poll, Presence, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
+};
 
 use super::json::{file, hex, lines, list, object, value, wide};
 use super::specimens::Specimens;
@@ -85,6 +88,12 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Chat { text: "x".repeat(300) },
         ClientMessage::Game { number: 255, bytes: vec![0, 127, 128, 255] },
         ClientMessage::Game { number: 0, bytes: Vec::new() },
+        ClientMessage::Round(RoundRequest::Ready(true)),
+        ClientMessage::Round(RoundRequest::Side(1)),
+        ClientMessage::Round(RoundRequest::Call(Motion::Game("specimens".into()))),
+        ClientMessage::Round(RoundRequest::Call(Motion::Kick(PlayerId(300)))),
+        ClientMessage::Round(RoundRequest::Call(Motion::Shuffle)),
+        ClientMessage::Round(RoundRequest::Vote(Ballot::Veto)),
     ]
 }
 
@@ -143,6 +152,30 @@ fn of_servers() -> Vec<ServerMessage> {
         ServerMessage::Refused { request: 2, refusal: Refusal::TooMany },
         ServerMessage::Refused { request: u32::MAX, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
+        ServerMessage::Round(RoundNotice::House(House::default())),
+        ServerMessage::Round(RoundNotice::House(House {
+            games: vec!["specimens".into(), "bells".into()],
+            next: Some("bells".into()),
+            votes: VoteKinds(5),
+            ready: ReadyUp::Wait,
+            is_staff: true,
+        })),
+        ServerMessage::Round(RoundNotice::Presence(vec![
+            (PlayerId(0), Presence { ping_ms: 0, is_ready: true, is_away: false }),
+            (PlayerId(300), Presence { ping_ms: 65_535, is_ready: false, is_away: true }),
+        ])),
+        ServerMessage::Round(RoundNotice::Poll(Poll {
+            by: PlayerId(2),
+            motion: Motion::MoreTime,
+            yes: 1,
+            no: 128,
+            voters: 300,
+            left_ms: 30_000,
+        })),
+        ServerMessage::Round(RoundNotice::Voted {
+            motion: Motion::Kick(PlayerId(3)),
+            outcome: Outcome::Vetoed,
+        }),
     ]);
     messages
 }
@@ -168,6 +201,9 @@ pub fn client_values(message: &ClientMessage) -> String {
         ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),
         ClientMessage::Game { number, bytes } => {
             object(&[("kind", value("Game")), ("number", value(number)), ("bytes", hex(bytes))])
+        }
+        ClientMessage::Round(request) => {
+            object(&[("kind", value("Round")), ("request", value(request))])
         }
     }
 }
@@ -231,6 +267,9 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("refusal", value(*refusal as u32)),
         ]),
         ServerMessage::Game(bytes) => object(&[("kind", value("Game")), ("bytes", hex(bytes))]),
+        ServerMessage::Round(notice) => {
+            object(&[("kind", value("Round")), ("notice", value(notice))])
+        }
     }
 }
 

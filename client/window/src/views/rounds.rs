@@ -2,24 +2,83 @@
 
 use phaselock::game::Game;
 use phaselock::time::Tick;
+use phaselock_client::cues::{Cues, common};
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
-use phaselock_client::scoreboard;
+use egui_macroquad::egui::FontId;
+use phaselock::wire::round::ReadyUp;
+use phaselock_client::{actions, scoreboard};
 
 const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
+/// Width of what is said below the clock, in points.
+const WAIT_WIDTH: f32 = 420.0;
+
+/// Seconds at a play's end, and before a start, that are counted aloud.
+const LAST_SECS: u32 = 10;
+const COUNT_SECS: u32 = 3;
+
+/// Start of a play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With the phase.
+    AtOnce,
+    /// Some seconds later, by a signal of the game's own: see [`Announcer::count`].
+    BySignal,
+}
 
 /// Large announcements over the picture. Call [`advance`](Self::advance) once per frame.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
     said: Option<(String, f32)>,
+    /// Whole seconds until the start, and until the end, in the frame before.
+    seconds: [Option<u32>; 2],
 }
 
 impl Announcer {
-    /// Advances by `secs`; returns the phase that has just begun, if one has.
-    pub(crate) fn advance(&mut self, round: &Round, secs: f32) -> Option<Phase> {
+    /// Advances by a frame; returns the phase that has just begun, if one has.
+    pub(crate) fn advance<G: Game>(
+        &mut self,
+        scene: &Scene<'_, G>,
+        round: &Round,
+        start: Start,
+    ) -> Option<Phase> {
+        let begun = self.step(round, scene.secs);
+        let left = round.secs_left(scene.own_tick().tick, scene.rates);
+        match round.phase() {
+            Phase::WarmUp if start == Start::AtOnce => self.count(scene.cues, left),
+            Phase::Play => {
+                let before = self.seconds[1].replace(left.ceil() as u32);
+                if ticks(before, left, LAST_SECS) {
+                    scene.cues.tell(&common::HURRY);
+                }
+            }
+            Phase::WarmUp | Phase::Results => self.seconds[1] = None,
+        }
+        match begun {
+            Some(Phase::WarmUp) => scene.cues.tell(&common::WARM_UP),
+            Some(Phase::Play) if start == Start::AtOnce => scene.cues.tell(&common::GO),
+            _ => {}
+        }
+        begun
+    }
+
+    /// Counts the last three seconds before a start aloud.
+    pub(crate) fn count(&mut self, cues: &Cues, left: f32) {
+        let before = self.seconds[0].replace(left.ceil() as u32);
+        if ticks(before, left, COUNT_SECS) {
+            cues.tell(&common::COUNT);
+        }
+    }
+
+    /// Lets the player hear the end of a play.
+    pub(crate) fn end(cues: &Cues, won: bool) {
+        cues.tell(if won { &common::WON } else { &common::LOST });
+    }
+
+    fn step(&mut self, round: &Round, secs: f32) -> Option<Phase> {
         if let Some((_, age)) = &mut self.said {
             *age += secs;
         }
@@ -50,6 +109,12 @@ impl Announcer {
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
         text_over(frame.painter, at, Align2::CENTER_CENTER, words, size, color);
     }
+}
+
+/// True when another of the last seconds begins.
+fn ticks(before: Option<u32>, left: f32, last: u32) -> bool {
+    let now = left.ceil() as u32;
+    (1..=last).contains(&now) && before.is_some_and(|before| before == now + 1)
 }
 
 /// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
@@ -92,7 +157,90 @@ pub(crate) fn draw_clock<G: Game>(
         let x = rect.left() + rect.width() * share;
         scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
+    tell_below(scene, round, secs, rect.bottom() + 16.0);
     rect
+}
+
+/// Says what a warm-up waits for, and that the end of the play is near.
+fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, secs: u32, y: f32) {
+    let (words, color) = match round.phase() {
+        Phase::WarmUp => (awaited(scene, secs), palette::TEXT),
+        Phase::Play => match secs {
+            59..=60 => (tr("One minute left").to_owned(), palette::WARN),
+            29..=30 => (tr("30 seconds left").to_owned(), palette::WARN),
+            1..=10 => (fill("{secs} seconds left", &[("secs", &secs.to_string())]), palette::WARN),
+            _ => return,
+        },
+        Phase::Results => return,
+    };
+    let at = pos2(scene.screen.center().x, y);
+    let galley = scene.painter.layout(words, FontId::proportional(14.0), color, WAIT_WIDTH);
+    let size = galley.size() + vec2(20.0, 8.0);
+    let ground = Rect::from_min_size(at - vec2(size.x / 2.0, 8.0), size);
+    scene.painter.rect_filled(ground, 6.0, fade(palette::PANEL, 0.8));
+    scene.painter.galley(ground.min + vec2(10.0, 4.0), galley, color);
+}
+
+/// Words for what a warm-up waits for.
+fn awaited<G: Game>(scene: &Scene<'_, G>, secs: u32) -> String {
+    let people = || scene.roster.iter().filter(|(_, seat)| !seat.bot);
+    let is_ready =
+        |player: &PlayerId| scene.presence.get(player).is_some_and(|it| it.is_ready || it.is_away);
+    let missing: Vec<_> =
+        people().filter(|(player, _)| !is_ready(player)).map(|(_, seat)| &*seat.name).collect();
+    let is_own = !is_ready(&scene.player) && scene.roster.contains_key(&scene.player);
+    let secs = secs.to_string();
+    let begins = fill("The round begins in {secs} s.", &[("secs", &secs)]);
+    let told = match (scene.house.ready, &*missing) {
+        (ReadyUp::Off, _) => return begins,
+        (_, []) => return fill("All are ready: {secs} s.", &[("secs", &secs)]),
+        (ReadyUp::Wait, names) if names.len() * 2 >= people().count() => fill(
+            "The round waits for most to be ready; not yet: {names}.",
+            &[("names", &some(names))],
+        ),
+        (_, names) => {
+            let values = [("begins", &*begins), ("names", &*some(names))];
+            fill("{begins} Not ready yet: {names}.", &values)
+        }
+    };
+    match is_own {
+        true => {
+            let key = scene.controls.words(&actions::READY);
+            format!("{told} {}", fill("{key}: ready", &[("key", &key)]))
+        }
+        false => told,
+    }
+}
+
+/// Names with commas between, and a number in place of most.
+fn some(names: &[&str]) -> String {
+    let (first, rest) = names.split_at(names.len().min(3));
+    let first = first.join(", ");
+    match rest.len() {
+        0 => first,
+        count => {
+            fill("{names} and {count} more", &[("names", &first), ("count", &count.to_string())])
+        }
+    }
+}
+
+/// The winner in words, the same in every game: of those who won together, none for nobody.
+pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
+    match winners {
+        [] => tr("Nobody wins the round").to_owned(),
+        [player] if *player == scene.player => tr("You win the round").to_owned(),
+        [player] => fill("{name} wins the round", &[("name", scene.name_of(*player))]),
+        _ => tr("A draw").to_owned(),
+    }
+}
+
+/// The same by a table's first row.
+pub(crate) fn winner_of(board: &Board) -> String {
+    match board.rows.first() {
+        Some(row) if row.own => tr("You win the round").to_owned(),
+        Some(row) => fill("{name} wins the round", &[("name", &row.name)]),
+        None => tr("Nobody wins the round").to_owned(),
+    }
 }
 
 /// Paints the results at a round's end: the verdict, the table, and the time until the next round;
@@ -110,27 +258,29 @@ pub(crate) fn draw_table<G: Game>(
         }
         return;
     }
-    scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
+    // What the game shows at the edges is no more than a backdrop now.
+    scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
     let table = scoreboard::draw(scene, board);
     let at = table.center_top() - vec2(0.0, 18.0);
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
-    let words = format!("The next round in {:.0} s", round.secs_left(now, scene.rates).ceil());
+    let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
+    let words = match &scene.house.next {
+        Some(game) => fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)]),
+        None => fill("The next round in {secs} s", &[("secs", &secs)]),
+    };
     let at = table.center_bottom() + vec2(0.0, 14.0);
     text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
 /// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless
 /// something covers that place.
-pub(crate) fn draw_hint<'k, G: Game>(
-    scene: &Scene<'_, G>,
-    keys: impl Iterator<Item = &'k (&'k str, &'k str)>,
-    above: f32,
-) {
+pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
     if left == 0.0 || scene.crowded {
         return;
     }
-    let words: Vec<_> = keys.map(|(keys, what)| format!("{keys}: {what}")).collect();
+    let hints = scene.controls.hints().into_iter().take(lines);
+    let words: Vec<_> = hints.map(|(keys, what)| format!("{keys}: {what}")).collect();
     let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
@@ -144,12 +294,23 @@ mod tests {
     fn phase_is_announced_once_and_not_to_newcomers() {
         let mut announcer = Announcer::default();
         let round = |part| Round { part, until: Tick(60), played: 0 };
-        assert_eq!(announcer.advance(&round(1), 0.1), None);
+        assert_eq!(announcer.step(&round(1), 0.1), None);
         assert!(announcer.said.is_none());
-        assert_eq!(announcer.advance(&round(2), 0.1), Some(Phase::Results));
-        assert_eq!(announcer.advance(&round(0), 0.1), Some(Phase::WarmUp));
+        assert_eq!(announcer.step(&round(2), 0.1), Some(Phase::Results));
+        assert_eq!(announcer.step(&round(0), 0.1), Some(Phase::WarmUp));
         assert!(announcer.said.is_some());
-        assert_eq!(announcer.advance(&round(0), 2.0), None);
+        assert_eq!(announcer.step(&round(0), 2.0), None);
         assert!(announcer.said.is_none());
+    }
+
+    #[test]
+    fn last_seconds_are_counted_once_each_and_not_to_newcomers() {
+        let (mut announcer, cues) = (Announcer::default(), Cues::default());
+        for frame in 0..600_i16 {
+            announcer.count(&cues, 5.0 - f32::from(frame) / 60.0);
+        }
+        assert_eq!(cues.take().len(), 3);
+        Announcer::default().count(&cues, 2.5);
+        assert_eq!(cues.take().len(), 0);
     }
 }

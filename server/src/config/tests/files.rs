@@ -140,3 +140,13 @@ fn a_list_of_keys_says_which_line_has_none() {
         assert!(error.ends_with("64 hexadecimal digits a line, and line 2 has none"), "{error}");
     }
 }
+
+#[test]
+fn the_file_takes_numbers_as_numbers() {
+    let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
+    let config = serve(&["--config", file.path()], &[]);
+    assert_eq!(
+        (config.listen[0].to_string().as_str(), config.seed, config.bots),
+        ("[::]:9000", Some(16), 4)
+    );
+}

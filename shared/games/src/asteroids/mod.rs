@@ -90,6 +90,8 @@ impl Game for Asteroids {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
         measures: &[("points", Best::Most)],
         // What is beyond the screen is shown at the present like the rest, so that it comes into
         // reach without a jump. The rules run rocks and bullets exactly: see the test

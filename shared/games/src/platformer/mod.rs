@@ -133,6 +133,8 @@ impl Game for Platformer {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
         measures: &[("time", Best::Least), ("points", Best::Most)],
         // Within a tenth of the nearest method of the past, and the only one that sinks no feet
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).

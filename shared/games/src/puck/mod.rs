@@ -9,6 +9,7 @@ mod entities;
 pub mod motion;
 pub mod rink;
 pub mod seats;
+mod sides;
 
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,8 @@ use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
-    Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Sides,
+    Slot, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -287,6 +288,9 @@ impl Game for ShufflePuck {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
+        sides: Sides { count: 2, of: seats::place_of, put: Self::put },
         measures: &[("goals", Best::Most)],
         // The present, by the game's own rules: others' strikes and the puck are shown at the same
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
@@ -312,6 +316,7 @@ impl Game for ShufflePuck {
         if !seats::open(self.rates, world, seat.rink) {
             return;
         }
+        let seat = self.before_bots(world, player, seat);
         let mut mallet = Mallet::default();
         seats::put(&mut mallet, seat);
         if let Some(puck) = Self::puck_of(&world.entities, seat.rink) {

@@ -5,8 +5,9 @@ use glam::Vec2;
 use super::entities::{Board, Mallet, Piece, Puck};
 use super::motion::position;
 use super::rink::MALLET;
-use crate::records::remove_where;
-use phaselock::game::{Entities, Game, World};
+use crate::records::{owned, remove_where};
+use phaselock::game::{Entities, Game, Place, World};
+use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::Rates;
 
 /// Seats a side.
@@ -88,6 +89,42 @@ pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     let side = usize::from(right < left);
     let number = (0..SIDE_SEATS).find(|n| numbers[usize::from(rink)][side] & (1 << n) == 0)?;
     Some(Seat { rink, right: side == 1, number })
+}
+
+/// Place of a player among the sides; the right one is 1.
+pub fn place_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Place> {
+    let (_, mallet) = owned::<Mallet, _>(entities, player)?;
+    Some(Place { group: mallet.rink.into(), side: mallet.right.into() })
+}
+
+/// A free seat on a side of a rink.
+pub fn free_on(entities: &Entities<Piece>, rink: u8, right: bool) -> Option<Seat> {
+    let mallets = entities.records::<Mallet>().map(|slot| Seat::of(&slot.entity));
+    let here: Vec<_> = mallets.filter(|it| (it.rink, it.right) == (rink, right)).collect();
+    let number = (0..SIDE_SEATS).find(|number| here.iter().all(|it| it.number != *number))?;
+    Some(Seat { rink, right, number })
+}
+
+/// Seat of a bot that gives way to a newcomer for whom `free` is the free seat: on the rink with
+/// most people that has a bot, on the side with fewer people. Of seats the first part says that a
+/// bot has it. None if the free one is as good.
+pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityId, Seat)> {
+    let people = |rink, right: Option<bool>| {
+        let here = taken.iter().filter(|(_, _, seat)| seat.rink == rink);
+        here.filter(|(bot, _, it)| !bot && right.is_none_or(|right| right == it.right)).count()
+    };
+    let bots = taken.iter().filter(|(is_bot, ..)| *is_bot);
+    let lonely = !taken.iter().any(|(_, _, seat)| seat.rink == free.rink);
+    let better = bots.filter(|(_, _, seat)| match seat.rink == free.rink {
+        // The other side of the same rink, if people are fewer there.
+        true => people(seat.rink, Some(seat.right)) < people(free.rink, Some(free.right)),
+        false => lonely || people(seat.rink, None) > people(free.rink, None),
+    });
+    let best = better.max_by_key(|(_, id, seat)| {
+        let beside = people(seat.rink, Some(seat.right));
+        (people(seat.rink, None), std::cmp::Reverse(beside), std::cmp::Reverse(id.index))
+    })?;
+    Some((best.1, best.2))
 }
 
 /// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at

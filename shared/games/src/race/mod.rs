@@ -239,6 +239,8 @@ impl Game for Race {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
         measures: &[("time", Best::Least), ("lap", Best::Least)],
         // Two cars side by side must be shown where they are now, or they touch where nobody is:
         // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre

@@ -201,6 +201,8 @@ impl Game for Skirmish {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
+        clock: rounds::clock,
+        set_ticks_left: rounds::set_ticks_left,
         measures: &[("frags", Best::Most)],
         // Shells move as extrapolated, so they are shown at the present (`tests/it/skirmish.rs` has
         // the figures). Targets are shown in the past and rewound to; of such methods the bench of

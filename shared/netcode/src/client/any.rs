@@ -21,6 +21,8 @@ pub trait AnyClient: Any + Debug + Send {
     fn kinds(&self) -> &'static [Kind];
     /// Clocks, roster and counters.
     fn common(&self) -> &Common;
+    /// The same, to change.
+    fn common_mut(&mut self) -> &mut Common;
     /// A datagram arrived at `arrival`. An error means that it changed nothing but counters.
     fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime)
     -> Result<Received, StoreError>;

@@ -10,6 +10,10 @@ use crate::ids::PlayerId;
 use crate::limits::SEATS_MAX;
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
+use crate::wire::round::{House, Poll, Presence, RoundNotice};
+
+/// Longest vote that is believed: an hour.
+const POLL_MS_MAX: u32 = 3_600_000;
 
 /// A client's clock and counters, its own seat and everybody else's.
 #[derive(Debug)]
@@ -25,6 +29,10 @@ pub struct Common {
     pub(super) welcome_offset: Offset,
     pub(super) unix_micros: i64,
     pub(super) roster: BTreeMap<PlayerId, Seat>,
+    pub(super) presence: BTreeMap<PlayerId, Presence>,
+    pub(super) house: House,
+    /// The vote that runs, and its end.
+    pub(super) poll: Option<(Poll, LocalTime)>,
     pub(super) pll: Pll,
     pub(super) lead: Lead,
     pub(super) delay: Delay,
@@ -53,6 +61,9 @@ impl Common {
             welcome_offset: welcome.offset,
             unix_micros: welcome.unix_micros,
             roster: BTreeMap::new(),
+            presence: BTreeMap::new(),
+            house: House::default(),
+            poll: None,
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, welcome.rates.step()),
             delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
@@ -109,6 +120,7 @@ impl Common {
             }
             ServerMessage::Left { player } => {
                 self.roster.remove(player);
+                self.presence.remove(player);
             }
             ServerMessage::Epoch { epoch, unix_micros } => {
                 // A later tick 0 is an earlier time now.
@@ -121,6 +133,38 @@ impl Common {
             _ => {}
         }
         false
+    }
+
+    /// Takes note of the house's rules, of people and of votes.
+    pub(super) fn handle_round(&mut self, notice: RoundNotice, now: LocalTime) {
+        match notice {
+            RoundNotice::House(house) => self.house = house,
+            RoundNotice::Presence(players) => {
+                // Nobody is told of who has no seat.
+                let known = players.into_iter().filter(|(it, _)| self.roster.contains_key(it));
+                self.presence.extend(known);
+            }
+            RoundNotice::Poll(poll) => {
+                let ends = now + Micros::from_ms(i64::from(poll.left_ms.min(POLL_MS_MAX)));
+                self.poll = Some((poll, ends));
+            }
+            RoundNotice::Voted { .. } => self.poll = None,
+        }
+    }
+
+    /// Pings and readiness of people, as far as they are known.
+    pub fn presence(&self) -> &BTreeMap<PlayerId, Presence> {
+        &self.presence
+    }
+
+    /// Rules of the house.
+    pub fn house(&self) -> &House {
+        &self.house
+    }
+
+    /// The vote that runs, and its end.
+    pub fn poll(&self) -> Option<&(Poll, LocalTime)> {
+        self.poll.as_ref()
     }
 
     /// The world's rates.

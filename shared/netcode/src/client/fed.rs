@@ -7,6 +7,7 @@ use crate::identity::Credentials;
 use crate::motion::choice::Choice;
 use crate::time::LocalTime;
 use crate::wire::disconnect::Disconnect;
+use crate::wire::round::RoundRequest;
 
 /// Input of a [`Session`](super::Session), with the client's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub enum Fed {
     Chat(String),
     /// [`Session::request`](super::Session::request) with the request's bytes.
     Request(Vec<u8>),
+    /// [`Session::ask_round`](super::Session::ask_round).
+    Round(RoundRequest),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
 }

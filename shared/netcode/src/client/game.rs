@@ -330,6 +330,10 @@ impl<G: Game> AnyClient for Client<G> {
         &self.common
     }
 
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
     fn handle_datagram(
         &mut self,
         bytes: &[u8],

@@ -8,6 +8,7 @@ use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::Refusal;
 use crate::wire::disconnect::Disconnect;
 use crate::wire::rooms::RoomCode;
+use crate::wire::round::{Motion, Outcome};
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -108,6 +109,20 @@ pub enum Notice {
         request: u32,
         /// Cause.
         refusal: Refusal,
+    },
+    /// A vote is called: [`Common::poll`](super::common::Common::poll) has its state.
+    Called {
+        /// Name of the player who called it.
+        by: String,
+        /// Its motion.
+        motion: Motion,
+    },
+    /// A vote is over.
+    Voted {
+        /// Its motion.
+        motion: Motion,
+        /// Its end.
+        outcome: Outcome,
     },
     /// An event of the game: [`read_message`](crate::game::read_message) reads it.
     Event(Vec<u8>),

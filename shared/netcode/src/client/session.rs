@@ -209,6 +209,7 @@ impl Session {
         match (ServerMessage::parse(body), hello_sent) {
             (Ok(ServerMessage::Disconnect(reason)), _) => self.close(arrival, reason),
             (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
+            (Ok(ServerMessage::Round(notice)), None) => self.handle_round(notice, arrival),
             (Ok(message), None) => self.handle_message(message),
             // A later version may have more to say.
             (Err(WireError::Message(_)), _) => {}

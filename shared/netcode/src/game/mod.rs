@@ -13,6 +13,7 @@
 mod inputs;
 mod outbox;
 mod request;
+mod rounds;
 mod rules;
 mod terms;
 
@@ -20,8 +21,9 @@ pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
+pub use rounds::{Place, RoundClock, RoundPart};
 pub use rules::{
-    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, Profile, World,
-    new_bot,
+    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, PlaceOf, Profile,
+    PutOn, Sides, World, new_bot,
 };
 pub use terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};

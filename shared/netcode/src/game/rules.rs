@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
+use super::rounds::{Place, RoundClock};
 use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
@@ -188,6 +189,28 @@ pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(),
 /// Makes the rules by the bytes of a configuration: see [`Kit::configure`].
 pub type Configure<G> = fn(Rates, u64, &[u8]) -> Result<G, MessageError>;
 
+/// Tells where a player is: see [`Sides::of`].
+pub type PlaceOf<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<Place>;
+
+/// Puts a player onto a side: see [`Sides::put`].
+pub type PutOn<G> = fn(&G, &mut World<G>, PlayerId, u8, Option<PlayerId>) -> bool;
+
+/// Sides of a game, among which its players choose.
+pub struct Sides<G: Game> {
+    /// Number of sides in a group; 0, the default, for a game without.
+    pub count: u8,
+    /// Place of a player; none for whoever is on no side.
+    pub of: PlaceOf<G>,
+    /// Moves a player to a side of its group. A player in exchange, if one is named, takes the seat
+    /// that becomes free. Returns false if there is no seat, and then nothing has changed.
+    pub put: PutOn<G>,
+}
+
+impl<G: Game> Sides<G> {
+    /// Everybody for themselves.
+    pub const NONE: Self = Self { count: 0, of: |_, _| None, put: |_, _, _, _, _| false };
+}
+
 /// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
 ///
 /// Its parts are constants, so that calls through them cost what direct calls do.
@@ -197,6 +220,13 @@ pub struct Kit<G: Game> {
     /// Rounds played to their ends; a host's rotation goes on by it. Always 0, the default, goes on
     /// for ever.
     pub rounds_played: fn(&World<G>) -> u32,
+    /// The round's clock. None, the default, for a game whose rounds have no parts: then nobody can
+    /// be ready, and there is no time to extend.
+    pub clock: fn(&World<G>) -> Option<RoundClock>,
+    /// Has the present part of the round end in so many ticks. By default nothing happens.
+    pub set_ticks_left: fn(&mut World<G>, u64),
+    /// Sides that players choose among. None by default.
+    pub sides: Sides<G>,
     /// Presentation of a kind, an index into [`Entity::KINDS`], to others than the owner. Linear by
     /// default.
     pub presentation: fn(kind: u8) -> Choice,
@@ -222,6 +252,9 @@ impl<G: Game> Kit<G> {
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
+        clock: |_| None,
+        set_ticks_left: |_, _| {},
+        sides: Sides::NONE,
         presentation: |_| Choice::Linear,
         sending: |_| SendRule::Every,
         coding: Coding::GENERAL,

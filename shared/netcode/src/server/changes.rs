@@ -27,7 +27,8 @@ impl<G: Game> Room<G> {
         for seated in self.members.values_mut() {
             seated.member.set_bytes_per_second(config.client_bytes_per_second);
         }
-        self.set_bots(config.bots.min(BOTS_MAX));
+        self.keep_bots();
+        self.tell_house();
         self.host.tell(Event::Configured);
     }
 
@@ -46,6 +47,26 @@ impl<G: Game> Room<G> {
             if was != is {
                 self.send_by(kind, is.unwrap_or_else(declared));
             }
+        }
+    }
+
+    /// Has as many bots play as the settings say.
+    pub(super) fn keep_bots(&mut self) {
+        let config = &self.host.config;
+        let people = if config.fill { self.members.len() } else { 0 };
+        let count = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
+        self.set_bots(count as u16);
+    }
+
+    /// Has bots make way for one more player.
+    pub(super) fn make_way(&mut self) {
+        let config = &self.host.config;
+        let people = self.members.len() + 1;
+        let most = usize::from(G::SEATS_MAX).saturating_sub(people);
+        let wanted = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
+        let most = if config.fill { wanted.min(most) } else { most };
+        if self.bots.len() > most {
+            self.set_bots(most as u16);
         }
     }
 

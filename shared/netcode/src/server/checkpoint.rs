@@ -229,7 +229,6 @@ impl Kept {
         // Some were given since, of which nobody knows any more.
         host.next_token = self.next_token.wrapping_add(TOKENS_BETWEEN);
         host.next_player = self.next_player;
-        let bots = host.config.bots.min(BOTS_MAX);
         // With nobody in it, and no bots, who have their places in the world already.
         let rotation = Rotation { host, tick, members: Vec::new(), bots: Vec::new() };
         let mut room = Room::<G>::open(rotation, &self.setup);
@@ -246,7 +245,7 @@ impl Kept {
         }
         room.dismiss_seatless();
         // More or fewer may be asked for since.
-        room.set_bots(bots);
+        room.keep_bots();
         room.world.snap();
         Ok(room)
     }

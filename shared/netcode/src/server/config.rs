@@ -7,6 +7,7 @@ use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use crate::motion::send_rule::SendRule;
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
+use crate::wire::round::{ReadyUp, VoteKinds};
 
 /// Settings of a room.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct RoomConfig {
     pub map_seed: u64,
     /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
     pub bots: u16,
+    /// Bots leave when people come, so that bots and people together are as many as `bots`.
+    pub fill: bool,
     /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
     pub players_max: u16,
     /// Most bytes of snapshots a second for one client.
@@ -45,6 +48,12 @@ pub struct RoomConfig {
     pub unix_micros: i64,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
+    /// Games of the rotation in their order, as far as the driver knows: people may vote for them.
+    pub games: Vec<String>,
+    /// Votes that people may call.
+    pub votes: VoteKinds,
+    /// Effect of people who say that they are ready.
+    pub ready: ReadyUp,
     /// Number of the room in its process, below 4096: resume tokens carry it.
     pub number: u16,
     /// Lines of chat that begin with a slash go to the host alone.
@@ -62,6 +71,7 @@ impl Default for RoomConfig {
             seed: 0,
             map_seed: 0,
             bots: 0,
+            fill: false,
             players_max: 16,
             client_bytes_per_second: CLIENT_BYTES_DEFAULT,
             send: Vec::new(),
@@ -72,6 +82,9 @@ impl Default for RoomConfig {
             start: LocalTime(0),
             unix_micros: 0,
             rounds: None,
+            games: Vec::new(),
+            votes: VoteKinds::ALL,
+            ready: ReadyUp::Early,
             number: 0,
             takes_commands: false,
             workers: Arc::new(Alone),
@@ -86,6 +99,8 @@ pub struct RoomChanges {
     pub name: String,
     /// Number of bots. More of them come as far as the game has seats.
     pub bots: u16,
+    /// Bots leave when people come.
+    pub fill: bool,
     /// Seats for people. With fewer of them nobody is put out, but seats that are freed stay free.
     pub players_max: u16,
     /// Most bytes of snapshots a second for one client.
@@ -102,6 +117,12 @@ pub struct RoomChanges {
     pub rounds: Option<u32>,
     /// Time without a change of the keys after which a player is put out; none for never.
     pub idle: Option<Micros>,
+    /// Games of the rotation.
+    pub games: Vec<String>,
+    /// Votes that people may call.
+    pub votes: VoteKinds,
+    /// Effect of people who say that they are ready.
+    pub ready: ReadyUp,
 }
 
 impl RoomChanges {
@@ -110,6 +131,7 @@ impl RoomChanges {
         Self {
             name: config.name.clone(),
             bots: config.bots,
+            fill: config.fill,
             players_max: config.players_max,
             client_bytes_per_second: config.client_bytes_per_second,
             send: config.send.clone(),
@@ -118,6 +140,9 @@ impl RoomChanges {
             resume: config.resume,
             rounds: config.rounds,
             idle: config.idle,
+            games: config.games.clone(),
+            votes: config.votes,
+            ready: config.ready,
         }
     }
 
@@ -128,5 +153,7 @@ impl RoomChanges {
         (config.client_bytes_per_second, config.send) = (client_bytes_per_second, send);
         (config.rewind, config.favour) = (self.rewind, self.favour);
         (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
+        (config.fill, config.games) = (self.fill, self.games);
+        (config.votes, config.ready) = (self.votes, self.ready);
     }
 }

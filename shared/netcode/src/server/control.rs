@@ -150,6 +150,11 @@ pub enum Event {
         /// The rule in force.
         rule: SendRule,
     },
+    /// People voted for another game, which the driver begins.
+    Chosen {
+        /// Its name.
+        game: String,
+    },
     /// The room has taken over other settings.
     Configured,
     /// A round of the game is over.

@@ -121,6 +121,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.drop_silent(now);
             self.drop_idle(now);
             self.count_down(now);
+            self.watch_people(now);
             // Until everybody has got the last one, a new one would only take the time for it.
             // Datagrams are stamped by the newest, so none of another may be left either.
             let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });

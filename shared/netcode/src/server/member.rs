@@ -64,6 +64,10 @@ pub(super) struct Member {
     /// Allowance of chat lines and of the game's requests.
     pub(super) chat: Bucket,
     pub(super) requests: Bucket,
+    /// Allowance of requests about the round.
+    pub(super) round: Bucket,
+    /// Ready for the round.
+    pub(super) is_ready: bool,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// The client gets snapshots in plain coding.
@@ -129,6 +133,8 @@ impl Member {
             heard: false,
             chat: Bucket::default(),
             requests: Bucket::default(),
+            round: Bucket::default(),
+            is_ready: false,
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
             games: hello.games,
@@ -181,6 +187,11 @@ impl Member {
         }
     }
 
+    /// Round trip, as far as it is known.
+    pub(super) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
+        self.offset.estimate(server_time).map(|it| it.round_trip)
+    }
+
     /// Notes the time that an input packet took, on two clocks (RFC 3550, A.8).
     fn note_transit(&mut self, transit: Micros) {
         if let Some(before) = self.transit.replace(transit) {
@@ -197,7 +208,7 @@ impl Member {
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
-        (self.chat, self.requests) = (before.chat, before.requests);
+        (self.chat, self.requests, self.round) = (before.chat, before.requests, before.round);
         (self.allowance, self.stats) = (before.allowance, before.stats);
     }
 }

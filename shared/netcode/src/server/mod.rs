@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod any;
+mod assembly;
 mod broadcast;
 mod bucket;
 mod changes;
@@ -15,12 +16,14 @@ mod member;
 mod naming;
 mod output;
 mod people;
+mod presence;
 mod reception;
 mod requests;
 mod room;
 mod rotation;
 mod seating;
 mod view;
+mod votes;
 mod workers;
 
 pub use any::AnyRoom;

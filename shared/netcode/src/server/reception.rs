@@ -82,6 +82,12 @@ impl<G: Game> Room<G> {
         if let Some((goodbye, _)) = self.host.farewells.remove(&key) {
             return self.host.put_out(client, goodbye);
         }
+        let is_out = self.host.votes.is_out(now, key).filter(|_| !pass.is_staff);
+        if let Some(left) = is_out {
+            let minutes = left.0 / 60_000_000 + 1;
+            let text = format!("the players voted you out; come back in {minutes} minutes");
+            return self.host.put_out(client, Disconnect::new(Code::Kicked, text));
+        }
         let wanted = match checked(&hello.name) {
             Ok(wanted) => wanted,
             Err(bad) => {
@@ -94,6 +100,7 @@ impl<G: Game> Room<G> {
             let text = format!("all seats are taken ({seats} of {seats}); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
+        self.make_way();
         let people =
             self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
         let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
@@ -113,6 +120,7 @@ impl<G: Game> Room<G> {
         }
         let seat = Seat { name: name.clone(), bot: false };
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
+        self.brief(now, client);
         self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
         self.world.snap();
     }
@@ -129,8 +137,8 @@ impl<G: Game> Room<G> {
     }
 
     fn seats_up_to(&self, most: u16) -> u16 {
-        let room = G::SEATS_MAX.saturating_sub(self.bots.len() as u16);
-        most.min(PLAYERS_MAX).min(room)
+        // Bots make way.
+        most.min(PLAYERS_MAX).min(G::SEATS_MAX)
     }
 
     /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
@@ -198,6 +206,7 @@ impl<G: Game> Room<G> {
         for message in self.roster() {
             self.host.send(client, message);
         }
+        self.brief(now, client);
         self.host.tell(Event::Resumed { player });
     }
 
@@ -248,7 +257,9 @@ impl<G: Game> Room<G> {
         self.game.leave(&mut self.world, player);
         self.world.set_profile(player, None);
         self.broadcast(&ServerMessage::Left { player });
+        self.assembly.forget(player);
         self.host.tell(Event::Left { player, reason: reason.to_owned() });
+        self.keep_bots();
     }
 
     /// Tells whether a build with these games can play this one, or the goodbye if it cannot.

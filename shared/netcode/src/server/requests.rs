@@ -45,6 +45,9 @@ impl<G: Game> Room<G> {
             Ok(ClientMessage::Game { number, bytes }) => {
                 self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
+            Ok(ClientMessage::Round(request)) => {
+                self.handle_round(now, client, request).map_err(|refusal| (4, refusal))
+            }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";
                 return self.close(client, Disconnect::new(Code::Protocol, text));

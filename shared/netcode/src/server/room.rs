@@ -36,6 +36,7 @@ use super::interest::Interest;
 use super::member::Seated;
 use super::output::ClientId;
 use super::people::MemberStats;
+use super::presence::Assembly;
 use super::rotation::{Host, Rotation};
 
 #[derive(Debug)]
@@ -72,6 +73,8 @@ pub struct Room<G: Game> {
     pub(super) has_packed: bool,
     /// Memory for those of whom the snapshot is packed.
     pub(super) begun: Vec<(ClientId, Begun)>,
+    /// Knowledge of the people in it.
+    pub(super) assembly: Assembly,
     /// Inputs of this tick.
     pub(super) inputs: Inputs<G::Input>,
 }
@@ -132,6 +135,7 @@ impl<G: Game> Room<G> {
             next_snapshot: config.rates.next_snapshot(tick),
             has_packed: false,
             begun: Vec::new(),
+            assembly: Assembly::default(),
             inputs: Inputs::default(),
             host,
         };
@@ -141,11 +145,15 @@ impl<G: Game> Room<G> {
                 room.send_by(kind, rule);
             }
         }
-        for (player, name) in bots {
+        // People come first; bots have what is left.
+        let left = usize::from(G::SEATS_MAX).saturating_sub(members.len());
+        let (bots, too_many) = bots.split_at(bots.len().min(left));
+        for (player, name) in bots.iter().cloned() {
             room.sit_down(player, name);
             room.game.join(&mut room.world, player);
         }
         let mut lost = Vec::new();
+        members.iter_mut().for_each(|(_, member)| member.is_ready = false);
         // Who is away gives way to who is there, and the host's people have seats of their own.
         members.sort_by_key(|(_, member)| (member.away_until.is_some(), member.is_staff));
         for (client, member) in members {
@@ -170,10 +178,15 @@ impl<G: Game> Room<G> {
                 }
             }
         }
+        for (player, _) in too_many {
+            room.broadcast(&ServerMessage::Left { player: *player });
+        }
         for (player, reason) in lost {
             room.broadcast(&ServerMessage::Left { player });
             room.host.tell(Event::Left { player, reason });
         }
+        room.drop_vote();
+        room.tell_house();
         room.world.snap();
         room
     }

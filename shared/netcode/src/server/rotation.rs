@@ -14,6 +14,7 @@ use super::config::RoomConfig;
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
+use super::votes::Votes;
 
 /// A server that takes nobody in any more.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub(super) struct Host {
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
     /// Allowance of chat lines of everybody.
     pub(super) chat: Bucket,
+    /// Votes, and those who were voted out.
+    pub(super) votes: Votes,
 }
 
 impl Host {
@@ -108,6 +111,7 @@ impl Rotation {
                 draining: None,
                 farewells: BTreeMap::new(),
                 chat: Bucket::default(),
+                votes: Votes::default(),
                 config,
             },
             tick: Tick(0),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::disconnect::Disconnect;
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
+use super::round::{RoundNotice, RoundRequest};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
@@ -40,6 +41,8 @@ pub enum ClientMessage {
         /// The request, in the game's own format.
         bytes: Vec<u8>,
     },
+    /// A request about the round: readiness, sides, votes.
+    Round(RoundRequest),
 }
 
 /// A client's request to play.
@@ -136,6 +139,8 @@ pub enum ServerMessage {
     },
     /// An event of the game, in the game's own format.
     Game(Vec<u8>),
+    /// News about the round and the people in it.
+    Round(RoundNotice),
 }
 
 /// Cause for which a request was not done.
@@ -149,6 +154,16 @@ pub enum Refusal {
     Length,
     /// The game does not understand it.
     Game,
+    /// The host has that switched off, or the game has no such thing.
+    Off,
+    /// The player has to wait: newcomers, and those whose last vote failed.
+    Soon,
+    /// A vote runs already.
+    Busy,
+    /// The sides would be uneven.
+    Uneven,
+    /// Nobody is there whom it could be about, or the host's people protect that player.
+    Protected,
 }
 
 /// Status of a server.
@@ -227,7 +242,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [3, 8];
+const LAST_KINDS: [u32; 2] = [4, 9];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -275,7 +290,10 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        if let Self::Round(request) = &mut message {
+            request.check()?;
+        }
         if let Self::Hello(hello) = &message {
             check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
             check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
@@ -297,6 +315,7 @@ impl ClientMessage {
             Self::Query => 1,
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
+            Self::Round(_) => 4,
         }
     }
 
@@ -350,6 +369,7 @@ impl ServerMessage {
                     clean_text(&mut room.game, NAME_BYTES_MAX, "game's name")?;
                 }
             }
+            Self::Round(notice) => notice.check()?,
             Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
         }
         Ok(message)
@@ -357,139 +377,4 @@ impl ServerMessage {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::identity::{Proof, PublicKey};
-    use crate::wire::disconnect::Code;
-    use crate::wire::documented;
-    use proptest::prelude::*;
-
-    fn hello() -> Hello {
-        Hello {
-            wire: 0x0102_0304_0506_0708,
-            version: "0.1.0".into(),
-            name: "Ada".into(),
-            games: vec![("chess".into(), 5)],
-            sent: LocalTime(-1),
-            credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
-            resume: Some(ResumeToken(300)),
-            wishes: WISH_PLAIN,
-            room: None,
-            password: None,
-        }
-    }
-
-    #[test]
-    fn frames_are_as_documented() {
-        let framed = frame(&ClientMessage::Hello(hello())).unwrap();
-        #[rustfmt::skip]
-        assert_eq!(framed[..31], [
-            131, 0, // length
-            0, // Hello
-            0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
-            5, b'0', b'.', b'1', b'.', b'0',
-            3, b'A', b'd', b'a',
-            1, 5, b'c', b'h', b'e', b's', b's', 5,
-            1, // -1, zigzag
-        ]);
-        assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-        assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0]);
-        let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
-        assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
-        assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
-    }
-
-    #[test]
-    fn kinds_are_those_of_the_document() {
-        let chat = ClientMessage::Chat { text: "hi".into() };
-        for message in [
-            ClientMessage::Hello(hello()),
-            ClientMessage::Query,
-            chat,
-            ClientMessage::Game { number: 7, bytes: vec![1] },
-        ] {
-            let body = frame(&message).unwrap()[2..].to_vec();
-            assert_eq!(kind(&body), Ok(message.kind()));
-            assert_eq!(ClientMessage::parse(&body), Ok(message));
-        }
-        assert_eq!(ClientMessage::parse(&[4]), Err(WireError::Message(4)));
-        assert_eq!(ServerMessage::parse(&[9, 1, 2]), Err(WireError::Message(9)));
-        assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
-    }
-
-    #[test]
-    fn disconnect_and_status_may_go_on_in_later_versions() {
-        let full = ServerMessage::Disconnect(Disconnect::new(Code::Other(999), "full"));
-        let left = ServerMessage::Left { player: PlayerId(1) };
-        for (message, is_open) in [(full, true), (left, false)] {
-            let body = [&frame(&message).unwrap()[2..], &[1, 2, 3]].concat();
-            let expected = if is_open { Ok(message) } else { Err(WireError::Trailing) };
-            assert_eq!(ServerMessage::parse(&body), expected);
-        }
-    }
-
-    #[test]
-    fn a_longer_hello_from_the_future_is_read() {
-        let mut body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-        body.extend([9; 50]);
-        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(hello())));
-        assert_eq!(
-            ClientMessage::parse_hello_head(&body),
-            Ok((0x0102_0304_0506_0708, "0.1.0".into()))
-        );
-    }
-
-    #[test]
-    fn a_hello_of_the_past_names_no_room_and_no_password() {
-        let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-        for missing in [1, 2] {
-            let old = &body[..body.len() - missing];
-            assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
-        }
-        let oldest = body.len() - 2;
-        let there = Hello { room: "friday".parse().ok(), ..hello() };
-        let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
-        assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
-        for cut in oldest + 1..body.len() - 1 {
-            assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
-        }
-    }
-
-    #[test]
-    fn a_hello_that_is_oddly_spelled_has_a_head_too() {
-        // The variant as a varint of two bytes; found by fuzzing.
-        let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
-        let odd = [&[0x80, 0], &body[1..]].concat();
-        assert_eq!(ClientMessage::parse(&odd), Ok(ClientMessage::Hello(hello())));
-        assert_eq!(ClientMessage::parse_hello_head(&odd), ClientMessage::parse_hello_head(body));
-    }
-
-    #[test]
-    fn too_long_is_refused() {
-        let name = "x".repeat(TEXT_BYTES_MAX + 1);
-        let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
-        assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
-        let text = "x".repeat(CONTROL_BYTES_MAX);
-        assert!(frame(&ServerMessage::Chat { from: None, text }).is_err());
-        let text = "x".repeat(TEXT_BYTES_MAX + 1);
-        let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
-        let body = frame(&ServerMessage::Disconnect(long)).unwrap();
-        assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
-        assert!(body_len([255, 255]).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = ClientMessage::parse(&body);
-            let _ = ClientMessage::parse_hello_head(&body);
-            let _ = ServerMessage::parse(&body);
-        }
-
-        #[test]
-        fn a_truncated_hello_is_refused(cut in 0..128_usize) {
-            let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
-            prop_assert!(ClientMessage::parse(&body[..cut.min(body.len() - 1)]).is_err());
-        }
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ pub mod control;
 pub mod counts;
 mod datagram;
 pub mod description;
+pub mod directory;
 pub mod disconnect;
 mod error;
 pub mod extrapolation;
@@ -22,6 +23,7 @@ pub mod range;
 mod records;
 pub mod rooms;
 mod rotation;
+pub mod round;
 pub mod snapshot;
 pub mod state;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::limits;
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `WIRE.md` changes.
-pub const LAYOUT: u32 = 9;
+pub const LAYOUT: u32 = 10;
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {

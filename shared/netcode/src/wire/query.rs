@@ -16,6 +16,7 @@
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
 use super::text::{clip, printable};
+use crate::fingerprint::Fingerprint;
 use crate::limits::{GAMES_MAX, NAME_BYTES_MAX, QUESTION_BYTES, ROOMS_LISTED_MAX, TEXT_BYTES_MAX};
 
 const QUESTION: &[u8; 10] = b"?phaselock";
@@ -39,6 +40,7 @@ mod kind {
     pub(super) const ROOMS: u8 = 8;
     pub(super) const FLAGS: u8 = 9;
     pub(super) const ROOM: u8 = 10;
+    pub(super) const FINGERPRINT: u8 = 11;
 }
 
 /// Flag of a server that asks for a password.
@@ -68,15 +70,22 @@ pub struct Info {
     pub rooms_count: u32,
     /// True if whoever joins needs a password.
     pub needs_password: bool,
+    /// The certificate that the server shows, as it says itself: a hint for people, and no proof.
+    pub fingerprint: Option<Fingerprint>,
     /// Rooms that anybody is led to, [`ROOMS_LISTED_MAX`] at most.
     pub rooms: Vec<RoomStatus>,
 }
 
 /// A question of [`QUESTION_BYTES`].
 pub fn question(nonce: Nonce) -> Vec<u8> {
-    let mut bytes = [&QUESTION[..], &[VERSION], &nonce].concat();
-    bytes.resize(QUESTION_BYTES, 0);
-    bytes
+    question_of(nonce, QUESTION_BYTES)
+}
+
+/// A question of so many bytes, or of the fewest there can be; its answer has no more.
+pub fn question_of(nonce: Nonce, bytes: usize) -> Vec<u8> {
+    let mut question = [&QUESTION[..], &[VERSION], &nonce].concat();
+    question.resize(bytes.clamp(HEAD_BYTES, QUESTION_BYTES), 0);
+    question
 }
 
 /// The nonce of a question; none if it is no question.
@@ -104,6 +113,9 @@ impl Info {
             (kind::FLAGS, u32::from(self.needs_password) * NEEDS_PASSWORD),
         ] {
             fields.put(kind, &number.to_le_bytes());
+        }
+        if let Some(Fingerprint(digest)) = &self.fingerprint {
+            fields.put(kind::FINGERPRINT, digest);
         }
         fields.text(kind::VERSION, &self.version, TEXT_BYTES_MAX);
         for game in self.games.iter().take(GAMES_MAX) {
@@ -145,6 +157,10 @@ impl Info {
             kind::ROUND => self.round = number(field)?,
             kind::ROOMS => self.rooms_count = number(field)?,
             kind::FLAGS => self.needs_password = number(field)? & NEEDS_PASSWORD != 0,
+            kind::FINGERPRINT => {
+                let digest = field.try_into().map_err(|_| WireError::Range("fingerprint"))?;
+                self.fingerprint = Some(Fingerprint(digest));
+            }
             kind::ROOM if self.rooms.len() < ROOMS_LISTED_MAX => self.rooms.push(room(field)?),
             _ => {}
         }
@@ -153,13 +169,13 @@ impl Info {
 }
 
 /// The fields of an answer, as many as fit.
-struct Fields {
-    bytes: Vec<u8>,
-    bytes_max: usize,
+pub(super) struct Fields {
+    pub(super) bytes: Vec<u8>,
+    pub(super) bytes_max: usize,
 }
 
 impl Fields {
-    fn put(&mut self, kind: u8, field: &[u8]) {
+    pub(super) fn put(&mut self, kind: u8, field: &[u8]) {
         let Ok(len) = u16::try_from(field.len()) else { return };
         if self.bytes.len() + 3 + field.len() <= self.bytes_max {
             self.bytes.push(kind);
@@ -210,7 +226,7 @@ fn text(field: &[u8], bytes_max: usize) -> Result<String, WireError> {
 }
 
 /// A little-endian number of 1 to 4 bytes.
-fn number(field: &[u8]) -> Result<u32, WireError> {
+pub(super) fn number(field: &[u8]) -> Result<u32, WireError> {
     let mut bytes = [0; 4];
     let fits = (1..=4).contains(&field.len());
     bytes
@@ -246,6 +262,7 @@ mod tests {
             round: 3,
             rooms_count: 4,
             needs_password: true,
+            fingerprint: Some(Fingerprint([9; 32])),
             rooms: (1..=3).map(room).collect(),
         }
     }

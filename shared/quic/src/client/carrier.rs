@@ -11,7 +11,7 @@ use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, Tokio
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Event, Options, Pins};
+use super::{Changed, Event, Options, Pins};
 use crate::address::AddressError;
 use crate::clock::Clock;
 use crate::conditioned::Conditioned;
@@ -221,7 +221,7 @@ impl Options {
             }
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
-        if matches!(self.pins, Pins::Fixed(_)) {
+        if matches!(self.pins, Pins::Fixed(_) | Pins::Told(..)) {
             let text = "the server sends you on to {redirect}, but only the server with the given \
                         fingerprint is trusted; join that one by its own fingerprint";
             return Err(refused(text.replace("{redirect}", &redirect)));
@@ -266,7 +266,7 @@ async fn connect_to(
 ) -> Result<Connected, Disconnect> {
     let host = options.address.to_string();
     let mut known = match &options.pins {
-        Pins::File(path) => {
+        Pins::File(path) | Pins::Told(path, _) => {
             Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
         }
         Pins::Memory | Pins::Fixed(_) => None,
@@ -274,6 +274,20 @@ async fn connect_to(
     let expected = match &options.pins {
         Pins::Fixed(fingerprint) => Some(*fingerprint),
         _ => known.as_ref().and_then(|known| known.check(&host)),
+    };
+    let is_known = expected.is_some();
+    let expected = match &options.pins {
+        Pins::Told(_, told) => {
+            if let Some(known) = expected.filter(|known| known != told) {
+                return Err(refused(format!(
+                    "the link or --fingerprint says that {host} has the certificate {told}, but \
+                     it is known by {known}: ask whoever gave it to you; to go by what you know, \
+                     join {host} without it"
+                )));
+            }
+            Some(*told)
+        }
+        _ => expected,
     };
     let broken = |error: &dyn std::fmt::Display| lost(format!("no network: {error}"));
     let mut endpoint = options
@@ -291,12 +305,25 @@ async fn connect_to(
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
     if let Some(CertificateSeen::Changed { expected, found }) = observed.get() {
+        if let Pins::Told(..) = &options.pins
+            && !is_known
+        {
+            return Err(refused(format!(
+                "the server at {host} shows another certificate than the link or --fingerprint \
+                 says ({found} instead of {expected}): either it was set up anew since, or \
+                 somebody poses as it. Ask whoever gave it to you for a new one"
+            )));
+        }
+        if let Pins::File(_) | Pins::Told(..) = &options.pins {
+            let changed = Changed { host: host.clone(), expected, found };
+            let _ = events.send(Event::Changed(changed)).await;
+        }
         return Err(refused(format!(
             "the server at {host} shows another certificate than before ({found} instead of \
              {expected}): either it was set up anew, or somebody poses as it. If you know that it \
              was set up anew, remove its line from {}",
             match &options.pins {
-                Pins::File(path) => path.display().to_string(),
+                Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
                 Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
             }
         )));
@@ -306,8 +333,8 @@ async fn connect_to(
         Ok(Err(error)) => return Err(describe(&error)),
         Err(_) => return Err(lost(format!("no answer from {host}"))),
     };
-    if let (Some(CertificateSeen::Proven(fingerprint)), None, Some(known)) =
-        (observed.get(), expected, &mut known)
+    if let (Some(CertificateSeen::Proven(fingerprint)), false, Some(known)) =
+        (observed.get(), is_known, &mut known)
     {
         known.remember(&host, fingerprint).map_err(|error| refused(error.to_string()))?;
         let _ = events.send(Event::Pinned(fingerprint)).await;

@@ -10,7 +10,7 @@ use phaselock::time::{LocalTime, Micros};
 use tokio::sync::mpsc;
 
 use super::carrier::Carrier;
-use super::{EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
+use super::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
 use crate::clock::Clock;
 
 /// A session over QUIC. Call [`receive`](Self::receive), press keys on the
@@ -25,6 +25,7 @@ pub struct Driver {
     thread: Option<JoinHandle<()>>,
     clock: Clock,
     pinned: Option<Fingerprint>,
+    changed: Option<Changed>,
     /// An event that ended [`wait`](Self::wait), not handled yet.
     came: Option<Event>,
     /// True if the network's side is gone.
@@ -61,8 +62,9 @@ impl Driver {
         let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
         let carrier = Carrier::new(options, clock, event_sender, output_receiver);
         let session = Session::new(config, clock.now());
-        let (thread, pinned, came, is_over) = (None, None, None, false);
-        let mut driver = Self { session, events, outputs, thread, clock, pinned, came, is_over };
+        let (thread, pinned, changed, came, is_over) = (None, None, None, None, false);
+        let mut driver =
+            Self { session, events, outputs, thread, clock, pinned, changed, came, is_over };
         driver.transmit();
         (driver, carrier)
     }
@@ -82,6 +84,7 @@ impl Driver {
         while let Some(event) = self.came.take().or_else(|| self.events.try_recv().ok()) {
             match event {
                 Event::Pinned(fingerprint) => self.pinned = Some(fingerprint),
+                Event::Changed(changed) => self.changed = Some(changed),
                 Event::Connected(credentials) => {
                     self.session.handle_connected(self.clock.now(), *credentials);
                     // The hello is stamped with its time.
@@ -142,6 +145,12 @@ impl Driver {
     /// The certificate of a new server that is remembered from now on; told once.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
         self.pinned.take()
+    }
+
+    /// The certificates of a server that was not joined because it shows another one than before;
+    /// told once.
+    pub fn take_changed(&mut self) -> Option<Changed> {
+        self.changed.take()
     }
 
     /// Leaves, and waits until the goodbye is said, for a second at most.

@@ -30,6 +30,9 @@ pub enum Pins {
     Memory,
     /// A fingerprint known beforehand.
     Fixed(Fingerprint),
+    /// A known-hosts file, and a fingerprint that somebody told: it is expected at the first visit,
+    /// and must be the known one at any other.
+    Told(PathBuf, Fingerprint),
 }
 
 /// A server, and the way to it.
@@ -57,11 +60,24 @@ impl Options {
     }
 }
 
+/// A server that shows another certificate than the one that it is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The server, spelled as in the file of known servers.
+    pub host: String,
+    /// Fingerprint of the certificate that it is known by.
+    pub expected: Fingerprint,
+    /// Fingerprint of the one that it shows.
+    pub found: Fingerprint,
+}
+
 /// An event from the network's side.
 #[derive(Debug)]
 enum Event {
     /// The server was met for the first time; its certificate is remembered from now on.
     Pinned(Fingerprint),
+    /// The server shows another certificate than the one that it is known by.
+    Changed(Changed),
     /// There is a connection, and these are the player's credentials for it.
     Connected(Box<Credentials>),
     /// The body of a control message.

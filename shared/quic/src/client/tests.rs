@@ -131,7 +131,8 @@ async fn messages_arrive_before_the_end_of_their_connection() {
                 other => panic!("unexpected: {other:?}"),
             },
             Event::Lost(reason) => break reason,
-            Event::Pinned(_) | Event::Connected(_) | Event::Datagram { .. } => {}
+            Event::Pinned(_) | Event::Changed(_) | Event::Connected(_) | Event::Datagram { .. } => {
+            }
         }
     };
     assert_eq!(lost, Disconnect::new(Code::Kicked, "closed"));

@@ -166,3 +166,17 @@ fn the_file_is_private() {
     KnownHosts::open(&path).expect("no file yet").remember("a:1", ONE).expect("written");
     assert_eq!(fs::metadata(&path).expect("present").permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn player_accepts_another_certificate_which_counts_from_then_on() {
+    let (_dir, path) = file(&format!("a:1 {ONE}\nb:1 {ONE}\n"));
+    let mut hosts = KnownHosts::open(&path).expect("valid");
+    assert!(hosts.accept("a:1", TWO, Fingerprint([3; 32])).is_err(), "it was another before");
+    hosts.accept("A:1", ONE, TWO).expect("written");
+    hosts.accept("a:1", ONE, TWO).expect("accepted already");
+    for hosts in [hosts, KnownHosts::open(&path).expect("valid")] {
+        assert_eq!((hosts.check("a:1"), hosts.check("b:1")), (Some(TWO), Some(ONE)));
+    }
+    let content = fs::read_to_string(&path).expect("readable");
+    assert_eq!(content, format!("a:1 {ONE}\nb:1 {ONE}\na:1 {TWO}\n"));
+}

@@ -17,17 +17,17 @@ const ROW_SLOTS: usize = 8;
 const _: () = assert!(ROWS.is_power_of_two());
 
 /// A moment in microseconds from the server's start on.
-pub(super) type Moment = u64;
+pub type Moment = u64;
 
 /// Number of tokens that a bucket lacks, as a share of its size: 0 (full) to [`EMPTY`].
-pub(super) type Share = u64;
+pub type Share = u64;
 
 /// The share that an empty bucket lacks.
-pub(super) const EMPTY: Share = 1 << 16;
+pub const EMPTY: Share = 1 << 16;
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bucket {
+pub struct Bucket {
     full_at: Moment,
 }
 
@@ -58,7 +58,7 @@ impl Bucket {
     }
 
     /// Takes a token if there is one, and if at least that share of all is there.
-    pub(super) fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
+    pub fn take(&mut self, now: Moment, limit: Limit, share: Share) -> bool {
         let has = self.has(now, limit, share);
         if has {
             self.charge(now, limit);
@@ -69,10 +69,14 @@ impl Bucket {
 
 /// The kinds of requests, each with buckets of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// The first packet of a handshake from an address that may be forged.
     Knock,
+    /// A handshake.
     Handshake,
+    /// A hello, or a server's announcement to a directory.
     Hello,
+    /// A question for the status, or for a directory's list.
     Query,
 }
 
@@ -85,14 +89,15 @@ struct Slot {
 
 /// Buckets by address and network.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub struct Buckets {
     rows: Box<[[Slot; ROW_SLOTS]]>,
     /// Nobody who does not know it can choose addresses that share a row.
     secret: u64,
 }
 
 impl Buckets {
-    pub(super) fn new(secret: u64) -> Self {
+    /// All full; nobody who does not know the secret can fill a row.
+    pub fn new(secret: u64) -> Self {
         Self { rows: vec![[Slot::default(); ROW_SLOTS]; ROWS].into(), secret }
     }
 
@@ -101,7 +106,7 @@ impl Buckets {
     ///
     /// An attempt counts, not its success: whoever asks more often than a limit allows gets less
     /// than that, and nothing at last.
-    pub(super) fn take(
+    pub fn take(
         &mut self,
         now: Moment,
         kind: Kind,

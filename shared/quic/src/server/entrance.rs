@@ -22,6 +22,7 @@ use super::peer::Peer;
 use super::rooms::Rooms;
 use super::shards::{Inbox, Item, Lines};
 use super::tally::{self, Refusal};
+use crate::identity::Signer;
 
 /// Handshakes that are begun in a turn; each signs and takes a fifth of a millisecond, for which
 /// players' packets wait. The others wait for the next turn.
@@ -89,6 +90,7 @@ pub(super) struct Entrance {
     doorkeeper: Doorkeeper,
     /// Status of the server without its rooms.
     info: Info,
+    signer: Signer,
     /// Of each socket.
     intakes: Vec<Intake>,
     /// The socket whose packets are taken in.
@@ -112,7 +114,7 @@ impl Entrance {
         sockets: Vec<Arc<dyn AsyncUdpSocket>>,
         endpoint: Endpoint,
         doorkeeper: Doorkeeper,
-        info: Info,
+        (info, signer): (Info, Signer),
         lines: Option<Lines>,
     ) -> Self {
         let packet_bytes_max = endpoint.config().get_max_udp_payload_size().min(64 * 1024) as usize;
@@ -123,6 +125,7 @@ impl Entrance {
             endpoint,
             doorkeeper,
             info,
+            signer,
             way: 0,
             incoming: VecDeque::new(),
             later: None,
@@ -238,6 +241,7 @@ impl Entrance {
         let mut info = of_all(&self.info, &rooms.directory().figures());
         (info.server, info.needs_password) = (rooms.name(), rooms.gate().needs_password());
         info.games = rooms.games();
+        info.fingerprint = Some(self.signer.fingerprint());
         outlet.counters().answered(self.questions.len());
         for Question { way, remote, local, nonce, bytes } in self.questions.drain(..) {
             answer(outlet, way, (remote, local), &info.answer(nonce, bytes));
@@ -331,9 +335,19 @@ fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
 
 /// Sends an answer of the door's own, from the address that was asked.
 fn answer(outlet: &Outlet, way: Way, path: (SocketAddr, Option<IpAddr>), bytes: &[u8]) {
-    let (destination, src_ip) = path;
+    let (destination, asked) = path;
+    // Nobody answers from the address of a whole network.
+    let src_ip = asked.filter(|ip| !is_of_many(*ip));
     let (ecn, segment_size, size) = (None, None, bytes.len());
     outlet.respond(way, &Transmit { destination, ecn, size, segment_size, src_ip }, bytes);
+}
+
+/// True for addresses by which many are asked at once, and for those that may be such.
+fn is_of_many(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_multicast() || ip.octets()[3] == u8::MAX,
+        IpAddr::V6(ip) => ip.is_multicast(),
+    }
 }
 
 /// The ways to the other threads.

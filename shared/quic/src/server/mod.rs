@@ -24,7 +24,7 @@
 //! No client can hold up a room: what a client does not take is dropped or ends it, and all that
 //! waits is bounded.
 
-mod buckets;
+pub mod buckets;
 mod control;
 mod counters;
 mod deadlines;
@@ -74,7 +74,7 @@ use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::doorkeeping::Doorkeeping;
-use crate::identity::Identity;
+use crate::identity::{Identity, Signer};
 use crate::settings;
 use crate::socket;
 use counters::Counters;
@@ -131,6 +131,7 @@ pub struct Server {
     hosting: Hosting,
     doorkeeping: Doorkeeping,
     keys: Keys,
+    signer: Signer,
 }
 
 impl Server {
@@ -197,7 +198,8 @@ impl Server {
         let (handle, host) = handle::channel();
         let hosting = Hosting { counters: Arc::clone(&host.counters), ..Hosting::default() };
         let doorkeeping = Doorkeeping::default();
-        Ok(Self { sockets, endpoint, addresses, handle, host, hosting, doorkeeping, keys })
+        let signer = identity.signer();
+        Ok(Self { sockets, endpoint, addresses, handle, host, hosting, doorkeeping, keys, signer })
     }
 
     /// The same with a gate, which newcomers must pass.
@@ -294,7 +296,7 @@ impl Server {
         let players_max = plan.config.players_max;
         let places = places_for(players_max, rooms_max);
 
-        let Self { sockets, endpoint, host, doorkeeping, keys, .. } = self;
+        let Self { sockets, endpoint, host, doorkeeping, keys, signer, .. } = self;
         let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
         let start = clock.instant(LocalTime(0)).into_std();
@@ -332,6 +334,7 @@ impl Server {
             ..Info::default()
         };
         let doorkeeper = Doorkeeper::new(doorkeeping, keys, start);
+        let info = (info, signer);
         let entrance = Entrance::new(common.sockets.clone(), endpoint, doorkeeper, info, lines);
         let source = Source::Socket(Box::new(entrance));
         let (broken, is_broken) = oneshot::channel();

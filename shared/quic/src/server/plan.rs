@@ -113,6 +113,7 @@ impl Plan {
         if let Some(changes) = self.changed() {
             changes.apply(&mut config);
         }
+        config.games = self.games.names();
         // A game alone has no end.
         config.rounds = config.rounds.filter(|_| self.games.all().len() > 1);
         config

@@ -2,6 +2,7 @@
 
 mod figures;
 mod keeping;
+mod news;
 mod orders;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use phaselock::games::GameEntry;
 use phaselock::path::PathWindow;
-use phaselock::server::{AnyRoom, ClientId, Event as Told, Output, Pass, RoomConfig, Rotation};
+use phaselock::server::{AnyRoom, ClientId, Output, Pass, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Micros, ServerTime};
 use phaselock::wire::control::{Hello, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -464,29 +465,6 @@ impl Rooms {
         if now - busy.1 >= BUSY_INTERVAL {
             busy.1 = now;
             self.directory.measure_busy(id, busy.0);
-        }
-    }
-
-    /// Tells the host of a room's news, if anybody listens.
-    pub(super) fn tell_events(&mut self, id: RoomId) {
-        let mut is_changed = false;
-        while let Some(event) = self.call(id, |room| room.poll_event()).flatten() {
-            let Some(Running { span, code, .. }) = self.running.get(&id) else { return };
-            let inside = span.enter();
-            match &event {
-                Told::Report { name, player, value } => {
-                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
-                }
-                Told::Game { name } => tracing::info!(game = name, "the game begins"),
-                Told::Round { played } => tracing::info!(played, "a round is over"),
-                _ => is_changed = true,
-            }
-            drop(inside);
-            self.directory.note(id, &event);
-            let _ = self.events.send(RoomEvent { room: code.clone(), event });
-        }
-        if is_changed {
-            self.measure(id);
         }
     }
 

@@ -14,6 +14,13 @@ const SHOWN: (f32, f32) = (28.0, 21.0);
 /// Seconds for which a line of news stays.
 const NEWS_SECS: f32 = 2.5;
 
+const UP: Action = Action::new("up", "up", &["W", "Up", "Pad:LeftStickUp"]).hint("run");
+const LEFT: Action = Action::new("left", "left", &["A", "Left", "Pad:LeftStickLeft"]).hint("run");
+const DOWN: Action = Action::new("down", "down", &["S", "Down", "Pad:LeftStickDown"]).hint("run");
+const RIGHT: Action =
+    Action::new("right", "right", &["D", "Right", "Pad:LeftStickRight"]).hint("run");
+const SHOUT: Action = Action::new("shout", "shout", &["Space", "Pad:A"]);
+
 /// Memory of the picture from frame to frame.
 #[derive(Debug, Default)]
 struct Field {
@@ -24,14 +31,11 @@ struct Field {
 impl GameView for Field {
     type Game = Tag;
     const TITLE: &'static str = "Tag";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("WASD, arrows", "run"), ("Space", "shout")];
+    const ACTIONS: &'static [Action] = &[UP, LEFT, DOWN, RIGHT, SHOUT];
 
     fn input(&self, controls: &Controls) -> Run {
-        use KeyCode::{A, D, Down, Left, Right, S, Up, W};
-        let (right, down) =
-            (controls.axis(&[A, Left], &[D, Right]), controls.axis(&[W, Up], &[S, Down]));
-        Run { way: Vec2::new(f32::from(right), f32::from(down)).normalize_or_zero() }
+        let way = Vec2::new(controls.axis(&LEFT, &RIGHT), controls.axis(&UP, &DOWN));
+        Run { way: way.normalize_or_zero() }
     }
 
     fn handle_event(&mut self, event: &[u8]) {
@@ -44,7 +48,7 @@ impl GameView for Field {
     }
 
     fn poll_request(&mut self, controls: &Controls) -> Option<Vec<u8>> {
-        let shouts = controls.struck(&[KeyCode::Space]);
+        let shouts = controls.pressed(&SHOUT);
         shouts.then(|| write_message(&Ask::Shout).ok()).flatten()
     }
 

@@ -3,6 +3,7 @@
 //! The field repeats beyond its edges. The camera follows the own ship across them, and everything
 //! is drawn at the image of its position that is nearest to the ship.
 
+mod cues;
 mod events;
 mod hud;
 mod rocks;
@@ -25,7 +26,7 @@ use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
 use space::Space;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner_of};
 
 /// The camera; it cuts to another life.
 const SHOT: Shot =
@@ -34,6 +35,17 @@ const SHOT: Shot =
 const LOOK_AHEAD_SECS: f32 = 0.32;
 
 type AsteroidsScene<'a> = Scene<'a, Asteroids>;
+
+const LEFT: Action =
+    Action::new("left", "turn left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("turn");
+const RIGHT: Action =
+    Action::new("right", "turn right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("turn");
+const THRUST: Action =
+    Action::new("thrust", "thrust", &["W", "Up", "Pad:LeftTrigger", "Pad:DPadUp"]);
+const FIRE: Action =
+    Action::new("fire", "fire", &["Space", "Mouse:Left", "Pad:RightTrigger", "Pad:A"]);
 
 #[derive(Debug, Default)]
 pub(crate) struct AsteroidsScreen {
@@ -55,14 +67,14 @@ pub(crate) struct AsteroidsScreen {
 impl GameView for AsteroidsScreen {
     type Game = Asteroids;
     const TITLE: &'static str = "Asteroids";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("A D, left, right", "turn"), ("W, up", "thrust"), ("Space, left button", "fire")];
+    const ACTIONS: &'static [Action] = &[LEFT, RIGHT, THRUST, FIRE];
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
-            turn: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            thrust: controls.key(&[KeyCode::W, KeyCode::Up]),
-            fire: controls.key(&[KeyCode::Space]) || controls.button(),
+            turn: controls.direction(&LEFT, &RIGHT),
+            thrust: controls.held(&THRUST),
+            fire: controls.held(&FIRE),
         }
     }
 
@@ -76,6 +88,7 @@ impl GameView for AsteroidsScreen {
         self.lean = ease(self.lean, ahead, scene.secs, 0.4);
         let target = self.own_at + self.lean;
         let camera = self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT });
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush);
         self.draw_over(scene, own.as_ref());
@@ -106,8 +119,18 @@ impl AsteroidsScreen {
         self.hud.advance(scene.secs);
         let ships = self.seen(scene);
         self.ships.advance(&ships, scene.secs);
+        for seen in ships.iter().filter(|seen| seen.ship.is_alive() && seen.ship.thrust) {
+            let (key, at) = (u64::from(seen.id.index), Some(seen.at));
+            let loud = if seen.own { 1.0 } else { 0.7 };
+            let pitch = 0.9 + seen.ship.velocity().length() / 90.0;
+            scene.cues.keep(Kept { key, sound: &cues::THRUST, at, loud, pitch });
+        }
         if let Some(round) = entities.records::<Round>().next() {
-            self.announcer.advance(&round.entity, scene.secs);
+            let begun = self.announcer.advance(scene, &round.entity, Start::AtOnce);
+            if begun == Some(Phase::Results) {
+                let won = Self::board(scene).rows.first().is_some_and(|row| row.own);
+                Announcer::end(scene.cues, won);
+            }
         }
         if own.is_some_and(Ship::is_alive) {
             self.deaths_alive = scene.record_of::<Score>(scene.player).deaths;
@@ -122,58 +145,71 @@ impl AsteroidsScreen {
     fn show(&mut self, scene: &AsteroidsScene<'_>, event: Event) {
         let own = scene.picture.own;
         let color = |id| palette::side(own == Some(id));
+        let image = |position| self.own_at + FIELD.way(FIELD.fold(self.own_at), position);
+        let (particles, rig) = (&mut self.particles, &mut self.rig);
+        let mut emit =
+            |cue, it, particles: &mut Particles| scene.cues.emit(cue, it, particles, rig);
         match event {
             Event::Fired { id, at, along } => {
-                let at = self.image(at) + along * 1.3;
-                self.particles.flash(at, along, 0.55, color(id), 0.0);
+                let at = image(at) + along * 1.3;
+                particles.flash(at, along, 0.55, color(id), 0.0);
+                let it = Happening::at(at, color(id)).felt_if(own == Some(id));
+                emit(&cues::FIRED, it, particles);
             }
             Event::Hurt { id, at } => {
                 self.ships.hurt(id);
-                self.particles.burst(self.image(at), 14, 9.0, palette::WARN, 0.4);
-                if own == Some(id) {
+                let is_own = own == Some(id);
+                emit(&cues::HURT, Happening::at(image(at), color(id)).felt_if(is_own), particles);
+                if is_own {
                     self.hud.wound = WOUND_SECS;
-                    self.rig.shake(0.55);
                 }
             }
             Event::Wrecked { id, at, velocity } => {
-                let at = self.image(at);
-                self.particles.explosion(at, 3.6, color(id));
+                let at = image(at);
                 for n in 0..9 {
                     let out = direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
-                    self.particles.splinter(at, velocity + out, 0.34, color(id), 1.3);
+                    particles.splinter(at, velocity + out, 0.34, color(id), 1.3);
                 }
                 let far = at.distance(self.own_at);
-                self.rig.shake(if own == Some(id) { 1.0 } else { (0.5 - far / 60.0).max(0.0) });
+                let felt = if own == Some(id) { 1.0 } else { (0.5 - far / 60.0).max(0.0) };
+                emit(&cues::WRECKED, Happening { felt, ..Happening::at(at, color(id)) }, particles);
             }
             Event::Came { id, at } => {
-                let at = self.image(at);
-                self.particles.ring(at, (5.0, 1.0), color(id), 0.5);
-                self.particles.ring(at, (0.5, 3.0), Color32::WHITE, 0.35);
+                emit(&cues::CAME, Happening::at(image(at), color(id)), particles);
             }
             Event::Broke { at, velocity: drift, radius } => {
-                let at = self.image(at);
+                let at = image(at);
                 let count = (radius * 6.0) as usize;
-                self.particles.ring(at, (radius * 0.4, radius * 1.5), palette::STEEL, 0.35);
-                self.particles.burst(at, count, radius * 5.0, palette::STEEL, 0.55);
+                particles.ring(at, (radius * 0.4, radius * 1.5), palette::STEEL, 0.35);
+                particles.burst(at, count, radius * 5.0, palette::STEEL, 0.55);
                 for n in 0..count {
                     let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
                     let speed = radius * gen_range(0.4, 2.0);
                     let position = at + out * radius * gen_range(0.1, 0.8);
                     let (velocity, size) = (drift + out * speed, gen_range(0.12, 0.4));
-                    self.particles.splinter(position, velocity, size, palette::WALL_RIM, 1.0);
+                    particles.splinter(position, velocity, size, palette::WALL_RIM, 1.0);
                     if n % 3 == 0 {
                         let dust = palette::WALL_SIDE;
-                        self.particles.puff(position, drift + out, radius * 0.45, dust, 0.9);
+                        particles.puff(position, drift + out, radius * 0.45, dust, 0.9);
                     }
                 }
+                // A small rock breaks higher and softer.
+                let (pitch, loud) =
+                    ((2.0 / radius).clamp(0.6, 1.8), (radius / 3.0).clamp(0.4, 1.0));
+                let it = Happening::at(at, palette::STEEL);
+                emit(&cues::BROKE, Happening { pitch, loud, ..it }, particles);
             }
             Event::Struck { at, along, owner } => {
-                let at = self.image(at);
+                let at = image(at);
                 let color = palette::side(owner == Some(scene.player));
-                self.particles.flash(at, Vec2::ZERO, 0.7, color, 0.03);
-                self.particles.spray(at, -along, 8, 10.0, color, 0.35);
+                particles.flash(at, Vec2::ZERO, 0.7, color, 0.03);
+                particles.spray(at, -along, 8, 10.0, color, 0.35);
+                emit(&cues::STRUCK, Happening::at(at, color), particles);
             }
             Event::Lost { victim, killer } => {
+                if killer == Some(scene.player) && victim != scene.player {
+                    scene.cues.tell(&cues::FRAG);
+                }
                 self.hud.feed.push(scene, (killer, (), victim));
             }
         }
@@ -246,16 +282,12 @@ impl AsteroidsScreen {
                 self.hud.draw_loss(scene, killer, secs);
             }
         }
-        let verdict = match board.rows.first() {
-            Some(row) if row.own => "You have won".to_owned(),
-            Some(row) => format!("{} has won", row.name),
-            None => String::new(),
-        };
+        let verdict = winner_of(&board);
         draw_table(scene, time, &verdict, &board);
         if !results {
             // Between the texts in the corners, or above them.
             let above = if screen.width() < 1500.0 { 112.0 } else { 26.0 };
-            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), above);
+            draw_hint(scene, usize::MAX, above);
         }
     }
 

@@ -80,10 +80,20 @@ pub(super) struct Body {
     trail: Trail,
     stood: bool,
     fell: f32,
+    /// Falls, coins and stage that were told, and the race of these: a correction may take back
+    /// what comes again.
     falls: u8,
-    coins: u32,
+    coins: u64,
+    stage: u8,
+    race: u8,
+    /// Seconds since a leap and since a landing were told.
+    since_leap: f32,
+    since_landing: f32,
     seen: bool,
 }
+
+/// Seconds for which the same leap or landing is not told again.
+const AGAIN_SECS: f32 = 0.12;
 
 /// An event of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +102,8 @@ pub(super) enum Event {
     Landed(f32),
     Leapt,
     Coin,
+    /// Another stage was reached: its index.
+    Stage(u8),
     /// A return to the checkpoint.
     Hurt,
 }
@@ -154,25 +166,42 @@ impl Body {
         let before = self.at;
         self.at = player.feet() + self.lean.by;
         let mut tell = |event, at| happened(slot.id, event, at);
-        if self.seen && self.falls != player.falls {
+        let coins = [player.coins_a, player.coins_b, player.coins_c];
+        let coins = coins.into_iter().fold(0_u64, |all, word| all << 16 | u64::from(word));
+        self.since_leap += secs;
+        self.since_landing += secs;
+        if !self.seen || self.race != player.race {
+            (self.race, self.falls) = (player.race, player.falls);
+            (self.coins, self.stage) = (coins, player.stage);
+        }
+        if self.seen && (1..128).contains(&player.falls.wrapping_sub(self.falls)) {
             tell(Event::Hurt, before);
+            self.falls = player.falls;
             self.squash = -0.5;
         } else if self.seen {
-            if player.stands() && !self.stood {
+            if player.stands() && !self.stood && self.since_landing > AGAIN_SECS {
+                self.since_landing = 0.0;
                 tell(Event::Landed(self.fell), self.at);
                 self.squash = (self.fell / 40.0).clamp(0.08, 0.38);
                 self.squash_speed = 0.0;
             }
             if !player.stands() && player.vy < -6.0 && (self.stood || self.velocity.y > -2.0) {
-                tell(Event::Leapt, self.at);
+                if self.since_leap > AGAIN_SECS {
+                    tell(Event::Leapt, self.at);
+                }
+                self.since_leap = 0.0;
                 self.squash = -0.3;
             }
-            if player.coins() > self.coins {
+            if coins & !self.coins != 0 {
                 tell(Event::Coin, self.at - Vec2::Y * 0.6);
+            }
+            if player.stage > self.stage {
+                tell(Event::Stage(player.stage), self.at);
             }
         }
         self.fell = if player.stands() { 0.0 } else { player.vy.max(0.0) };
-        (self.stood, self.falls, self.coins) = (player.stands(), player.falls, player.coins());
+        self.stood = player.stands();
+        (self.coins, self.stage) = (self.coins | coins, self.stage.max(player.stage));
         self.velocity = player.velocity();
         // A damped spring, in steps small enough to be stable.
         let mut left = secs.min(0.1);

@@ -1,6 +1,7 @@
 //! The platformer in the window: picture and controls.
 
 mod bodies;
+mod cues;
 mod hud;
 mod scenery;
 
@@ -8,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use macroquad::rand::gen_range;
+use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
 use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
@@ -16,7 +18,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 
 use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -36,6 +38,15 @@ const LOOK_SECS: f32 = 0.35;
 
 /// The players, the own one, and the own one's point of the platforms' cycle.
 type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
+
+const LEFT: Action =
+    Action::new("left", "run left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("run");
+const RIGHT: Action =
+    Action::new("right", "run right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("run");
+const JUMP: Action =
+    Action::new("jump", "jump", &["Space", "W", "Up", "Pad:A"]).hint("jump; hold to go higher");
 
 #[derive(Debug, Default)]
 pub(crate) struct PlatformerScreen {
@@ -57,14 +68,11 @@ pub(crate) struct PlatformerScreen {
 impl GameView for PlatformerScreen {
     type Game = Platformer;
     const TITLE: &'static str = "Platformer";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("A, D, arrows", "run"), ("Space, W, Up", "jump; hold to go higher")];
+    const ACTIONS: &'static [Action] = &[LEFT, RIGHT, JUMP];
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
-        Command {
-            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            jump: controls.key(&[KeyCode::Space, KeyCode::W, KeyCode::Up]),
-        }
+        Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }
     }
 
     fn draw(&mut self, scene: &Scene<'_, Platformer>) -> Camera {
@@ -77,6 +85,7 @@ impl GameView for PlatformerScreen {
         let cast = (&*players, own.as_ref(), ours);
         self.take_note(scene, cast, &round);
         let camera = self.aim_camera(scene, own.as_ref());
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush, cast);
         self.draw_over(scene, own.as_ref(), &round);
@@ -89,12 +98,24 @@ impl PlatformerScreen {
         let (players, own, ours) = cast;
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
-        if self.announcer.advance(round, scene.secs) == Some(Phase::Play) {
-            self.announcer.say("Ready…");
+        match self.announcer.advance(scene, round, Start::BySignal) {
+            Some(Phase::Play) => self.announcer.say("Ready…"),
+            Some(Phase::Results) => {
+                let own: Score = scene.record_of(scene.player);
+                let scores = scene.picture.entities.records::<Score>();
+                let most = scores.map(|slot| slot.entity.points).max().unwrap_or(0);
+                Announcer::end(scene.cues, own.points == most && most > 0);
+            }
+            Some(Phase::WarmUp) | None => {}
         }
         let waits = own.is_some_and(|own| u64::from(own.ran) <= ticks(scene.rates, READY_SECS))
             && round.phase() == Phase::Play;
+        if let Some(own) = own.filter(|_| waits) {
+            let left = ticks(scene.rates, READY_SECS).saturating_sub(u64::from(own.ran));
+            self.announcer.count(scene.cues, left as f32 * scene.rates.step_secs());
+        }
         if self.waited && !waits && round.phase() == Phase::Play {
+            scene.cues.tell(&common::GO);
             self.announcer.say("Go!");
         }
         self.waited = waits;
@@ -114,23 +135,33 @@ impl PlatformerScreen {
         let own_id = scene.picture.own;
         let happened = |id: EntityId, event: Event, at: Vec2| {
             let is_own = own_id == Some(id);
-            let color = palette::side(is_own);
+            let others = if is_own { 1.0 } else { 0.45 };
+            let it = Happening::at(at, palette::side(is_own)).felt_if(is_own);
+            let it = Happening { loud: others, ..it };
+            let mut emit = |cue, it| scene.cues.emit(cue, it, particles, rig);
             match event {
-                Event::Landed(speed) => dust(particles, at, (speed / 20.0).clamp(0.1, 1.0)),
-                Event::Leapt => dust(particles, at, 0.25),
+                Event::Landed(speed) => {
+                    let strength = (speed / 20.0).clamp(0.1, 1.0);
+                    let felt = it.felt * (strength - 0.3).max(0.0);
+                    let loud = others * (0.2 + 0.8 * strength);
+                    emit(&cues::LANDED, Happening { loud, felt, ..it });
+                    dust(particles, at, strength);
+                }
+                Event::Leapt => {
+                    emit(&cues::LEAPT, it);
+                    dust(particles, at, 0.25);
+                }
                 Event::Coin if is_own => {
                     *coin = 0.0;
-                    particles.burst(at, 12, 5.0, palette::WARN, 0.5);
-                    particles.ring(at, (0.1, 0.8), palette::WARN, 0.35);
+                    emit(&cues::COIN, it);
                 }
-                Event::Coin => particles.burst(at, 3, 2.5, palette::WARN, 0.3),
-                Event::Hurt => {
-                    particles.burst(at - Vec2::Y * 0.5, 22, 9.0, color, 0.6);
-                    particles.ring(at - Vec2::Y * 0.5, (0.2, 1.6), color, 0.4);
-                    if is_own {
-                        rig.shake(0.7);
-                    }
+                Event::Coin => emit(&cues::THEIR_COIN, it),
+                Event::Stage(stage) if is_own => {
+                    let goal = stage == scene.game.level.goal();
+                    scene.cues.tell(if goal { &cues::GOAL } else { &cues::STAGE });
                 }
+                Event::Stage(_) => {}
+                Event::Hurt => emit(&cues::HURT, Happening { at: at - Vec2::Y * 0.5, ..it }),
             }
         };
         self.bodies.advance(scene, players, ours, happened);
@@ -200,7 +231,7 @@ impl PlatformerScreen {
         let stages = level.stages.iter().map(|stage| level.progress(stage.x));
         hud::draw_progress(scene, stages, marks.collect());
         self.announcer.draw(scene);
-        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 62.0);
+        draw_hint(scene, usize::MAX, 62.0);
         draw_table(scene, time, &verdict(scene), &board);
     }
 
@@ -222,12 +253,7 @@ fn verdict(scene: &Scene<'_, Platformer>) -> String {
     let most = scores.clone().map(|slot| slot.entity.points).max().unwrap_or(0);
     let best = scores.filter(|slot| slot.entity.points == most && most > 0);
     let best: Vec<_> = best.filter_map(|slot| slot.owner).collect();
-    match best[..] {
-        [player] if player == scene.player => "You have won".into(),
-        [player] => format!("{} has won", scene.name_of(player)),
-        [] => "Nobody has won".into(),
-        _ => "A draw".into(),
-    }
+    winner(scene, &best)
 }
 
 /// Dust to both sides of feet that hit the ground; `strength` is 0 to 1.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use phaselock_client::cues::Cues;
 use phaselock_client::prelude::*;
 use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
 use phaselock_games::puck::{Board, Puck};
 
+use super::cues;
 use super::seen::Seen;
 
 pub(super) const TRAIL_SECS: f32 = 0.32;
@@ -16,6 +18,13 @@ const HEAT_SECS: f32 = 0.4;
 const LIT_SECS: f32 = 1.6;
 /// Seconds for which the same strike is not felt twice, should the server see it otherwise.
 const AGAIN_SECS: f32 = 0.12;
+/// Seconds for which a strike that a correction took back is remembered: longer than the server's
+/// word for it takes.
+const TAKEN_BACK_SECS: f32 = 0.6;
+/// Speed of the loudest glide, in metres per second.
+const GLIDE_SPEED: f32 = 24.0;
+/// Light of a goal above which the same one is not seen again: for the first second.
+const GOAL_AGAIN: f32 = 0.4;
 /// Change of speed without a strike that is a wall, in metres per second.
 const BOUNCE_SPEED: f32 = 2.5;
 
@@ -30,6 +39,9 @@ pub(super) struct Effects {
     flashes: BTreeMap<EntityId, f32>,
     last: Option<(u8, bool, Puck, Board)>,
     since_strike: f32,
+    /// Count of strikes that a correction took back, and its age in seconds.
+    taken_back: Option<(u8, f32)>,
+    since_bounce: f32,
 }
 
 impl Effects {
@@ -40,11 +52,20 @@ impl Effects {
 
     /// Advances by `secs`, and compares with the frame before; returns
     /// a newly counted goal: true for the own side.
-    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<bool> {
+    pub(super) fn observe(
+        &mut self,
+        seen: &Seen,
+        rig: &mut Rig,
+        cues: &Cues,
+        secs: f32,
+    ) -> Option<bool> {
         self.particles.advance(secs);
         self.trail.advance(secs, TRAIL_SECS);
         self.heat = (self.heat - secs / HEAT_SECS).max(0.0);
         self.since_strike += secs;
+        self.since_bounce += secs;
+        self.taken_back.iter_mut().for_each(|(_, age)| *age += secs);
+        self.taken_back.take_if(|(_, age)| *age > TAKEN_BACK_SECS);
         for lit in &mut self.lit {
             *lit = (*lit - secs / LIT_SECS).max(0.0);
         }
@@ -62,25 +83,32 @@ impl Effects {
         let same = was.placed == puck.placed;
         if puck.is_held() {
             if !same {
-                self.particles.ring(Vec2::ZERO, (1.6, 0.4), palette::TEXT_SOFT, 0.5);
+                let it = Happening::at(Vec2::ZERO, palette::TEXT_SOFT);
+                cues.emit(&cues::FACE_OFF, it, &mut self.particles, rig);
             }
             self.trail = Trail::default();
         } else {
             self.trail.push(puck.position(), TRAIL_CUT);
+            let (at, part) = (Some(puck.position()), puck.velocity().length() / GLIDE_SPEED);
+            let (loud, pitch) = (part.min(1.0), 0.6 + 0.7 * part.min(1.0));
+            cues.keep(Kept { key: 0, sound: &cues::GLIDE, at, loud, pitch });
         }
         if same && was.is_in_play() && puck.is_in_play() {
             let change = puck.velocity() - was.velocity();
             let struck = (puck.hits + 16 - was.hits) % 16;
-            if (1..8).contains(&struck) {
-                self.strike(seen, &puck, change, rig);
+            let is_back = self.taken_back.is_some_and(|(hits, _)| hits == puck.hits);
+            if (1..8).contains(&struck) && !is_back {
+                self.strike(seen, &puck, change, rig, cues);
+            } else if struck >= 8 {
+                self.taken_back = Some((was.hits, 0.0));
             } else if struck == 0 && change.length() > BOUNCE_SPEED {
-                self.bounce(&puck, change);
+                self.bounce(&puck, change, rig, cues);
             }
         }
         if was.scored == 0
             && let Some(own) = seen.scored_on()
         {
-            self.light_goal(own, rig);
+            self.light_goal(own, rig, cues);
         }
         let ours = seen.board.goals(right) > board.goals(right);
         let theirs = seen.board.goals(!right) > board.goals(!right);
@@ -88,7 +116,7 @@ impl Effects {
     }
 
     /// A strike by the nearest mallet.
-    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig) {
+    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
         if self.since_strike < AGAIN_SECS {
             return;
         }
@@ -113,33 +141,47 @@ impl Effects {
         self.flashes.insert(by.id, hard);
         self.heat = self.heat.max(hard);
         let own = seen.own == Some(by.id);
-        rig.shake(if own { 0.42 * hard } else { 0.18 * hard });
+        let felt = if own { hard } else { 0.0 };
+        let (loud, pitch) = (0.25 + 0.75 * hard, 0.9 + 0.25 * hard);
+        let it = Happening { loud, pitch, felt, ..Happening::at(at, color) };
+        cues.emit(&cues::STRIKE, it, &mut self.particles, rig);
+        if !own {
+            rig.shake(0.18 * hard);
+        }
     }
 
     /// A bounce off a wall.
-    fn bounce(&mut self, puck: &Puck, change: Vec2) {
+    fn bounce(&mut self, puck: &Puck, change: Vec2, rig: &mut Rig, cues: &Cues) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;
         // Only at a wall: a correction changes the velocity as well.
         let further = puck.position() - normal * 0.5;
-        if keep_puck(further).distance(further) < 0.05 {
+        if keep_puck(further).distance(further) < 0.05 || self.since_bounce < AGAIN_SECS {
             return;
         }
+        self.since_bounce = 0.0;
         let hard = (change.length() / 30.0).min(1.0);
         let count = 3 + (hard * 12.0) as usize;
         self.particles.spray(at, normal, count, 2.0 + 7.0 * hard, palette::STEEL, 0.3);
         self.particles.flash(at, Vec2::ZERO, 0.15 + 0.3 * hard, palette::STEEL, 0.02);
+        let it = Happening { loud: 0.2 + 0.8 * hard, ..Happening::at(at, palette::STEEL) };
+        cues.emit(&cues::BOUNCE, it, &mut self.particles, rig);
     }
 
-    fn light_goal(&mut self, own: bool, rig: &mut Rig) {
+    fn light_goal(&mut self, own: bool, rig: &mut Rig, cues: &Cues) {
         let side = if own { -1.0 } else { 1.0 };
-        self.lit[usize::from(!own)] = 1.0;
+        let lit = &mut self.lit[usize::from(!own)];
+        if *lit > GOAL_AGAIN {
+            return;
+        }
+        *lit = 1.0;
         let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
         let color = palette::side(!own);
         self.particles.spray(at, Vec2::new(-side, 0.0), 60, 16.0, color, 0.9);
         self.particles.spray(at, Vec2::new(-side, 0.0), 20, 10.0, Color32::WHITE, 0.7);
         self.particles.ring(at, (0.4, 4.0), color, 0.6);
         self.particles.flash(at, Vec2::ZERO, 1.6, color, 0.3);
-        rig.shake(0.6);
+        let cue = if own { &cues::CONCEDED } else { &cues::SCORED };
+        cues.emit(cue, Happening::at(at, color).felt_if(true), &mut self.particles, rig);
     }
 }

@@ -25,21 +25,32 @@ pub(super) fn draw(brush: &Brush<'_>, lit: [f32; 2], goals: [u8; 2]) {
     outline(brush, edge);
 }
 
-/// The frame around the ice, with the goals' boxes.
+/// The frame around the ice, with the goals' boxes. It is a band: what lies under the ice would be
+/// painted for nothing.
 fn draw_rim(brush: &Brush<'_>) {
     let out = HALF + RIM;
     let radius = CornerRadius::from((CORNER + RIM) * brush.metre);
-    let goals = Vec2::new(HALF.x + DEPTH + RIM * 0.8, GOAL + POST + RIM * 0.6);
-    let shade = Color32::from_black_alpha(90);
+    let band = |width: f32, color: Color32| brush.stroke(width, color);
     let below = Vec2::new(0.1, 0.16);
-    brush.painter.rect_filled(brush.rect(below - out, below + out), radius, shade);
-    let stroke = Stroke::new(1.5, palette::WALL_RIM);
-    let boxes = CornerRadius::from(0.3 * brush.metre);
-    for (half, radius) in [(goals, boxes), (out, radius)] {
-        let rect = brush.rect(-half, half);
-        brush.painter.rect(rect, radius, palette::WALL_SIDE, stroke, StrokeKind::Inside);
+    let shade = (brush.rect(below - out, below + out), band(0.4, Color32::from_black_alpha(90)));
+    brush.painter.rect_stroke(shade.0, radius, shade.1, StrokeKind::Inside);
+    let edge = Stroke::new(1.5, palette::WALL_RIM);
+    let goal = Vec2::new(HALF.x + DEPTH + RIM * 0.8, GOAL + POST + RIM * 0.6);
+    let corners = CornerRadius::from(0.3 * brush.metre);
+    let inside = |at: f32, share: f32| {
+        let corner = goal * share;
+        brush.rect(((HALF.x - 0.6) * at, -corner.y), (corner.x * at, corner.y))
+    };
+    for at in [-1.0, 1.0] {
+        brush.painter.rect(inside(at, 1.0), corners, palette::WALL_SIDE, edge, StrokeKind::Inside);
     }
-    brush.painter.rect_filled(brush.rect(-goals * 0.995, goals * 0.995), boxes, palette::WALL_SIDE);
+    let frame = brush.rect(-out, out);
+    let wall = band(RIM + 0.1, palette::WALL_SIDE);
+    brush.painter.rect_stroke(frame, radius, wall, StrokeKind::Inside);
+    brush.painter.rect_stroke(frame, radius, edge, StrokeKind::Inside);
+    for at in [-1.0, 1.0] {
+        brush.painter.rect_filled(inside(at, 0.995), corners, palette::WALL_SIDE);
+    }
 }
 
 /// The inner edge of the wall: the ice, its corners, and the mouths of the goals.
@@ -90,7 +101,7 @@ fn draw_goal(brush: &Brush<'_>, at: f32, lit: f32) {
 /// Reflections of lamps and goals on the ice; scratches of many rounds.
 fn draw_reflections(brush: &Brush<'_>, lit: [f32; 2]) {
     let white = Color32::WHITE;
-    for (x, y, size) in [(-4.4, -2.0, 3.4), (0.4, 1.2, 4.2), (4.6, -1.4, 3.4)] {
+    for (x, y, size) in [(-4.4, -2.0, 2.0), (0.4, 1.2, 2.6), (4.6, -1.4, 2.0)] {
         brush.glow((x, y), size, light(white, 0.05));
         // A lamp's stripe, as on polished ice.
         let end = |by: f32, strength: f32| ((x + by, y - by * 0.6), light(white, strength));

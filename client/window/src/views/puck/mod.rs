@@ -1,5 +1,6 @@
 //! Shuffle Puck in the window: picture and controls.
 
+mod cues;
 mod events;
 mod ice;
 mod pieces;
@@ -18,7 +19,7 @@ use pieces::Look;
 use seen::Seen;
 use steer::Steer;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table};
 
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
@@ -36,8 +37,8 @@ pub(crate) struct PuckScreen {
 impl GameView for PuckScreen {
     type Game = ShufflePuck;
     const TITLE: &'static str = "Shuffle Puck";
-    const KEYS: &'static [(&'static str, &'static str)] =
-        &[("Mouse", "move the mallet"), ("WASD, arrows", "move it by keys")];
+    const ACTIONS: &'static [Action] = steer::ACTIONS;
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)
@@ -58,8 +59,12 @@ impl GameView for PuckScreen {
 impl PuckScreen {
     /// Advances everything by a frame; returns the camera to draw with.
     fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
-        let goal = self.effects.observe(seen, &mut self.rig, scene.secs);
-        self.announcer.advance(&round(&scene.picture.entities), scene.secs);
+        let goal = self.effects.observe(seen, &mut self.rig, scene.cues, scene.secs);
+        let round = round(&scene.picture.entities);
+        if self.announcer.advance(scene, &round, Start::AtOnce) == Some(Phase::Results) {
+            let [ours, theirs] = seen.goals();
+            Announcer::end(scene.cues, ours > theirs);
+        }
         if let Some((_, age)) = &mut self.scorer {
             *age += scene.secs;
         }
@@ -72,6 +77,7 @@ impl PuckScreen {
             self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
         }
         let camera = seen::camera(scene.screen);
+        scene.cues.listen(&camera);
         if let Some(own) = seen.own_mallet() {
             self.steer.shown = Some((camera, own.position(), seen.turn));
         }
@@ -137,7 +143,7 @@ impl PuckScreen {
             let at = screen.center_bottom() - vec2(0.0, 16.0);
             text_over(scene.painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
         } else {
-            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 8.0);
+            draw_hint(scene, usize::MAX, 8.0);
         }
         if round.phase() != Phase::Results {
             self.announcer.draw(scene);

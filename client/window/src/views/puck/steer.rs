@@ -5,6 +5,19 @@ use std::cell::Cell;
 use phaselock_client::prelude::*;
 use phaselock_games::puck::Command;
 
+const UP: Action = Action::new("up", "up", &["W", "Up", "Pad:LeftStickUp", "Pad:DPadUp"])
+    .hint("move, as the mouse does");
+const LEFT: Action =
+    Action::new("left", "left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("move, as the mouse does");
+const DOWN: Action =
+    Action::new("down", "down", &["S", "Down", "Pad:LeftStickDown", "Pad:DPadDown"])
+        .hint("move, as the mouse does");
+const RIGHT: Action =
+    Action::new("right", "right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("move, as the mouse does");
+pub(super) const ACTIONS: &[Action] = &[UP, LEFT, DOWN, RIGHT];
+
 /// Distance ahead of the mallet to which keys send it, in metres: enough for its full speed.
 const KEY_REACH: f32 = 2.2;
 /// Distance ahead at which the mallet rests after the keys are released, in metres.
@@ -28,9 +41,9 @@ impl Steer {
 
     pub(super) fn command(&self, controls: &Controls) -> Command {
         let Some((camera, own, turn)) = self.shown else { return Command::default() };
-        let right = controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]);
-        let down = controls.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]);
-        let way = Vec2::new(f32::from(right), f32::from(down)).normalize_or_zero();
+        let way = Vec2::new(controls.axis(&LEFT, &RIGHT), controls.axis(&UP, &DOWN));
+        // A stick says how far as well: a little way steers slowly.
+        let way = way.clamp_length_max(1.0);
         if way != Vec2::ZERO {
             self.keys.set(Some((controls.pointer, own + way * KEY_REST)));
             return Command::to((own + way * KEY_REACH) * turn);

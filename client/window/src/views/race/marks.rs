@@ -16,7 +16,7 @@ const STEP: f32 = 0.4;
 /// Metres in a frame that are a jump.
 const CUT: f32 = 4.0;
 /// Sideways speed that leaves marks, in metres per second.
-const SLIDES: f32 = 2.2;
+pub(super) const SLIDES: f32 = 2.2;
 /// Distance of the rear wheels from a car's middle, back and aside, in metres.
 const WHEELS: Vec2 = Vec2::new(1.25, 0.9);
 

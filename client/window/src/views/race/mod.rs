@@ -1,6 +1,8 @@
 //! Race in the window: picture and controls.
 
 mod cars;
+mod cues;
+mod ear;
 mod ground;
 mod hud;
 mod map;
@@ -8,17 +10,19 @@ mod marks;
 
 use std::collections::BTreeMap;
 
+use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
 
+use ear::Ear;
 use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -39,6 +43,19 @@ const TAGS_MAX: usize = 24;
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
 
+const THROTTLE: Action =
+    Action::new("throttle", "throttle", &["W", "Up", "Pad:RightTrigger", "Pad:A"]);
+const BRAKE: Action =
+    Action::new("brake", "brake, reverse", &["S", "Down", "Pad:LeftTrigger", "Pad:B"]);
+const LEFT: Action =
+    Action::new("left", "steer left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
+        .hint("steer");
+const RIGHT: Action =
+    Action::new("right", "steer right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
+        .hint("steer");
+const HAND_BRAKE: Action = Action::new("hand_brake", "hand brake", &["Space", "Pad:X"]);
+const RESET: Action = Action::new("reset", "back on the track", &["R", "Pad:Y"]);
+
 #[derive(Debug, Default)]
 pub(crate) struct RaceScreen {
     rig: Rig,
@@ -50,6 +67,7 @@ pub(crate) struct RaceScreen {
     particles: Particles,
     map: Map,
     announcer: Announcer,
+    ear: Ear,
     /// Bumps and resets of each car in the frame before.
     seen: BTreeMap<EntityId, (u8, u8)>,
     /// The own lap, and its start in seconds after green by the picture's own clock.
@@ -62,21 +80,16 @@ pub(crate) struct RaceScreen {
 impl GameView for RaceScreen {
     type Game = Race;
     const TITLE: &'static str = "Race";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("W, up", "throttle"),
-        ("S, down", "brake, reverse"),
-        ("A D, left right", "steer"),
-        ("Space", "hand brake"),
-        ("R", "back on the track"),
-    ];
+    const ACTIONS: &'static [Action] = &[THROTTLE, BRAKE, LEFT, RIGHT, HAND_BRAKE, RESET];
     const BACKDROP: Color32 = palette::GRASS;
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
-            pedal: 3 * controls.axis(&[KeyCode::S, KeyCode::Down], &[KeyCode::W, KeyCode::Up]),
-            turn: 7 * controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            hand: controls.key(&[KeyCode::Space]),
-            reset: controls.key(&[KeyCode::R]),
+            pedal: (3.0 * controls.axis(&BRAKE, &THROTTLE)).round() as i16,
+            turn: (7.0 * controls.axis(&LEFT, &RIGHT)).round() as i16,
+            hand: controls.held(&HAND_BRAKE),
+            reset: controls.held(&RESET),
         }
     }
 
@@ -84,6 +97,7 @@ impl GameView for RaceScreen {
         let own: Option<Car> = scene.own();
         self.take_note(scene, own.as_ref());
         let camera = self.aim_camera(scene, own.as_ref());
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush, own.as_ref());
         self.draw_over(scene, &brush, own.as_ref());
@@ -107,6 +121,7 @@ impl RaceScreen {
         let cars: Vec<_> = entities.records::<Car>().collect();
         let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
         self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
+        self.ear.advance(scene, &cars);
         self.notice_bumps(scene, &cars);
         self.notice_round(scene, own);
         self.notice_way(scene, own);
@@ -119,7 +134,8 @@ impl RaceScreen {
             let before = self.seen.insert(slot.id, (car.bumps, car.puts));
             let Some((bumps, puts)) = before else { continue };
             if puts != car.puts {
-                self.particles.ring(car.position(), (4.0, 1.0), palette::STEEL, 0.5);
+                let it = Happening::at(car.position(), palette::STEEL);
+                scene.cues.emit(&cues::PUT, it, &mut self.particles, &mut self.rig);
             } else if bumps != car.bumps {
                 // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
@@ -129,9 +145,8 @@ impl RaceScreen {
                 let at = car.position() + to * 1.1;
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
-                if scene.is_own(slot.id) {
-                    self.rig.shake(0.45);
-                }
+                let it = Happening::at(at, palette::WARN).felt_if(scene.is_own(slot.id));
+                scene.cues.emit(&cues::BUMP, it, &mut self.particles, &mut self.rig);
             }
         }
     }
@@ -139,13 +154,24 @@ impl RaceScreen {
     fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let round = round(&scene.picture.entities);
         let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
-        if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
-            self.announcer.say("");
-            self.marks = Marks::default();
-            self.particles = Particles::default();
-            self.lap = None;
+        match self.announcer.advance(scene, &round, Start::BySignal) {
+            Some(Phase::Play) => {
+                self.announcer.say("");
+                self.marks = Marks::default();
+                self.particles = Particles::default();
+                self.lap = None;
+            }
+            Some(Phase::Results) => {
+                let score: Score = scene.record_of(scene.player);
+                Announcer::end(scene.cues, score.place == 1 && score.time > 0);
+            }
+            Some(Phase::WarmUp) | None => {}
+        }
+        if red {
+            self.announcer.count(scene.cues, -race_secs(scene));
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
+            scene.cues.tell(&common::GO);
             self.announcer.say("Go!");
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
@@ -155,6 +181,7 @@ impl RaceScreen {
             let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
+                scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
                 let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
                 self.announcer.say(&words);
             }
@@ -172,11 +199,16 @@ impl RaceScreen {
         let spot = track.spot(car.position());
         let looks_back = car.nose().dot(spot.along) < -0.2;
         let wrong = looks_back && car.velocity().dot(spot.along) < -WRONG;
+        let before = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
         self.wrong_secs = if wrong { self.wrong_secs + scene.secs } else { 0.0 };
         let way = track.ahead(spot.station, track.next_gate(car.gates).station);
         let gap = track.length / f32::from(GATES);
         let lost = !(-3.0..gap + 8.0).contains(&way);
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
+        let now = [self.wrong_secs > WRONG_SECS, self.lost_secs > 2.0 * WRONG_SECS];
+        if before.iter().zip(now).any(|(before, now)| now && !before) {
+            scene.cues.tell(&cues::WRONG);
+        }
     }
 
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
@@ -272,13 +304,13 @@ impl RaceScreen {
             if self.wrong_secs > WRONG_SECS {
                 hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
-                let more = "Go back, or press R";
-                hud::draw_sign(scene, "GATE MISSED", more, scene.age_secs);
+                let key = scene.controls.words(&RESET);
+                let more = fill("Go back, or press {key}", &[("key", &key)]);
+                hud::draw_sign(scene, "GATE MISSED", &more, scene.age_secs);
             }
         }
         self.announcer.draw(scene);
-        let keys = [("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")];
-        draw_hint(scene, keys.iter(), 26.0);
+        draw_hint(scene, Self::ACTIONS.len() - 1, 26.0);
         draw_table(scene, time, &verdict(scene), &board(scene));
     }
 }
@@ -291,11 +323,7 @@ fn written(number: u16, words: impl Fn(u16) -> String) -> String {
 fn verdict(scene: &Scene<'_, Race>) -> String {
     let mut scores = scene.picture.entities.records::<Score>();
     let first = scores.find(|slot| slot.entity.place == 1).filter(|slot| slot.entity.time > 0);
-    match first.and_then(|slot| slot.owner) {
-        Some(player) if player == scene.player => "You win".to_owned(),
-        Some(player) => format!("{} wins", scene.name_of(player)),
-        None => "Nobody came home".to_owned(),
-    }
+    winner(scene, first.and_then(|slot| slot.owner).as_slice())
 }
 
 /// Sorted by place, with the winner's time and the others' gaps.

@@ -19,14 +19,18 @@ use phaselock_games::skirmish::{
 ///
 /// `Launched` is a shot of another weapon than the rifle. `Blast` has its author, if there is one.
 /// `Taken` is a pickup that was taken, or is back; `Put` is a crate or a barrel that is back in
-/// its place. `Landed`: the own player has hit somebody.
+/// its place; `Lifted` and `Thrown` are what players do with them. `Knocked` is a thing that has
+/// hit a wall, with its change of speed. `Landed`: the own player has hit somebody.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
     Shot { shooter: EntityId, along: Vec2, from: Vec2, to: Vec2, hit: bool },
     Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
     Blast { at: Vec2, by: Option<PlayerId> },
-    Taken { at: Vec2, goods: Goods },
+    Taken { at: Vec2, goods: Goods, back: bool },
     Put { at: Vec2 },
+    Lifted { at: Vec2 },
+    Thrown { at: Vec2 },
+    Knocked { at: Vec2, speed: f32 },
     Hurt { id: EntityId, damage: u8 },
     Landed,
     Died { id: EntityId, at: Vec2 },
@@ -46,6 +50,11 @@ const RESPAWN_SLACK_SECS: f32 = 0.15;
 const FORGET_SECS: f32 = 1.0;
 /// Ticks for which a burst is news.
 const BURST_TICKS_MAX: u8 = 12;
+/// Seconds for which the same thing is not lifted, thrown or knocked again: a correction may take
+/// that back and bring it again.
+const HANDLED_SECS: f32 = 0.25;
+/// Change of speed between two frames that is a knock, in metres per second.
+const KNOCK_SPEED: f32 = 3.5;
 
 /// Owner and number of a rocket, a grenade or a mine; the number stays when the server's takes the
 /// place of a predicted one.
@@ -57,6 +66,8 @@ pub(super) struct Watch {
     /// A charge has burst, and the seconds since it was last there.
     charges: BTreeMap<Charge, (bool, f32)>,
     things: BTreeMap<EntityId, Piece>,
+    /// Seconds since things were lifted, thrown or knocked.
+    handled: BTreeMap<EntityId, f32>,
     /// Deaths of everybody, and the seconds for which they have been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
@@ -134,6 +145,10 @@ impl Watch {
             *gone += secs;
             *gone < FORGET_SECS
         });
+        self.handled.retain(|_, age| {
+            *age += secs;
+            *age < HANDLED_SECS
+        });
         for slot in entities.iter() {
             let burst = match &slot.entity {
                 Piece::Shell(shell) => Some((shell.position(), shell.burst)),
@@ -150,7 +165,13 @@ impl Watch {
                 }
                 self.charges.insert(charge, (has_burst, 0.0));
             }
-            match (self.things.insert(slot.id, slot.entity), slot.entity) {
+            let before = self.things.insert(slot.id, slot.entity);
+            if let Some(event) = before.and_then(|before| handled(&before, &slot.entity))
+                && self.handled.insert(slot.id, 0.0).is_none()
+            {
+                events.push(event);
+            }
+            match (before, slot.entity) {
                 (Some(Piece::Prop(before)), Piece::Prop(prop)) => {
                     let at = prop.position();
                     if prop.gone && !before.gone {
@@ -163,7 +184,8 @@ impl Watch {
                 (Some(Piece::Pickup(before)), Piece::Pickup(pickup))
                     if before.taken != pickup.taken =>
                 {
-                    events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
+                    let (at, goods) = (pickup.position(), pickup.goods());
+                    events.push(Event::Taken { at, goods, back: !pickup.taken });
                 }
                 _ => {}
             }
@@ -175,6 +197,27 @@ impl Watch {
     fn is_due(&self, player: PlayerId) -> bool {
         let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
         (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
+    }
+}
+
+/// A thing that was lifted, thrown or knocked.
+fn handled(before: &Piece, now: &Piece) -> Option<Event> {
+    match (before, now) {
+        (Piece::Prop(before), Piece::Prop(prop)) => {
+            let (at, speed) = (prop.position(), (prop.velocity() - before.velocity()).length());
+            let stays = !prop.held && !prop.gone && prop.puts == before.puts;
+            match (before.held, prop.held) {
+                (false, true) => Some(Event::Lifted { at }),
+                (true, false) if !prop.gone => Some(Event::Thrown { at }),
+                _ => (stays && speed > KNOCK_SPEED).then_some(Event::Knocked { at, speed }),
+            }
+        }
+        (Piece::Shell(before), Piece::Shell(shell)) if shell.grenade && shell.burst == 0 => {
+            let speed = (shell.velocity() - before.velocity()).length();
+            let at = shell.position();
+            (speed > KNOCK_SPEED).then_some(Event::Knocked { at, speed })
+        }
+        _ => None,
     }
 }
 
@@ -263,6 +306,21 @@ mod tests {
         // Predicted, burst, taken back, and then the server's.
         assert_eq!([see(4100, 0, 3), see(4100, 1, 3), see(4100, 0, 3), see(9, 2, 3)], [0, 1, 0, 0]);
         assert_eq!([see(9, 1, 4), see(9, 20, 5)], [1, 0]);
+    }
+
+    #[test]
+    fn things_are_lifted_and_thrown_once_even_under_corrections() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let mut seen = |held, secs| {
+            let mut entities = Entities::default();
+            let entity = Piece::Prop(Prop { held, ..Prop::default() });
+            entities.insert(Slot { id: id(3), owner: None, entity });
+            watch.observe(&arena, &entities, None, secs).len()
+        };
+        assert_eq!([seen(false, 0.1), seen(true, 0.01)], [0, 1]);
+        assert_eq!([seen(false, 0.05), seen(true, 0.05), seen(true, 0.3)], [0, 0, 0]);
+        assert_eq!([seen(false, 0.05), seen(false, 0.3)], [1, 0]);
     }
 
     #[test]

@@ -134,7 +134,8 @@ impl Hud {
     }
 
     pub(super) fn draw_death(&self, frame: &Frame<'_>, killer: Option<&str>, secs: f32) {
-        let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.16);
+        // Announcements are above the middle.
+        let middle = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.14);
         let words = killer.map_or("You are out".into(), |killer| format!("{killer} got you"));
         text_over(frame.painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
         let ring = middle + vec2(0.0, 40.0);

@@ -1,6 +1,8 @@
 //! Skirmish in the window: picture and controls.
 
+mod actions;
 mod arena;
+mod cues;
 mod events;
 mod hud;
 mod icons;
@@ -15,16 +17,17 @@ use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
 use phaselock_games::skirmish::{
-    BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, players,
+    BLAST_REACH, Command, Goods, Player, Score, Shell, Skirmish, Weapon, players,
 };
 
+use actions::Stick;
 use events::{Event, Watch};
 use hud::{Hud, LANDED_SECS};
 use icons::Icon;
 use players::Bodies;
 use things::Things;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner_of};
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
 /// texts along the window's edges; it cuts to another place in the world.
@@ -38,6 +41,8 @@ const SHOT: Shot = Shot {
 };
 /// Lean of the camera towards the mouse, as a share of the way.
 const LOOK_AHEAD: f32 = 0.16;
+/// Reach of a player's hands, in metres, and some.
+const HANDS: f32 = 1.8;
 
 #[derive(Debug, Default)]
 pub(crate) struct SkirmishScreen {
@@ -50,8 +55,12 @@ pub(crate) struct SkirmishScreen {
     things: Things,
     hud: Hud,
     announcer: Announcer,
+    /// The aim by the gamepad.
+    stick: Stick,
     /// The own player as drawn: the wheel turns on from its weapon.
     own: Option<Player>,
+    /// Its weapon in the frame before.
+    weapon: Option<Weapon>,
     /// Deaths in the own score while the player was alive: a death is seen before its score names
     /// the killer.
     deaths_alive: u16,
@@ -60,33 +69,33 @@ pub(crate) struct SkirmishScreen {
 impl GameView for SkirmishScreen {
     type Game = Skirmish;
     const TITLE: &'static str = "Skirmish";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("WASD, arrows", "move"),
-        ("Mouse", "aim"),
-        ("Left button, Space", "fire"),
-        ("1-4, wheel", "weapon"),
-        ("Right button, E", "lift, let go to throw"),
-    ];
+    const ACTIONS: &'static [Action] = actions::ACTIONS;
     const BACKDROP: Color32 = palette::FLOOR;
+    const CUES: &'static [&'static Cue] = cues::ALL;
 
     fn input(&self, controls: &Controls) -> Command {
-        let aim = self.rig.at_rest().map_or(Vec2::X, |camera| {
+        let by_mouse = self.rig.at_rest().map_or(Vec2::X, |camera| {
             camera.to_world(controls.pointer) - self.own_at.unwrap_or(camera.middle)
         });
+        let aim = self.stick.aim(controls).unwrap_or(by_mouse);
         Command {
-            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            down: controls.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
+            right: controls.direction(&actions::LEFT, &actions::RIGHT),
+            down: controls.direction(&actions::UP, &actions::DOWN),
             aim: turns(aim),
-            fire: controls.button() || controls.key(&[KeyCode::Space]),
-            grab: controls.second_button() || controls.key(&[KeyCode::E]),
+            fire: controls.held(&actions::FIRE),
+            grab: controls.held(&actions::GRAB),
             weapon: self.weapon(controls),
         }
     }
 
     fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
         self.own = scene.own();
+        let at = self.rig.at_rest().zip(self.own_at).map(|(camera, at)| camera.to_screen(at));
+        let pointer = at.and_then(|at| self.stick.pointer(at)).unwrap_or(scene.pointer);
+        let scene = &Scene { frame: Frame { pointer, ..scene.frame }, ..*scene };
         self.take_note(scene);
         let camera = self.aim_camera(scene);
+        scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush);
         self.draw_over(scene);
@@ -98,15 +107,16 @@ impl SkirmishScreen {
     /// The weapon that controls ask for, by its number and 1, or 0: by its key, or by the wheel,
     /// past weapons without ammunition.
     fn weapon(&self, controls: &Controls) -> u8 {
-        let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
-        if let Some(number) = (1..).zip(keys).find(|(_, key)| controls.key(&[*key])) {
+        if let Some(number) = (1..).zip(&actions::WEAPONS).find(|(_, it)| controls.held(it)) {
             return number.0;
         }
-        let Some(own) = self.own.filter(|_| controls.wheel() != 0) else { return 0 };
+        let turned = |action| i32::try_from(controls.count(action)).unwrap_or(0);
+        let turned = turned(&actions::NEXT) - turned(&actions::PREVIOUS);
+        let Some(own) = self.own.filter(|_| turned != 0) else { return 0 };
         let there = |weapon: &&Weapon| own.ammunition(**weapon) != Some(0);
         let there: Vec<_> = Weapon::ALL.iter().filter(there).collect();
         let now = there.iter().position(|weapon| **weapon == own.weapon()).unwrap_or(0);
-        let next = (now as i32 - controls.wheel()).rem_euclid(there.len().max(1) as i32);
+        let next = (now as i32 + turned).rem_euclid(there.len().max(1) as i32);
         there.get(next as usize).map_or(0, |weapon| **weapon as u8 + 1)
     }
 
@@ -114,71 +124,125 @@ impl SkirmishScreen {
         let (entities, own) = (&scene.picture.entities, scene.picture.own);
         self.bodies.advance(players(entities), scene.secs);
         self.particles.advance(scene.secs);
-        self.announcer.advance(&round(entities), scene.secs);
+        let begun = self.announcer.advance(scene, &round(entities), Start::AtOnce);
+        if begun == Some(Phase::Results) {
+            let won = Self::board(scene).rows.first().is_some_and(|row| row.own);
+            Announcer::end(scene.cues, won);
+        }
         self.things.advance(entities, scene.secs, &mut self.particles);
         self.hud.advance(scene.secs, self.own.as_ref());
         if self.own.is_some_and(|own| own.health > 0) {
             self.deaths_alive = scene.record_of::<Score>(scene.player).deaths;
         }
 
-        for event in self.watch.observe(&scene.game.arena, entities, own, scene.secs) {
+        let events = self.watch.observe(&scene.game.arena, entities, own, scene.secs);
+        for event in events {
             self.bodies.handle(&event);
-            let color = |id| palette::side(own == Some(id));
-            let particles = &mut self.particles;
-            match event {
-                Event::Shot { shooter, along, from, to, hit } => {
-                    let color = color(shooter);
-                    particles.tracer([from, to], color);
-                    particles.flash(from, along, 0.42, color, 0.0);
-                    particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
-                    let (count, speed) = if hit { (9, 5.0) } else { (6, 4.0) };
-                    particles.spray(to, -along, count, speed, color, 0.32);
-                }
-                Event::Hurt { id, damage } if own == Some(id) => {
-                    self.hud.hurt(damage);
-                    self.rig.shake(0.5 + f32::from(damage) / 100.0);
-                }
-                Event::Hurt { .. } => {}
-                Event::Landed => self.hud.landed = LANDED_SECS,
-                Event::Died { id, at } => {
-                    particles.ring(at, (0.35, 1.7), color(id), 0.45);
-                    particles.ring(at, (0.35, 1.0), color(id), 0.7);
-                    particles.flash(at, Vec2::ZERO, 0.9, color(id), 0.05);
-                    particles.burst(at, 22, 8.0, color(id), 0.75);
-                }
-                Event::Launched { shooter, along, from, weapon: Weapon::Rockets } => {
+            self.show(scene, event);
+        }
+        self.keep_sounds(scene);
+    }
+
+    fn show(&mut self, scene: &Scene<'_, Skirmish>, event: Event) {
+        let own = scene.picture.own;
+        let color = |id| palette::side(own == Some(id));
+        let (particles, rig) = (&mut self.particles, &mut self.rig);
+        let mut emit =
+            |cue, it, particles: &mut Particles| scene.cues.emit(cue, it, particles, rig);
+        match event {
+            Event::Shot { shooter, along, from, to, hit } => {
+                let color = color(shooter);
+                particles.tracer([from, to], color);
+                particles.flash(from, along, 0.42, color, 0.0);
+                particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
+                let (count, speed) = if hit { (9, 5.0) } else { (6, 4.0) };
+                particles.spray(to, -along, count, speed, color, 0.32);
+                let fired = Happening::at(from, color).felt_if(own == Some(shooter));
+                emit(&cues::SHOT, fired, particles);
+                let end = if hit { &cues::STRUCK } else { &cues::RICOCHET };
+                emit(end, Happening::at(to, color), particles);
+            }
+            Event::Hurt { id, damage } if own == Some(id) => {
+                self.hud.hurt(damage);
+                let at = self.own_at.unwrap_or_default();
+                let felt = (0.5 + f32::from(damage) / 100.0).min(1.0);
+                emit(&cues::HURT, Happening { felt, ..Happening::at(at, color(id)) }, particles);
+            }
+            Event::Hurt { .. } => {}
+            Event::Landed => {
+                self.hud.landed = LANDED_SECS;
+                scene.cues.tell(&cues::LANDED);
+            }
+            Event::Died { id, at } => {
+                let it = Happening::at(at, color(id)).felt_if(own == Some(id));
+                emit(&cues::DIED, it, particles);
+            }
+            Event::Launched { shooter, along, from, weapon } => {
+                if weapon == Weapon::Rockets {
                     particles.flash(from, along, 0.4, color(shooter), 0.04);
                     for n in 0_u8..3 {
                         let (at, back) = (from - along * 0.5, -along * (1.0 + f32::from(n)));
                         particles.puff(at, back, 0.16, Color32::from_gray(110), 0.5);
                     }
                 }
-                Event::Launched { .. } => {}
-                Event::Blast { at, by } => {
-                    let color = palette::side(by == Some(scene.player));
-                    particles.explosion(at, BLAST_REACH * 0.8, color);
-                    particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
-                    particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
-                    let far = self.own_at.map_or(f32::MAX, |own| own.distance(at));
-                    self.rig.shake((0.75 - 0.75 * far / (BLAST_REACH * 4.0)).max(0.0));
-                }
-                Event::Taken { at, goods } => {
-                    let health = goods == Goods::Health;
-                    let color = if health { palette::GOOD } else { palette::STEEL };
-                    twinkle(particles, at, color);
-                }
-                Event::Put { at } => twinkle(particles, at, palette::CRATE_EDGE),
-                Event::Killed { victim, killer, means } => {
-                    if killer == Some(scene.player) {
-                        self.hud.killed = LANDED_SECS * 2.0;
-                    }
-                    self.hud.feed.push(scene, (killer, Icon::of_means(means), victim));
-                }
-                Event::Spawned { id, at } => {
-                    particles.ring(at, (2.0, 0.45), color(id), 0.4);
-                    particles.ring(at, (0.45, 0.9), color(id), 0.6);
-                }
+                let it = Happening::at(from, color(shooter)).felt_if(own == Some(shooter));
+                emit(cues::of_weapon(weapon), it, particles);
             }
+            Event::Blast { at, by } => {
+                let color = palette::side(by == Some(scene.player));
+                let far = self.own_at.map_or(f32::MAX, |own| own.distance(at));
+                let felt = (1.0 - far / (BLAST_REACH * 4.0)).max(0.0);
+                emit(&cues::BLAST, Happening { felt, ..Happening::at(at, color) }, particles);
+            }
+            Event::Taken { at, goods, back } => {
+                let health = goods == Goods::Health;
+                let color = if health { palette::GOOD } else { palette::STEEL };
+                let cue = if back { &cues::BACK } else { cues::of_goods(goods) };
+                emit(cue, Happening::at(at, color), particles);
+            }
+            Event::Put { at } => {
+                emit(&cues::BACK, Happening::at(at, palette::CRATE_EDGE), particles);
+            }
+            Event::Lifted { at } | Event::Thrown { at } => {
+                let cue = if matches!(event, Event::Lifted { .. }) {
+                    &cues::LIFTED
+                } else {
+                    &cues::THROWN
+                };
+                // Who stands there did it.
+                let near = self.own_at.is_some_and(|own| own.distance(at) < HANDS);
+                emit(cue, Happening::at(at, palette::CRATE_EDGE).felt_if(near), particles);
+            }
+            Event::Knocked { at, speed } => {
+                let it = Happening::at(at, palette::CRATE_EDGE);
+                emit(&cues::KNOCK, Happening { loud: (speed / 14.0).min(1.0), ..it }, particles);
+            }
+            Event::Killed { victim, killer, means } => {
+                if killer == Some(scene.player) && victim != scene.player {
+                    self.hud.killed = LANDED_SECS * 2.0;
+                    scene.cues.tell(&cues::FRAG);
+                }
+                self.hud.feed.push(scene, (killer, Icon::of_means(means), victim));
+            }
+            Event::Spawned { id, at } => {
+                emit(&cues::SPAWNED, Happening::at(at, color(id)), particles);
+            }
+        }
+    }
+
+    /// Sounds that go on, and those of the own hands.
+    fn keep_sounds(&mut self, scene: &Scene<'_, Skirmish>) {
+        for slot in scene.picture.entities.records::<Shell>() {
+            let shell = slot.entity;
+            if !shell.grenade && shell.burst == 0 {
+                let (key, at) = (u64::from(slot.id.index), Some(shell.position()));
+                scene.cues.keep(Kept { key, sound: &cues::FLIGHT, at, loud: 1.0, pitch: 1.0 });
+            }
+        }
+        let weapon = self.own.filter(|own| own.health > 0).map(|own| own.weapon());
+        let before = std::mem::replace(&mut self.weapon, weapon);
+        if before.is_some() && weapon.is_some() && before != weapon {
+            scene.cues.tell(&cues::SWITCHED);
         }
     }
 
@@ -246,14 +310,11 @@ impl SkirmishScreen {
         let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
         // In a narrow window only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
-        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL).take(told), above);
-        let verdict = match board.rows.first() {
-            Some(row) if row.own => "You win the round".to_owned(),
-            Some(row) => format!("{} wins the round", row.name),
-            None => String::new(),
-        };
-        draw_table(scene, time, &verdict, &board);
-        self.announcer.draw(scene);
+        draw_hint(scene, told, above);
+        if round.phase() != Phase::Results {
+            self.announcer.draw(scene);
+        }
+        draw_table(scene, time, &winner_of(&board), &board);
         if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
             let reload = f32::from(own.weapon().reload_ticks(scene.rates));
             let slow = own.weapon() != Weapon::Rifle && own.cooldown > 0;
@@ -269,10 +330,4 @@ impl SkirmishScreen {
         let values = |score: &Score| vec![score.frags.to_string(), score.deaths.to_string()];
         Board::new(scene, &["FRAGS", "DEATHS"], key, values)
     }
-}
-
-/// A pickup was taken, or a thing put in its place.
-fn twinkle(particles: &mut Particles, at: Vec2, color: Color32) {
-    particles.ring(at, (0.3, 0.9), color, 0.35);
-    particles.burst(at, 8, 2.5, color, 0.4);
 }

@@ -76,6 +76,7 @@ impl Session {
             // Not sent then is not sent now.
             Fed::Chat(text) => drop(self.chat(text)),
             Fed::Request(bytes) => drop(self.request_bytes(bytes.clone())),
+            Fed::Round(request) => drop(self.ask_round(request.clone())),
             Fed::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

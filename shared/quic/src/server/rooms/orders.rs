@@ -24,6 +24,7 @@ impl Rooms {
             Task::Command(Command::Configure(mut changes)) => {
                 let game = self.running.get(&id).map_or("", |running| running.game);
                 changes.rounds = self.plan.games.rounds(game, changes.rounds);
+                changes.games = self.plan.games.names();
                 Command::Configure(changes)
             }
             Task::Command(command) => command,
@@ -39,6 +40,13 @@ impl Rooms {
         let now = self.clock.now();
         let carried_out = self.call(id, |room| room.handle_command(now, command));
         Ok(carried_out.ok_or(OrderError::Panicked)??)
+    }
+
+    /// Goes on with the game that people voted for, unless the host has taken it away.
+    pub(super) fn play_chosen(&mut self, id: RoomId, game: &str) {
+        if let Err(error) = self.play_now(id, Some(game)) {
+            tracing::info!(game, %error, "the game that was voted for does not begin");
+        }
     }
 
     /// Goes on with a game at once, or begins the one that is played anew (none).
@@ -71,6 +79,7 @@ impl Rooms {
         let (games, now) = (self.plan.games.all().len(), self.clock.now());
         if let Some(mut changes) = self.plan.changed().filter(|_| games == 1) {
             changes.rounds = None;
+            changes.games = self.plan.games.names();
             let command = Command::Configure(Box::new(changes));
             self.call(id, |room| room.handle_command(now, command));
         }

@@ -1,0 +1,236 @@
+//! Sound on the default device: a thread that feeds it, and tries again when there is none.
+//!
+//! On Linux it speaks the protocol of PulseAudio, which PipeWire understands as well. On Windows
+//! and macOS cpal hands frames to the system. From an order to the ear take about 40 ms: up to
+//! 10 ms until frames are asked for, and 30 ms of buffer.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::Stereo;
+use super::mixer::{Mixer, Order};
+
+#[cfg(any(target_os = "windows", target_os = "macos"))]
+#[path = "output/system.rs"]
+mod device;
+#[cfg(target_os = "linux")]
+#[path = "output/pulse.rs"]
+mod device;
+#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
+#[path = "output/none.rs"]
+mod device;
+#[cfg(any(target_os = "windows", target_os = "macos", test))]
+mod resample;
+
+/// Most orders that wait: those of about ten busy frames. Further ones are dropped.
+pub const ORDERS_MAX: usize = 512;
+/// Frames that are wanted between an order and the device: 30 ms.
+pub const BUFFER_MS: u32 = 30;
+/// Time from a failure to the next attempt: a headset is plugged in sooner than one is missed.
+const RETRY: Duration = Duration::from_secs(4);
+/// Time between two looks at what waits while there is no device.
+const NAP: Duration = Duration::from_millis(50);
+
+/// State of the output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// The first attempt is under way.
+    #[default]
+    Starting,
+    /// A device plays, with its name if that is known.
+    Playing(Option<String>),
+    /// Nothing is heard; the sentence says why, and what to do. Another attempt follows.
+    Silent(String),
+}
+
+/// A device could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OutputError {
+    /// There is no sound server.
+    #[error("there is no sound server; start PipeWire or PulseAudio to hear the game")]
+    NoServer,
+    /// There is no device.
+    #[error("there is no sound device; plug one in to hear the game")]
+    NoDevice,
+    /// The server or the system refused, or went away.
+    #[error("the sound device cannot be used ({0}); check the system's sound settings")]
+    Device(String),
+    /// This platform has no output.
+    #[error("sound is not supported on this system; play on Linux, Windows or macOS to hear it")]
+    Unsupported,
+    /// There was no thread to spare.
+    #[error("there is no thread for sound ({0}); close other programs and start again")]
+    NoThread(String),
+}
+
+/// Sound on the default device. Dropping it ends the sound.
+#[derive(Debug)]
+pub struct Output {
+    orders: Option<SyncSender<Order>>,
+    status: Arc<Mutex<Status>>,
+}
+
+impl Output {
+    /// Starts the thread. The seed varies pitches and noise.
+    pub fn start(seed: u32) -> Self {
+        let (orders, waiting) = sync_channel(ORDERS_MAX);
+        let status = Arc::new(Mutex::new(Status::Starting));
+        let report = Report(status.clone());
+        let source = Source { orders: waiting, mixer: Mixer::new(seed), is_over: false };
+        let spawned = std::thread::Builder::new().name("sound".into()).spawn(move || {
+            run(source, &report);
+        });
+        if let Err(error) = spawned {
+            Report(status.clone())
+                .tell(Status::Silent(OutputError::NoThread(error.to_string()).to_string()));
+        }
+        Self { orders: Some(orders), status }
+    }
+
+    /// An output that plays nothing, and says nothing about it.
+    pub fn off() -> Self {
+        Self { orders: None, status: Arc::default() }
+    }
+
+    /// Hands an order on; it is dropped if too many wait. Never blocks. Returns true if it was
+    /// taken.
+    pub fn send(&self, order: Order) -> bool {
+        let sent = self.orders.as_ref().map(|orders| orders.try_send(order));
+        !matches!(sent, Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None)
+    }
+
+    /// State of the output.
+    pub fn status(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Tells the state of the output.
+struct Report(Arc<Mutex<Status>>);
+
+impl Report {
+    fn tell(&self, status: Status) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+}
+
+/// A mixer with the orders that wait for it.
+#[derive(Debug)]
+struct Source {
+    orders: Receiver<Order>,
+    mixer: Mixer,
+    /// Nobody gives orders any more.
+    is_over: bool,
+}
+
+impl Source {
+    /// Carries out what waits, and renders the next frames. Breaks when nobody gives orders any
+    /// more.
+    fn fill(&mut self, frames: &mut [Stereo]) -> ControlFlow<()> {
+        let left = self.take_orders(|_| true);
+        self.mixer.render(frames);
+        left
+    }
+
+    /// Takes what waits while nobody listens: volumes are kept, sounds are forgotten.
+    fn skip(&mut self) -> ControlFlow<()> {
+        self.take_orders(|order| matches!(order, Order::Volumes(_) | Order::Hush))
+    }
+
+    fn take_orders(&mut self, wanted: impl Fn(&Order) -> bool) -> ControlFlow<()> {
+        for _ in 0..ORDERS_MAX {
+            match self.orders.try_recv() {
+                Ok(order) if wanted(&order) => self.mixer.handle(order),
+                Ok(_) => {}
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    self.is_over = true;
+                    break;
+                }
+            }
+        }
+        if self.is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Plays until nobody gives orders any more; after a failure it tries again.
+fn run(source: Source, report: &Report) {
+    let source = Arc::new(Mutex::new(source));
+    loop {
+        let error = match device::play(&source, report) {
+            Ok(()) => return,
+            Err(error) => error,
+        };
+        report.tell(Status::Silent(error.to_string()));
+        let mut waited = Duration::ZERO;
+        while waited < RETRY {
+            if lock(&source).skip().is_break() {
+                return;
+            }
+            std::thread::sleep(NAP);
+            waited += NAP;
+        }
+    }
+}
+
+fn lock(source: &Mutex<Source>) -> std::sync::MutexGuard<'_, Source> {
+    source.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mixer::Volumes;
+    use crate::patch::{Layer, Sound};
+    use crate::place::Placed;
+
+    const TONE: Sound = Sound { layers: &[Layer::SINE], ..Sound::EFFECT };
+
+    fn source() -> (SyncSender<Order>, Source) {
+        let (orders, waiting) = sync_channel(ORDERS_MAX);
+        (orders, Source { orders: waiting, mixer: Mixer::new(1), is_over: false })
+    }
+
+    #[test]
+    fn queue_is_bounded_and_a_full_one_blocks_nobody() {
+        let (orders, waiting) = sync_channel(ORDERS_MAX);
+        let output = Output { orders: Some(orders), status: Arc::default() };
+        let order = Order::play(&TONE, Placed::MIDDLE);
+        let taken = (0..2 * ORDERS_MAX).filter(|_| output.send(order)).count();
+        assert_eq!(taken, ORDERS_MAX);
+        drop(waiting);
+        assert!(!output.send(order));
+        assert!(!Output::off().send(order));
+    }
+
+    #[test]
+    fn without_a_device_volumes_are_kept_and_sounds_forgotten() {
+        let (orders, mut source) = source();
+        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is place");
+        orders.send(Order::Volumes(Volumes::NONE)).expect("there is place");
+        assert!(source.skip().is_continue());
+        assert_eq!(source.mixer.voices(), 0);
+        orders.send(Order::play(&TONE, Placed::MIDDLE)).expect("there is place");
+        let mut frames = [[0.0; 2]; 48_000];
+        assert!(source.fill(&mut frames[..24_000]).is_continue());
+        assert!(frames.iter().skip(20_000).flatten().all(|sample| sample.abs() < 1e-3));
+        drop(orders);
+        assert!(source.fill(&mut frames).is_break());
+    }
+
+    #[test]
+    fn every_error_says_what_to_do() {
+        let errors = [
+            OutputError::NoServer,
+            OutputError::NoDevice,
+            OutputError::Device("busy".into()),
+            OutputError::Unsupported,
+            OutputError::NoThread("limit".into()),
+        ];
+        for error in errors.map(|error| error.to_string()) {
+            assert!(error.contains(';'), "{error}");
+        }
+    }
+}

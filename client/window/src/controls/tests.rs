@@ -1,0 +1,106 @@
+//! Tests of the controls: bindings, short presses, analogue values, hints.
+
+use macroquad::input::{KeyCode, MouseButton};
+
+use super::*;
+
+const LEFT: Action = Action::new("left", "left", &["A", "Left", "Pad:LeftStickLeft"]).hint("move");
+const RIGHT: Action =
+    Action::new("right", "right", &["D", "Right", "Pad:LeftStickRight"]).hint("move");
+const FIRE: Action = Action::new("fire", "fire", &["Mouse:Left", "Space", "Pad:RightTrigger"]);
+const NEXT: Action = Action::new("next", "next", &["Wheel:Down"]).hint("");
+const ACTIONS: &[Action] = &[LEFT, RIGHT, FIRE, NEXT];
+
+fn controls(chosen: &Chosen) -> Controls {
+    let mut controls = Controls::default();
+    controls.bind("toy", ACTIONS, chosen);
+    controls
+}
+
+/// Devices with these keys and buttons down, which went down in this frame if `fresh`.
+fn devices(names: &[&str], fresh: bool) -> Devices {
+    let held: HashSet<_> = names.iter().map(|name| Binding::parse(name).unwrap()).collect();
+    let struck = if fresh { held.clone() } else { HashSet::new() };
+    Devices { held, struck, ..Devices::default() }
+}
+
+fn pad(parts: &[(Pad, f32)]) -> Devices {
+    let mut devices = Devices::default();
+    parts.iter().for_each(|(part, value)| devices.pad[*part as usize] = *value);
+    devices
+}
+
+#[test]
+fn actions_follow_their_bindings_and_short_presses_reach_the_next_tick() {
+    let mut controls = controls(&Chosen::new());
+    controls.handle(devices(&["A", "Space"], true));
+    assert!(controls.held(&LEFT) && controls.pressed(&FIRE) && !controls.held(&RIGHT));
+    controls.handle(Devices::default());
+    assert!(controls.held(&LEFT) && !controls.pressed(&LEFT), "no tick has seen it");
+    assert_eq!(controls.direction(&LEFT, &RIGHT), -1);
+    controls.ticked();
+    assert!(!controls.held(&LEFT));
+    controls.handle(Devices { wheel: -2, ..Devices::default() });
+    controls.handle(Devices { wheel: -1, ..Devices::default() });
+    assert_eq!(controls.count(&NEXT), 3);
+}
+
+#[test]
+fn sticks_and_triggers_have_strength() {
+    let mut controls = controls(&Chosen::new());
+    controls.handle(pad(&[(Pad::LeftStickRight, 0.3), (Pad::RightTrigger, 0.9)]));
+    assert_eq!(controls.axis(&LEFT, &RIGHT), 0.3);
+    assert_eq!(controls.direction(&LEFT, &RIGHT), 0);
+    assert!(controls.held(&FIRE) && controls.pressed(&FIRE) && controls.by_pad());
+    controls.handle(pad(&[(Pad::RightTrigger, 0.9)]));
+    assert!(controls.held(&FIRE) && !controls.pressed(&FIRE));
+}
+
+#[test]
+fn press_that_led_here_is_not_meant_for_the_game() {
+    let mut controls = controls(&Chosen::new());
+    controls.handle(devices(&["Mouse:Left", "A"], true));
+    controls.rest();
+    controls.handle(devices(&["Mouse:Left", "A"], false));
+    assert!(!controls.held(&FIRE) && controls.held(&LEFT));
+    controls.handle(devices(&[], false));
+    controls.handle(devices(&["Mouse:Left"], true));
+    assert!(controls.held(&FIRE));
+    let press = [(Pad::RightTrigger, 1.0)];
+    controls.handle(pad(&press));
+    controls.rest();
+    controls.handle(pad(&press));
+    assert!(!controls.held(&FIRE) && !controls.pressed(&FIRE));
+    assert_eq!(controls.strength(&FIRE), 0.0);
+}
+
+#[test]
+fn player_s_bindings_replace_the_game_s_and_hints_tell_them() {
+    let mut chosen = Chosen::new();
+    let toy = chosen.entry("toy".into()).or_default();
+    toy.insert("fire".into(), vec!["Mouse:Right".into(), "nonsense".into()]);
+    toy.insert("left".into(), vec![]);
+    let mut controls = controls(&chosen);
+    controls.handle(devices(&["Space", "A", "D"], true));
+    assert!(!controls.held(&FIRE) && !controls.held(&LEFT) && controls.held(&RIGHT));
+    controls.handle(devices(&["Mouse:Right"], true));
+    assert!(controls.held(&FIRE));
+    let hints = controls.hints();
+    assert_eq!(hints[0], ("D, right".into(), "move".into()));
+    assert_eq!(hints[1], ("right button".into(), "fire".into()));
+    controls.handle(pad(&[(Pad::A, 1.0)]));
+    assert_eq!(controls.hints()[0], ("left stick right".into(), "move".into()));
+}
+
+#[test]
+fn default_bindings_have_names_and_no_game_takes_those_of_all() {
+    let bound = |action: &Action| bindings_of(ALL_GAMES, action, &Chosen::new());
+    let mut taken = HashSet::new();
+    for action in ALL {
+        let bindings = bound(action);
+        assert_eq!(bindings.len(), action.keys.len(), "{}", action.id);
+        assert!(bindings.into_iter().all(|it| taken.insert(it)), "{} conflicts", action.id);
+    }
+    assert!(taken.contains(&Binding::Key(KeyCode::Escape)));
+    assert!(taken.contains(&Binding::Mouse(MouseButton::Middle)));
+}

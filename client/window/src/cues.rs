@@ -1,0 +1,282 @@
+//! Cues: one list a game, from which sound, particles, shake and rumble follow.
+//!
+//! A view says that something happened, by a cue of its list, at a place ([`Cues::emit`]), or that
+//! something goes on ([`Cues::keep`]). The view finds events in states, so it also sees to it that
+//! an event that was predicted is not told again when it is confirmed.
+
+use std::cell::{Cell, RefCell};
+
+use egui_macroquad::egui::Color32;
+use glam::Vec2;
+use phaselock_sound::mixer::Order;
+use phaselock_sound::patch::Sound;
+use phaselock_sound::place::Placed;
+
+use super::camera::Camera;
+use super::particles::Particles;
+use super::rig::Rig;
+
+pub mod common;
+
+/// Most cues of a frame, and most of its continuous sounds: more than anybody could tell apart.
+const EACH_MAX: usize = 64;
+
+/// Everything that follows from an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Cue {
+    /// Name, of lower-case words with hyphens.
+    pub name: &'static str,
+    /// The sound.
+    pub sound: Option<&'static Sound>,
+    /// Particles at its place, beside those that only the view can describe.
+    pub sparks: &'static [Spark],
+    /// Shake of the camera, 0 to 1, where it is felt.
+    pub shake: f32,
+    /// Rumble of the gamepad, where it is felt.
+    pub rumble: Rumble,
+}
+
+impl Cue {
+    /// A cue of nothing: begin with it.
+    pub const NONE: Self =
+        Self { name: "", sound: None, sparks: &[], shake: 0.0, rumble: Rumble::NONE };
+}
+
+/// Rumble of the own player's gamepad.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rumble {
+    /// Strength, 0 to 1.
+    pub strength: f32,
+    /// Length in seconds.
+    pub secs: f32,
+}
+
+impl Rumble {
+    /// None.
+    pub const NONE: Self = Self { strength: 0.0, secs: 0.0 };
+}
+
+/// Particles of a cue: sizes in metres, speeds in metres per second, lives in seconds. They have
+/// the colour of the event, unless the cue has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "named as the arguments in `Particles`")]
+pub enum Spark {
+    /// See [`Particles::ring`].
+    Ring { from: f32, to: f32, secs: f32, color: Option<Color32> },
+    /// See [`Particles::burst`].
+    Burst { count: usize, speed: f32, secs: f32, color: Option<Color32> },
+    /// See [`Particles::spray`]; along the event's direction.
+    Spray { count: usize, speed: f32, secs: f32, color: Option<Color32> },
+    /// See [`Particles::flash`]; all around.
+    Flash { size: f32, longer: f32, color: Option<Color32> },
+    /// See [`Particles::explosion`].
+    Explosion { radius: f32 },
+}
+
+/// An event at a place of the picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Happening {
+    /// Place in the picture's metres.
+    pub at: Vec2,
+    /// Direction of what sprays; zero for all around.
+    pub along: Vec2,
+    /// Colour of particles.
+    pub color: Color32,
+    /// Loudness, 0 to 1.
+    pub loud: f32,
+    /// Multiple of the sound's pitch.
+    pub pitch: f32,
+    /// Part of the shake and the rumble that the own player feels, 0 to 1.
+    pub felt: f32,
+}
+
+impl Happening {
+    /// An event at full loudness that is not felt.
+    pub fn at(at: Vec2, color: Color32) -> Self {
+        Self { at, along: Vec2::ZERO, color, loud: 1.0, pitch: 1.0, felt: 0.0 }
+    }
+
+    /// The same, felt by the own player if it is its own.
+    #[must_use]
+    pub fn felt_if(self, own: bool) -> Self {
+        Self { felt: if own { 1.0 } else { 0.0 }, ..self }
+    }
+}
+
+/// A cue that was emitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitted {
+    /// The cue.
+    pub cue: &'static Cue,
+    /// Place in the picture; none for what is heard in the middle.
+    pub at: Option<Vec2>,
+    /// Loudness, 0 to 1.
+    pub loud: f32,
+    /// Multiple of the sound's pitch.
+    pub pitch: f32,
+}
+
+/// A continuous sound of this frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Name of this one among all of the picture.
+    pub key: u64,
+    /// The sound.
+    pub sound: &'static Sound,
+    /// Place in the picture; none for what is heard in the middle.
+    pub at: Option<Vec2>,
+    /// Loudness, 0 to 1.
+    pub loud: f32,
+    /// Multiple of the sound's pitch.
+    pub pitch: f32,
+}
+
+/// Cues of a frame, on their way to the ears and hands.
+#[derive(Debug, Default)]
+pub struct Cues {
+    emitted: RefCell<Vec<Emitted>>,
+    kept: RefCell<Vec<Kept>>,
+    rumbles: RefCell<Vec<Rumble>>,
+    /// Point of the picture in the middle, and half of the width that is seen, in metres.
+    ears: Cell<(Vec2, f32)>,
+}
+
+impl Cues {
+    /// Tells where the listener is: in the middle of the camera's picture.
+    pub fn listen(&self, camera: &Camera) {
+        self.ears.set((camera.middle, camera.half().x.abs()));
+    }
+
+    /// Something happened: its sound, its particles, its shake and its rumble follow.
+    pub fn emit(&self, cue: &'static Cue, it: Happening, particles: &mut Particles, rig: &mut Rig) {
+        for spark in cue.sparks {
+            spark.add(particles, &it);
+        }
+        rig.shake(cue.shake * it.felt);
+        self.feel(cue, it.felt);
+        self.push(Emitted { cue, at: Some(it.at), loud: it.loud, pitch: it.pitch });
+    }
+
+    /// Something happened that has a sound at most, heard in the middle.
+    pub fn tell(&self, cue: &'static Cue) {
+        self.feel(cue, 1.0);
+        self.push(Emitted { cue, at: None, loud: 1.0, pitch: 1.0 });
+    }
+
+    /// Something sounds as long as this is said in each frame.
+    pub fn keep(&self, kept: Kept) {
+        let mut list = self.kept.borrow_mut();
+        if list.len() < EACH_MAX {
+            list.push(kept);
+        }
+    }
+
+    /// Takes the own player's rumbles since the last call.
+    pub fn take_rumbles(&self) -> Vec<Rumble> {
+        self.rumbles.take()
+    }
+
+    /// Takes the cues since the last call.
+    pub fn take(&self) -> Vec<Emitted> {
+        self.emitted.take()
+    }
+
+    /// The cues that nobody has taken yet.
+    pub fn waiting(&self) -> Vec<Emitted> {
+        self.emitted.borrow().clone()
+    }
+
+    /// Takes the cues and the continuous sounds since the last call, as orders to a mixer.
+    pub fn take_orders(&self) -> impl Iterator<Item = Order> {
+        let (middle, half) = self.ears.get();
+        let place = move |at: Option<Vec2>| {
+            at.map_or(Placed::MIDDLE, |at| Placed::at((at - middle).to_array(), half))
+        };
+        let played = self.take().into_iter().filter_map(move |it| {
+            let (sound, placed) = (it.cue.sound?, place(it.at).times(it.loud));
+            Some(Order::Play { sound, placed, pitch: it.pitch, delay: 0.0 })
+        });
+        let kept = self.kept.take().into_iter().map(move |Kept { key, sound, at, loud, pitch }| {
+            Order::Keep { key, sound, placed: place(at).times(loud), pitch }
+        });
+        played.chain(kept)
+    }
+
+    fn feel(&self, cue: &Cue, felt: f32) {
+        let Rumble { strength, secs } = cue.rumble;
+        let mut rumbles = self.rumbles.borrow_mut();
+        if strength * felt > 0.0 && rumbles.len() < EACH_MAX {
+            rumbles.push(Rumble { strength: (strength * felt).min(1.0), secs });
+        }
+    }
+
+    fn push(&self, emitted: Emitted) {
+        let mut list = self.emitted.borrow_mut();
+        if list.len() < EACH_MAX {
+            list.push(emitted);
+        }
+    }
+}
+
+impl Spark {
+    fn add(self, particles: &mut Particles, it: &Happening) {
+        let ink = |color: Option<Color32>| color.unwrap_or(it.color);
+        match self {
+            Self::Ring { from, to, secs, color } => {
+                particles.ring(it.at, (from, to), ink(color), secs);
+            }
+            Self::Burst { count, speed, secs, color } => {
+                particles.burst(it.at, count, speed, ink(color), secs);
+            }
+            Self::Spray { count, speed, secs, color } => {
+                particles.spray(it.at, it.along, count, speed, ink(color), secs);
+            }
+            Self::Flash { size, longer, color } => {
+                particles.flash(it.at, Vec2::ZERO, size, ink(color), longer);
+            }
+            Self::Explosion { radius } => particles.explosion(it.at, radius, it.color),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cues::common::{CHAT, GO};
+
+    const BLOW: Cue = Cue {
+        name: "blow",
+        shake: 0.5,
+        rumble: Rumble { strength: 0.8, secs: 0.2 },
+        sound: GO.sound,
+        ..Cue::NONE
+    };
+
+    #[test]
+    fn one_event_is_heard_and_felt_and_no_more() {
+        static CUE: Cue = BLOW;
+        let cues = Cues::default();
+        cues.ears.set((Vec2::ZERO, 10.0));
+        let (mut particles, mut rig) = (Particles::default(), Rig::default());
+        let it = Happening::at(Vec2::new(5.0, 0.0), Color32::WHITE);
+        cues.emit(&CUE, it, &mut particles, &mut rig);
+        assert_eq!(cues.take_rumbles(), [], "it is somebody else's");
+        cues.emit(&CUE, Happening { felt: 0.5, ..it }, &mut particles, &mut rig);
+        assert_eq!(cues.take_rumbles(), [Rumble { strength: 0.4, secs: 0.2 }]);
+        let orders: Vec<_> = cues.take_orders().collect();
+        let Order::Play { placed, .. } = orders[0] else { panic!("{orders:?}") };
+        assert!(orders.len() == 2 && placed.pan > 0.3 && placed.gain < 1.0);
+        assert_eq!(cues.take_orders().count(), 0);
+    }
+
+    #[test]
+    fn cues_of_a_frame_are_bounded() {
+        let cues = Cues::default();
+        for _ in 0..1000 {
+            cues.tell(&CHAT);
+            let kept = Kept { key: 1, sound: &Sound::DRONE, at: None, loud: 1.0, pitch: 1.0 };
+            cues.keep(kept);
+        }
+        assert_eq!(cues.take_orders().count(), 2 * EACH_MAX);
+    }
+}

@@ -1,0 +1,16 @@
+//! The gamepad: a core that makes sticks and buttons of raw events, and its drivers.
+//!
+//! ```text
+//! evdev (Linux's devices) -> driver (a thread) -> pad (the core) -> values, once a frame
+//! ```
+//!
+//! Nothing here blocks a frame: the thread waits for devices, the frame takes what there is.
+
+mod driver;
+#[cfg(target_os = "linux")]
+mod evdev;
+pub(crate) mod pad;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use driver::{Gamepads, Rumble};

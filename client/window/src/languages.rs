@@ -1,0 +1,140 @@
+//! The choice of the window's language: those in the program, and files in the player's folder.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::settings::values::Language as Choice;
+use super::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
+
+/// Most files of the folder that are offered; arbitrary.
+const FILES_MAX: usize = 50;
+
+/// Languages that were read so far, by their codes; none for those that cannot be used.
+#[derive(Debug, Default)]
+pub(crate) struct Languages {
+    read: BTreeMap<String, Option<&'static Language>>,
+    spoken: Option<Choice>,
+    problem: Option<String>,
+}
+
+impl Languages {
+    /// Speaks the chosen language, if it is another than before. `folder` has the player's files.
+    pub(crate) fn follow(&mut self, choice: &Choice, folder: Option<&Path>) {
+        if self.spoken.as_ref() == Some(choice) {
+            return;
+        }
+        self.spoken = Some(choice.clone());
+        self.problem = None;
+        let code = match choice {
+            Choice::Code(code) => code.clone(),
+            Choice::System => {
+                let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
+                let value = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set);
+                of_system(&value.unwrap_or_default(), folder)
+            }
+        };
+        speak(self.language(&code, folder));
+    }
+
+    /// A sentence on a language that cannot be used.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    fn language(&mut self, code: &str, folder: Option<&Path>) -> Option<&'static Language> {
+        if code == "en" {
+            return None;
+        }
+        if let Some(language) = self.read.get(code) {
+            return *language;
+        }
+        let read = match INCLUDED.iter().find(|(it, _)| *it == code) {
+            Some((_, text)) => Language::parse(text).map_err(|error| error.to_string()),
+            None => read(code, folder),
+        };
+        let language = match read {
+            // Few, small, and read once each.
+            Ok(language) => Some(&*Box::leak(Box::new(language))),
+            Err(error) => {
+                self.problem = Some(format!(
+                    "The language \"{code}\" cannot be used, so it is English: {error}."
+                ));
+                None
+            }
+        };
+        // A file that is mended is tried again.
+        if language.is_some() {
+            self.read.insert(code.to_owned(), language);
+        }
+        language
+    }
+}
+
+fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {
+    let folder = folder.ok_or("there is no folder for language files")?;
+    let path = folder.join(format!("{code}.toml"));
+    let failed = |error| format!("{} cannot be read: {error}", path.display());
+    if !path.is_file() {
+        return Err(format!("{} is no file", path.display()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(failed)?;
+    // One byte more than allowed tells a larger file.
+    file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8", path.display()))?;
+    Language::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The code of a system's language, as in `de_AT.UTF-8`, if the program or the folder has it.
+fn of_system(value: &str, folder: Option<&Path>) -> String {
+    let code = value.split(['_', '.', '@', '-']).next().unwrap_or_default().to_lowercase();
+    let has = offered(folder).contains(&code);
+    if has { code } else { "en".to_owned() }
+}
+
+/// Codes of the languages that can be chosen.
+pub(crate) fn offered(folder: Option<&Path>) -> Vec<String> {
+    let included = INCLUDED.iter().map(|(code, _)| (*code).to_owned());
+    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();
+    let names = files.take(FILES_MAX).flatten().map(|entry| entry.file_name());
+    let codes = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".toml")?.to_owned()));
+    let mut all: Vec<_> = ["en".to_owned()].into_iter().chain(included).chain(codes).collect();
+    all.retain(|code| Choice::is_code(code) && code != "system");
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::tr;
+
+    #[test]
+    fn languages_come_from_the_program_and_from_files_and_faults_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Some(dir.path());
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        write("eo.toml", "language = \"Esperanto\"\n[words]\n\"Settings\" = \"Agordoj\"\n");
+        write("xx.toml", "language = ");
+        write("BAD NAME.toml", "");
+        assert_eq!(offered(folder), ["de", "en", "eo", "xx"]);
+        let mut languages = Languages::default();
+        let mut follow = |code: &str| {
+            languages.follow(&Choice::Code(code.into()), folder);
+            languages.problem().map(str::to_owned)
+        };
+        assert_eq!((follow("eo"), tr("Settings")), (None, "Agordoj"));
+        let problem = follow("xx").unwrap();
+        assert!(problem.contains("\"xx\"") && problem.contains("line 1"), "{problem}");
+        assert_eq!(tr("Settings"), "Settings");
+        assert!(follow("zz").unwrap().contains("is no file"));
+        assert_eq!((follow("de"), tr("Play here")), (None, "Hier spielen"));
+        assert_eq!((follow("en"), tr("Play here")), (None, "Play here"));
+        assert_eq!(of_system("de_AT.UTF-8", None), "de");
+        assert_eq!(of_system("eo", folder), "eo");
+        assert_eq!(["fr_FR", "C", "", "../x"].map(|it| of_system(it, folder)), ["en"; 4]);
+    }
+}

@@ -1,0 +1,82 @@
+//! The window's egui: its scale, its letters, its wheel, and the notice that nothing is heard.
+
+use std::num::NonZeroUsize;
+
+use egui_macroquad::egui::output::OutputEvent;
+use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
+use macroquad::miniquad::window::{dpi_scale, screen_size};
+
+use super::paint::text_over;
+use super::words::fill;
+use super::{menu, palette};
+
+/// Size of the window at which a point of the user interface is a pixel.
+const DESIGN: (f32, f32) = (1280.0, 720.0);
+/// Least size in points that the menu needs.
+const LEAST: (f32, f32) = (800.0, 600.0);
+/// Pixels per point, on a display of usual density, below which letters are hard to read.
+const READABLE: f32 = 0.8;
+/// Points by which a notch of the wheel moves lists, as in egui.
+const NOTCH: f32 = 40.0;
+
+/// Pixels per point: everything grows with the window, but letters are no smaller than can be read,
+/// unless they need more room than there is.
+pub(crate) fn pixels_per_point(scale: f32) -> f32 {
+    let (width, height) = screen_size();
+    let fits = (width / DESIGN.0).min(height / DESIGN.1);
+    // In steps, because each new size draws all letters anew.
+    let fits = (fits * 20.0).round() / 20.0;
+    let room = (width / LEAST.0).min(height / LEAST.1);
+    (scale * fits.max(READABLE * dpi_scale())).min(room).clamp(0.4, 6.0)
+}
+
+/// Makes all letters larger, wherever they stand.
+pub(crate) fn scale_letters(ctx: &Context, scale: f32) {
+    let mut fonts = egui::FontDefinitions::default();
+    for font in fonts.font_data.values_mut() {
+        let mut data = (**font).clone();
+        data.tweak.scale *= scale;
+        *font = data.into();
+    }
+    ctx.set_fonts(fonts);
+}
+
+/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, so that it would be half a point.
+pub(crate) fn turn_wheel(ctx: &Context) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    ctx.input_mut(|input| {
+        let turned = input.events.iter().map(|event| match event {
+            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
+            _ => 0.0,
+        });
+        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
+    });
+}
+
+/// True if a button, a box or a slider of the window was pressed in this frame.
+pub(crate) fn is_clicked(ctx: &Context) -> bool {
+    let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
+    ctx.output(|output| output.events.iter().any(clicked))
+}
+
+/// Shows why nothing is heard, at the window's lower edge.
+pub(crate) fn draw_notice(ctx: &Context, reason: &str) {
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
+    let at = ctx.screen_rect().center_bottom() - vec2(0.0, 4.0);
+    let words = fill("No sound: {reason}.", &[("reason", reason)]);
+    text_over(&painter, at, Align2::CENTER_BOTTOM, &words, 12.0, palette::WARN);
+}
+
+/// Style of the window's egui.
+pub(crate) fn style(ctx: &Context) {
+    ctx.options_mut(|options| {
+        // The frame's closure moves sparks and clocks along: it must run once a frame.
+        options.max_passes = NonZeroUsize::MIN;
+        options.zoom_with_keyboard = false;
+        options.theme_preference = egui::ThemePreference::Dark;
+    });
+    ctx.set_visuals(menu::visuals());
+}

@@ -1,0 +1,89 @@
+//! Pace of the frames: no more than the display shows, few in the background.
+
+use std::time::Duration;
+
+use crate::settings::values::FrameCap;
+
+/// Rate of a display that does not tell its own, in frames a second: that of most.
+const DISPLAY_HZ: f64 = 60.0;
+/// Frames a second while another window has the keyboard.
+const BACKGROUND_HZ: f64 = 10.0;
+/// Most frames a second without a cap: beyond, only heat is made.
+const UNCAPPED_HZ: f64 = 1000.0;
+/// Part of a frame that is waited for besides the display's own rhythm. Waiting for all of it would
+/// miss every other frame, because sleep ends late.
+const PART: f64 = 0.96;
+/// Time between two updates of the session in the background, where frames are rare: inputs go out
+/// and snapshots come in as often as in a game at 60 frames a second.
+pub(crate) const UPDATE_EVERY: Duration = Duration::from_millis(16);
+
+/// Attention of the player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// The window has the keyboard.
+    Foreground,
+    /// Another window has the keyboard.
+    Background,
+}
+
+/// Least time from the begin of a frame to the begin of the next.
+pub(crate) fn frame_least(cap: FrameCap, presence: Presence) -> Duration {
+    let hz = match (presence, cap) {
+        (Presence::Background, _) => return Duration::from_secs_f64(1.0 / BACKGROUND_HZ),
+        (_, FrameCap::Display) => DISPLAY_HZ / PART,
+        (_, FrameCap::None) => UNCAPPED_HZ,
+        (_, FrameCap::PerSecond(hz)) => f64::from(hz),
+    };
+    Duration::from_secs_f64(1.0 / hz)
+}
+
+/// Moments at which frames are due.
+#[derive(Debug, Default)]
+pub(crate) struct Pacer {
+    due: Duration,
+}
+
+impl Pacer {
+    /// The moment of the next frame, after one that began at `began`. A frame that was late by less
+    /// than its own time is made up for, so that the mean rate is kept.
+    pub(crate) fn next(&mut self, began: Duration, least: Duration) -> Duration {
+        self.due = self.due.max(began.saturating_sub(least)) + least;
+        self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn frames_keep_their_rate_though_sleep_ends_late() {
+        let least = frame_least(FrameCap::PerSecond(100), Presence::Foreground);
+        let (mut pacer, mut now, mut frames) = (Pacer::default(), Duration::ZERO, 0);
+        while now < MS * 1000 {
+            // Each sleep ends 2 ms late.
+            now = pacer.next(now, least) + MS * 2;
+            frames += 1;
+        }
+        assert!((99..=101).contains(&frames), "{frames}");
+    }
+
+    #[test]
+    fn long_frame_is_not_followed_by_a_burst() {
+        let least = MS * 10;
+        let mut pacer = Pacer::default();
+        pacer.next(Duration::ZERO, least);
+        assert_eq!(pacer.next(MS * 500, least), MS * 500);
+        assert_eq!(pacer.next(MS * 500, least), MS * 510);
+    }
+
+    #[test]
+    fn background_is_slow_whatever_the_cap() {
+        for cap in [FrameCap::Display, FrameCap::None, FrameCap::PerSecond(500)] {
+            assert_eq!(frame_least(cap, Presence::Background), MS * 100);
+            assert!(frame_least(cap, Presence::Foreground) < MS * 17);
+        }
+    }
+}

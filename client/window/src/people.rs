@@ -1,0 +1,236 @@
+//! Votes, sides and readiness: the panel of a vote, its keys, and the card in the pause.
+
+use egui_macroquad::egui::{
+    Align2, Area, Context, Id, Order, Painter, RichText, ScrollArea, Ui, pos2, vec2,
+};
+use phaselock::client::{AnyClient, Common, Session};
+use phaselock::time::LocalTime;
+use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
+
+use super::actions;
+use super::controls::Controls;
+use super::menu::{action, card_frame};
+use super::paint::{fade, panel, text};
+use super::palette;
+use super::view::Views;
+use super::words::{fill, tr};
+use egui_macroquad::egui::Rect;
+
+/// Size of the panel of a vote, in points.
+const VOTE: (f32, f32) = (268.0, 84.0);
+/// Width of the card in the pause, in points.
+const CARD: f32 = 300.0;
+
+/// The player's part in the round.
+#[derive(Debug, Default)]
+pub(crate) struct People {
+    /// The card in the pause is open.
+    pub(crate) is_open: bool,
+    /// The own voice in the vote that runs.
+    voice: Option<Ballot>,
+    asked: Vec<RoundRequest>,
+}
+
+/// Sides of the game: their number, and the own one.
+pub(crate) type Sides = (u8, Option<u8>);
+
+/// A motion in words.
+pub(crate) fn words(motion: &Motion, common: &Common, views: &Views) -> String {
+    match motion {
+        Motion::Game(name) => fill("play {game}", &[("game", title(name, views))]),
+        Motion::Kick(player) => {
+            let seat = common.roster().get(player);
+            let name = seat.map_or(tr("somebody"), |seat| &seat.name);
+            fill("put {name} out", &[("name", name)])
+        }
+        Motion::MoreTime => tr("three minutes more").to_owned(),
+        Motion::Shuffle => tr("deal the sides anew").to_owned(),
+    }
+}
+
+/// Title of a game, as far as the window has it.
+pub(crate) fn title<'n>(name: &'n str, views: &Views) -> &'n str {
+    views.get(name).map_or(name, |entry| entry.title)
+}
+
+/// A line about the end of a vote.
+pub(crate) fn ended(motion: &Motion, outcome: Outcome, common: &Common, views: &Views) -> String {
+    let what = words(motion, common, views);
+    let values = [("what", &*what)];
+    match outcome {
+        Outcome::Passed => fill("The vote has passed: {what}.", &values),
+        Outcome::Failed => fill("The vote has failed: {what}.", &values),
+        Outcome::Vetoed => fill("The host's people have ended the vote: {what}.", &values),
+        Outcome::Moot => fill("The vote is over without a decision: {what}.", &values),
+    }
+}
+
+impl People {
+    /// Takes the keys of this frame.
+    pub(crate) fn take_keys(&mut self, session: &Session, controls: &Controls) {
+        let Some(common) = session.client().map(|client| client.common()) else { return };
+        match common.poll() {
+            None => self.voice = None,
+            Some(_) => {
+                let voices = [(&actions::VOTE_YES, Ballot::Yes), (&actions::VOTE_NO, Ballot::No)];
+                for (action, ballot) in voices {
+                    if controls.pressed(action) {
+                        self.voice = Some(ballot);
+                        self.asked.push(RoundRequest::Vote(ballot));
+                    }
+                }
+            }
+        }
+        if controls.pressed(&actions::READY) && common.house().ready != ReadyUp::Off {
+            self.asked.push(RoundRequest::Ready(!is_ready(common)));
+        }
+    }
+
+    /// Sends what the player asked for. A refusal is told by the server.
+    pub(crate) fn send(&mut self, session: &mut Session) {
+        for request in self.asked.drain(..) {
+            let _ = session.ask_round(request);
+        }
+    }
+
+    /// Paints the vote that runs.
+    pub(crate) fn draw(
+        &self,
+        painter: &Painter,
+        common: &Common,
+        views: &Views,
+        controls: &Controls,
+        now: LocalTime,
+    ) {
+        let Some((poll, ends)) = common.poll() else { return };
+        let screen = painter.clip_rect();
+        let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
+        let rect = Rect::from_min_size(at, vec2(VOTE.0, VOTE.1));
+        panel(painter, rect);
+        let who = common.roster().get(&poll.by).map_or(tr("somebody"), |seat| &seat.name);
+        let left = rect.left_top() + vec2(14.0, 12.0);
+        let head = fill("Vote of {name}:", &[("name", who)]);
+        text(painter, left, Align2::LEFT_TOP, &head, 12.5, palette::TEXT_SOFT);
+        let what = words(&poll.motion, common, views);
+        let line = left + vec2(0.0, 17.0);
+        text(painter, line, Align2::LEFT_TOP, &what, 16.0, palette::TEXT);
+        let secs = (*ends - now).as_secs().max(0.0).ceil();
+        let counts = fill(
+            "{yes} yes, {no} no of {all}, {secs} s",
+            &[
+                ("yes", &poll.yes.to_string()),
+                ("no", &poll.no.to_string()),
+                ("all", &poll.voters.to_string()),
+                ("secs", &format!("{secs:.0}")),
+            ],
+        );
+        let line = left + vec2(0.0, 42.0);
+        let rest = text(painter, line, Align2::LEFT_TOP, &counts, 12.5, palette::TEXT_SOFT);
+        let below = rest.left_bottom() + vec2(0.0, 2.0);
+        let (words, color) = match self.voice {
+            None => {
+                let keys = [&actions::VOTE_YES, &actions::VOTE_NO].map(|it| controls.words(it));
+                let values = [("yes", &*keys[0]), ("no", &*keys[1])];
+                (fill("{yes}: yes     {no}: no", &values), palette::OWN)
+            }
+            Some(Ballot::Yes) => (tr("You voted yes").to_owned(), palette::TEXT_FAINT),
+            Some(_) => (tr("You voted no").to_owned(), palette::TEXT_FAINT),
+        };
+        text(painter, below, Align2::LEFT_TOP, &words, 12.5, color);
+        // The time that is left, as a line along the panel's foot.
+        let part = (secs as f32 / 30.0).min(1.0);
+        let foot = rect.left()..=rect.left() + rect.width() * part;
+        painter.hline(foot, rect.bottom() - 1.0, (2.0, fade(palette::OWN, 0.8)));
+    }
+
+    /// Shows the card: readiness, sides, votes.
+    pub(crate) fn card(
+        &mut self,
+        ctx: &Context,
+        client: &dyn AnyClient,
+        views: &Views,
+        sides: Sides,
+    ) {
+        Area::new(Id::new("people"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
+            .show(ctx, |ui| {
+                card_frame(0.97, 22).show(ui, |ui| {
+                    ui.set_width(CARD);
+                    ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
+                    ui.label(RichText::new(tr("Round and votes")).size(24.0));
+                    let most = (ctx.screen_rect().height() - 190.0).max(80.0);
+                    ScrollArea::vertical().max_height(most).show(ui, |ui| {
+                        self.offer(ui, client, views, sides);
+                    });
+                    if action(ui, tr("Back"), true).clicked() {
+                        self.is_open = false;
+                    }
+                });
+            });
+    }
+
+    fn offer(&mut self, ui: &mut Ui, client: &dyn AnyClient, views: &Views, (count, own): Sides) {
+        let common = client.common();
+        let house = common.house();
+        if house.ready != ReadyUp::Off {
+            let is_ready = is_ready(common);
+            let label = if is_ready { tr("Not ready after all") } else { tr("Ready") };
+            self.button(ui, label, RoundRequest::Ready(!is_ready));
+        }
+        for side in (0..count).filter(|side| own.is_some_and(|own| own != *side)) {
+            let number = (side + 1).to_string();
+            let label = match count {
+                2 => tr("Change sides").to_owned(),
+                _ => fill("Change to side {number}", &[("number", &number)]),
+            };
+            self.button(ui, &label, RoundRequest::Side(side));
+        }
+        if let Some((poll, _)) = common.poll() {
+            let what = words(&poll.motion, common, views);
+            small(ui, &fill("A vote runs: {what}", &[("what", &what)]));
+            self.button(ui, tr("Vote yes"), RoundRequest::Vote(Ballot::Yes));
+            self.button(ui, tr("Vote no"), RoundRequest::Vote(Ballot::No));
+            if house.is_staff {
+                self.button(ui, tr("End the vote"), RoundRequest::Vote(Ballot::Veto));
+            }
+            return;
+        }
+        let mut motions: Vec<_> = {
+            let others = house.games.iter().filter(|game| **game != client.game_name());
+            others.cloned().map(Motion::Game).collect()
+        };
+        motions.push(Motion::MoreTime);
+        if count > 1 {
+            motions.push(Motion::Shuffle);
+        }
+        let others =
+            common.roster().iter().filter(|(it, seat)| !seat.bot && **it != common.player());
+        motions.extend(others.map(|(player, _)| Motion::Kick(*player)));
+        motions.retain(|motion| house.votes.allow(motion));
+        if !motions.is_empty() {
+            small(ui, tr("Call a vote:"));
+        }
+        for motion in motions {
+            let label = words(&motion, common, views);
+            self.button(ui, &label, RoundRequest::Call(motion));
+        }
+    }
+
+    fn button(&mut self, ui: &mut Ui, label: &str, request: RoundRequest) {
+        if action(ui, label, false).clicked() {
+            if let RoundRequest::Vote(ballot) = request {
+                self.voice = Some(ballot);
+            }
+            self.asked.push(request);
+        }
+    }
+}
+
+fn small(ui: &mut Ui, words: &str) {
+    ui.label(RichText::new(words).size(14.0).color(palette::TEXT_FAINT));
+}
+
+fn is_ready(common: &Common) -> bool {
+    common.presence().get(&common.player()).is_some_and(|it| it.is_ready)
+}

@@ -1,0 +1,419 @@
+//! Paints the window: each triangle of egui's with the cheapest shader that shows it.
+//!
+//! Where the processor stands in for a graphics card, reading a texture is more than half of a
+//! pixel's cost, and mixing it with what is beneath most of the rest. Few triangles need both:
+//! letters have a texture, while bodies, floors and panels have colours alone. So a mesh is painted
+//! in runs of triangles of one kind, in their order.
+//!
+//! egui-macroquad reads the keys and the mouse, and gives this module its turn to paint through a
+//! callback of its own frame, which shows nothing else.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use egui_macroquad::egui::epaint::{ClippedPrimitive, ImageDelta, Mesh16, Primitive, WHITE_UV};
+use egui_macroquad::egui::{
+    self, Context, ImageData, LayerId, PaintCallback, Rect, TextureFilter, TexturesDelta, pos2,
+};
+use egui_miniquad::CallbackFn;
+use macroquad::miniquad::window::screen_size;
+use macroquad::miniquad::{
+    Bindings, BlendFactor, BlendState, BlendValue, BufferId, BufferLayout, BufferSource,
+    BufferType, BufferUsage, CullFace, Equation, FilterMode, Pipeline, PipelineParams,
+    RenderingBackend, ShaderMeta, ShaderSource, TextureFormat, TextureId, TextureParams,
+    TextureWrap, UniformBlockLayout, UniformDesc, UniformType, UniformsSource, VertexAttribute,
+    VertexFormat,
+};
+
+/// Area in square pixels below which a run is painted with its neighbours' shader: another draw
+/// call costs llvmpipe as much as so many pixels.
+const RUN_AREA_LEAST: f32 = 2048.0;
+
+/// Ways to paint a triangle, the cheapest first: each kind shows those before it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Colours that hide what is beneath.
+    Opaque,
+    /// Colours that let it shine through.
+    Plain,
+    /// Colours times a texture.
+    Textured,
+}
+
+/// Triangles in a row that are painted alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    kind: Kind,
+    /// Number of indices.
+    len: usize,
+    /// Painted area in square points.
+    area: f32,
+}
+
+/// The window's egui, and its turn to paint.
+pub(crate) struct Renderer {
+    ctx: Context,
+}
+
+/// A frame that waits to be painted.
+#[derive(Default)]
+struct Batch {
+    primitives: Vec<ClippedPrimitive>,
+    textures: TexturesDelta,
+    pixels_per_point: f32,
+}
+
+thread_local! {
+    // Of the thread that owns the window: its handles are of no use elsewhere.
+    static BATCH: RefCell<Batch> = RefCell::default();
+    static DEVICE: RefCell<Option<Device>> = const { RefCell::new(None) };
+}
+
+impl Renderer {
+    /// A renderer whose egui has a style.
+    pub(crate) fn new(style: impl FnOnce(&Context)) -> Self {
+        let ctx = Context::default();
+        style(&ctx);
+        Self { ctx }
+    }
+
+    /// The window's egui.
+    pub(crate) fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// Runs a frame of the user interface, and paints it.
+    pub(crate) fn frame(&self, pixels_per_point: f32, mut ui: impl FnMut(&Context)) {
+        egui_macroquad::ui(|outer| {
+            // Both measure alike, since one hands the other's events on.
+            outer.set_pixels_per_point(pixels_per_point);
+            self.ctx.set_pixels_per_point(pixels_per_point);
+            let input = outer.input(|input| input.raw.clone());
+            let output = self.ctx.run(input, &mut ui);
+            outer.set_cursor_icon(output.platform_output.cursor_icon);
+            output.platform_output.commands.into_iter().for_each(|it| outer.send_cmd(it));
+            let primitives = self.ctx.tessellate(output.shapes, output.pixels_per_point);
+            BATCH.with_borrow_mut(|batch| {
+                batch.primitives = primitives;
+                batch.pixels_per_point = output.pixels_per_point;
+                // A frame that was never painted leaves its textures to the next one.
+                batch.textures.append(output.textures_delta);
+            });
+            let callback = Arc::new(CallbackFn::new(|_, gl| paint(gl)));
+            let rect = outer.screen_rect();
+            outer.layer_painter(LayerId::background()).add(PaintCallback { rect, callback });
+        });
+        egui_macroquad::draw();
+    }
+}
+
+/// Paints the frame that waits.
+fn paint(gl: &mut dyn RenderingBackend) {
+    let batch = BATCH.take();
+    DEVICE.with_borrow_mut(|device| device.get_or_insert_with(|| Device::new(gl)).paint(gl, batch));
+}
+
+/// Shaders, buffers and textures of the graphics card.
+struct Device {
+    /// By [`Kind`].
+    pipelines: [Pipeline; 3],
+    vertices: BufferId,
+    indices: BufferId,
+    textures: HashMap<egui::TextureId, TextureId>,
+}
+
+#[repr(C)]
+struct Uniforms {
+    screen_points: [f32; 2],
+}
+
+impl Device {
+    fn new(gl: &mut dyn RenderingBackend) -> Self {
+        let pipelines = [
+            pipeline(gl, shader::COLORS, None),
+            pipeline(gl, shader::COLORS, Some(over())),
+            pipeline(gl, shader::TEXTURE, Some(over())),
+        ];
+        let stream = BufferUsage::Stream;
+        let vertices = BufferSource::empty::<egui::epaint::Vertex>(32 * 1024);
+        let vertices = gl.new_buffer(BufferType::VertexBuffer, stream, vertices);
+        let indices = BufferSource::empty::<u16>(64 * 1024);
+        let indices = gl.new_buffer(BufferType::IndexBuffer, stream, indices);
+        Self { pipelines, vertices, indices, textures: HashMap::new() }
+    }
+
+    fn paint(&mut self, gl: &mut dyn RenderingBackend, batch: Batch) {
+        for (id, delta) in &batch.textures.set {
+            self.set_texture(gl, *id, delta);
+        }
+        let (width, height) = screen_size();
+        let scale = batch.pixels_per_point.max(f32::MIN_POSITIVE);
+        let uniforms = Uniforms { screen_points: [width / scale, height / scale] };
+        for ClippedPrimitive { clip_rect, primitive } in batch.primitives {
+            let Primitive::Mesh(mesh) = primitive else { continue };
+            let Some(texture) = self.textures.get(&mesh.texture_id).copied() else { continue };
+            let (x, y, w, h) = scissor(clip_rect, scale, (width, height));
+            gl.apply_scissor_rect(x, y, w, h);
+            for part in mesh.split_to_u16() {
+                self.paint_mesh(gl, &part, texture, &uniforms, scale);
+            }
+        }
+        for id in &batch.textures.free {
+            if let Some(texture) = self.textures.remove(id) {
+                gl.delete_texture(texture);
+            }
+        }
+    }
+
+    fn paint_mesh(
+        &mut self,
+        gl: &mut dyn RenderingBackend,
+        mesh: &Mesh16,
+        texture: TextureId,
+        uniforms: &Uniforms,
+        scale: f32,
+    ) {
+        fill(gl, &mut self.vertices, BufferType::VertexBuffer, &mesh.vertices);
+        fill(gl, &mut self.indices, BufferType::IndexBuffer, &mesh.indices);
+        let bindings = Bindings {
+            vertex_buffers: vec![self.vertices],
+            index_buffer: self.indices,
+            images: vec![texture],
+        };
+        let mut first = 0;
+        for Run { kind, len, .. } in runs(mesh, RUN_AREA_LEAST / (scale * scale)) {
+            gl.apply_pipeline(&self.pipelines[kind as usize]);
+            gl.apply_bindings(&bindings);
+            gl.apply_uniforms(UniformsSource::table(uniforms));
+            gl.draw(first as i32, len as i32, 1);
+            first += len;
+        }
+    }
+
+    fn set_texture(
+        &mut self,
+        gl: &mut dyn RenderingBackend,
+        id: egui::TextureId,
+        delta: &ImageDelta,
+    ) {
+        let [width, height] = delta.image.size().map(|size| size as u32);
+        let bytes: Vec<u8> = match &delta.image {
+            ImageData::Color(image) => image.pixels.iter().flat_map(|it| it.to_array()).collect(),
+            ImageData::Font(image) => {
+                image.srgba_pixels(None).flat_map(|it| it.to_array()).collect()
+            }
+        };
+        if let Some([x, y]) = delta.pos {
+            if let Some(texture) = self.textures.get(&id) {
+                let [x, y, width, height] = [x as i32, y as i32, width as i32, height as i32];
+                gl.texture_update_part(*texture, x, y, width, height, &bytes);
+            }
+            return;
+        }
+        let filter = match delta.options.magnification {
+            TextureFilter::Nearest => FilterMode::Nearest,
+            TextureFilter::Linear => FilterMode::Linear,
+        };
+        let params = TextureParams {
+            format: TextureFormat::RGBA8,
+            wrap: TextureWrap::Clamp,
+            min_filter: filter,
+            mag_filter: filter,
+            width,
+            height,
+            ..TextureParams::default()
+        };
+        let texture = gl.new_texture_from_data_and_format(&bytes, params);
+        if let Some(before) = self.textures.insert(id, texture) {
+            gl.delete_texture(before);
+        }
+    }
+}
+
+/// Puts data into a buffer, a larger one if it does not fit.
+fn fill<T>(gl: &mut dyn RenderingBackend, buffer: &mut BufferId, kind: BufferType, data: &[T]) {
+    if gl.buffer_size(*buffer) < size_of_val(data) {
+        gl.delete_buffer(*buffer);
+        *buffer = gl.new_buffer(kind, BufferUsage::Stream, BufferSource::empty::<T>(data.len()));
+    }
+    gl.buffer_update(*buffer, BufferSource::slice(data));
+}
+
+/// Blending of colours that are multiplied by their alpha already, as egui's are.
+fn over() -> BlendState {
+    let rest = BlendFactor::OneMinusValue(BlendValue::SourceAlpha);
+    BlendState::new(Equation::Add, BlendFactor::One, rest)
+}
+
+fn pipeline(
+    gl: &mut dyn RenderingBackend,
+    fragment: &str,
+    color_blend: Option<BlendState>,
+) -> Pipeline {
+    let source = ShaderSource::Glsl { vertex: shader::VERTEX, fragment };
+    let shader = gl.new_shader(source, shader::meta()).expect("the shaders are constants");
+    let attributes = [
+        VertexAttribute::new("a_position", VertexFormat::Float2),
+        VertexAttribute::new("a_texel", VertexFormat::Float2),
+        VertexAttribute::new("a_color", VertexFormat::Byte4),
+    ];
+    let params = PipelineParams { color_blend, cull_face: CullFace::Nothing, ..Default::default() };
+    gl.new_pipeline(&[BufferLayout::default()], &attributes, shader, params)
+}
+
+/// A clip rectangle in pixels from the lower left corner, within the window: position and size.
+fn scissor(clip: Rect, scale: f32, (width, height): (f32, f32)) -> (i32, i32, i32, i32) {
+    let window = Rect::from_min_max(pos2(0.0, 0.0), pos2(width, height));
+    let pixel = |value: f32, end: f32| (value * scale).clamp(0.0, end).round() as i32;
+    let (left, right) = (pixel(clip.left(), window.right()), pixel(clip.right(), window.right()));
+    let (top, bottom) = (pixel(clip.top(), window.bottom()), pixel(clip.bottom(), window.bottom()));
+    (left, height as i32 - bottom, (right - left).max(0), (bottom - top).max(0))
+}
+
+/// The runs of a mesh, in its order; each but the only one has `least` square points or more, or
+/// needs its texture.
+fn runs(mesh: &Mesh16, least: f32) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for corners in mesh.indices.chunks_exact(3) {
+        let [a, b, c] = [0, 1, 2].map(|n| &mesh.vertices[usize::from(corners[n])]);
+        let is_plain = [a, b, c].iter().all(|vertex| vertex.uv == WHITE_UV);
+        let is_opaque = [a, b, c].iter().all(|vertex| vertex.color.a() == u8::MAX);
+        let kind = match (is_plain, is_opaque) {
+            (true, true) => Kind::Opaque,
+            (true, false) => Kind::Plain,
+            (false, _) => Kind::Textured,
+        };
+        let (u, v) = (b.pos - a.pos, c.pos - a.pos);
+        let area = (u.x * v.y - u.y * v.x).abs() / 2.0;
+        match runs.last_mut().filter(|last| last.kind == kind) {
+            Some(last) => (last.len, last.area) = (last.len + 3, last.area + area),
+            None => runs.push(Run { kind, len: 3, area }),
+        }
+    }
+    // First what is opaque counts as plain where it is small, then what is plain as textured.
+    for (small, kind) in [(Kind::Opaque, Kind::Plain), (Kind::Plain, Kind::Textured)] {
+        runs = merged(runs, |run| run.kind == small && run.area < least, kind);
+    }
+    runs
+}
+
+/// Runs with the small ones turned to a kind that neighbours them, and equal neighbours as one.
+fn merged(mut runs: Vec<Run>, is_small: impl Fn(&Run) -> bool, kind: Kind) -> Vec<Run> {
+    for at in 0..runs.len() {
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        let is_beside = beside.filter_map(|it| runs.get(it)).any(|run| run.kind >= kind);
+        if is_beside && is_small(&runs[at]) {
+            runs[at].kind = kind;
+        }
+    }
+    runs.dedup_by(|next, last| {
+        let alike = next.kind == last.kind;
+        if alike {
+            (last.len, last.area) = (last.len + next.len, last.area + next.area);
+        }
+        alike
+    });
+    runs
+}
+
+mod shader {
+    use super::{ShaderMeta, UniformBlockLayout, UniformDesc, UniformType};
+
+    pub(super) const VERTEX: &str = "#version 100
+        uniform vec2 u_screen_points;
+        attribute vec2 a_position;
+        attribute vec2 a_texel;
+        attribute vec4 a_color;
+        varying vec2 v_texel;
+        varying vec4 v_color;
+        void main() {
+            vec2 share = a_position / u_screen_points;
+            gl_Position = vec4(2.0 * share.x - 1.0, 1.0 - 2.0 * share.y, 0.0, 1.0);
+            v_texel = a_texel;
+            v_color = a_color / 255.0;
+        }";
+
+    pub(super) const COLORS: &str = "#version 100
+        precision mediump float;
+        varying vec4 v_color;
+        void main() {
+            gl_FragColor = v_color;
+        }";
+
+    pub(super) const TEXTURE: &str = "#version 100
+        precision highp float;
+        uniform sampler2D u_texture;
+        varying vec2 v_texel;
+        varying vec4 v_color;
+        void main() {
+            gl_FragColor = v_color * texture2D(u_texture, v_texel);
+        }";
+
+    pub(super) fn meta() -> ShaderMeta {
+        let screen = UniformDesc::new("u_screen_points", UniformType::Float2);
+        ShaderMeta {
+            images: vec!["u_texture".to_owned()],
+            uniforms: UniformBlockLayout { uniforms: vec![screen] },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_macroquad::egui::Color32;
+    use egui_macroquad::egui::epaint::Vertex;
+
+    use super::*;
+
+    /// A mesh of triangles with right angles: the length of both short sides, the alpha, and
+    /// true for a texture.
+    fn mesh(triangles: &[(f32, u8, bool)]) -> Mesh16 {
+        let mut mesh = Mesh16 { indices: vec![], vertices: vec![], texture_id: Default::default() };
+        for (side, alpha, textured) in triangles {
+            let uv = if *textured { pos2(0.5, 0.5) } else { WHITE_UV };
+            let color = Color32::from_black_alpha(*alpha);
+            for pos in [pos2(0.0, 0.0), pos2(*side, 0.0), pos2(0.0, *side)] {
+                mesh.indices.push(mesh.vertices.len() as u16);
+                mesh.vertices.push(Vertex { pos, uv, color });
+            }
+        }
+        mesh
+    }
+
+    fn kinds(triangles: &[(f32, u8, bool)]) -> Vec<(Kind, usize)> {
+        runs(&mesh(triangles), 100.0).iter().map(|run| (run.kind, run.len / 3)).collect()
+    }
+
+    #[test]
+    fn triangles_are_painted_in_their_order_with_the_cheapest_shader() {
+        let (floor, shade, letter) = ((50.0, 255, false), (50.0, 9, false), (5.0, 255, true));
+        use Kind::{Opaque, Plain, Textured};
+        assert_eq!(
+            kinds(&[floor, floor, shade, letter, letter, shade]),
+            [(Opaque, 2), (Plain, 1), (Textured, 2), (Plain, 1)]
+        );
+        assert_eq!(kinds(&[]), []);
+    }
+
+    #[test]
+    fn small_runs_join_their_neighbours_where_those_show_them_too() {
+        let (floor, dot, haze, letter) =
+            ((50.0, 255, false), (2.0, 255, false), (2.0, 9, false), (5.0, 255, true));
+        use Kind::{Opaque, Plain, Textured};
+        assert_eq!(kinds(&[letter, dot, letter, haze, letter]), [(Textured, 5)]);
+        assert_eq!(kinds(&[floor, haze, floor]), [(Opaque, 1), (Plain, 1), (Opaque, 1)]);
+        assert_eq!(kinds(&[dot]), [(Opaque, 1)]);
+        assert_eq!(kinds(&[haze, dot, haze]), [(Plain, 3)]);
+    }
+
+    #[test]
+    fn clip_rectangles_stay_within_the_window() {
+        let clip = Rect::from_min_max(pos2(-5.0, 10.0), pos2(2000.0, 30.0));
+        assert_eq!(scissor(clip, 2.0, (1280.0, 720.0)), (0, 660, 1280, 40));
+        let nothing = Rect::from_min_max(pos2(5.0, 5.0), pos2(3.0, 3.0));
+        let (_, _, width, height) = scissor(nothing, 1.0, (1280.0, 720.0));
+        assert_eq!((width, height), (0, 0));
+        assert_eq!(scissor(Rect::EVERYTHING, 1.0, (64.0, 48.0)), (0, 0, 64, 48));
+    }
+}

@@ -1,0 +1,259 @@
+//! The player's own servers: favourites, history and directories, in `servers.toml` beside the
+//! settings.
+//!
+//! A file that cannot be used is set aside before it would be written over, so nothing in it is
+//! lost. What another window wrote meanwhile stays: each change is made to the file as it is then.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::wire::text::{clip, printable};
+use phaselock_quic::address::Address;
+use serde::{Deserialize, Serialize};
+
+use crate::words::fill;
+
+/// Largest file in bytes: every entry at its longest, twice. Arbitrary.
+pub(crate) const FILE_BYTES_MAX: usize = 512 * 1024;
+/// Most favourites, and most servers of the history; of more the oldest are forgotten. Arbitrary.
+pub(crate) const FAVOURITES_MAX: usize = 256;
+pub(crate) const HISTORY_MAX: usize = 64;
+/// Most directories; arbitrary.
+pub(crate) const DIRECTORIES_MAX: usize = 8;
+/// Files set aside beside the one in use, before somebody has to tidy up.
+const ASIDE_MAX: usize = 100;
+
+const HEAD: &str = "\
+# Servers of Phaselock's window: favourites, the history (the last visit first), and directories.\n\
+# The window writes this file anew whenever one of them changes.\n\n";
+
+/// A server in the book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) address: Address,
+    /// Name that it gave itself at the last visit, or when it was starred.
+    pub(crate) name: String,
+}
+
+/// Favourites, history and directories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pages {
+    pub(crate) favourites: Vec<Known>,
+    pub(crate) history: Vec<Known>,
+    pub(crate) directories: Vec<Address>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    address: String,
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Text {
+    directories: Vec<String>,
+    favourites: Vec<Line>,
+    history: Vec<Line>,
+}
+
+/// A file that cannot be used as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BookError {
+    #[error("it has more than {FILE_BYTES_MAX} bytes")]
+    TooBig,
+    #[error("it cannot be read: {0}")]
+    Malformed(String),
+    #[error("{0:?} in it is no address")]
+    Address(String),
+}
+
+impl Pages {
+    /// Reads a file's bytes. Of lines beyond the bounds the last are left out.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BookError> {
+        if bytes.len() > FILE_BYTES_MAX {
+            return Err(BookError::TooBig);
+        }
+        let malformed = |error: String| BookError::Malformed(error);
+        let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
+        let text: Text = toml::from_str(text)
+            .map_err(|error| malformed(error.message().trim().replace('\n', ", ")))?;
+        let known = |lines: Vec<Line>, most: usize| {
+            let known = |line: Line| {
+                let address = line.address.parse().map_err(|_| BookError::Address(line.address))?;
+                Ok(Known { address, name: clean(&line.name) })
+            };
+            lines.into_iter().take(most).map(known).collect::<Result<Vec<_>, BookError>>()
+        };
+        let directory =
+            |text: String| Address::parse_directory(&text).map_err(|_| BookError::Address(text));
+        let directories = text.directories.into_iter().take(DIRECTORIES_MAX).map(directory);
+        Ok(Self {
+            directories: directories.collect::<Result<_, _>>()?,
+            favourites: known(text.favourites, FAVOURITES_MAX)?,
+            history: known(text.history, HISTORY_MAX)?,
+        })
+    }
+
+    fn text(&self) -> String {
+        let lines = |known: &[Known]| {
+            let line = |it: &Known| Line { address: it.address.to_string(), name: it.name.clone() };
+            known.iter().map(line).collect()
+        };
+        let text = Text {
+            directories: self.directories.iter().map(ToString::to_string).collect(),
+            favourites: lines(&self.favourites),
+            history: lines(&self.history),
+        };
+        // Texts and lists of texts are always written.
+        format!("{HEAD}{}", toml::to_string(&text).unwrap_or_default())
+    }
+
+    /// Notes a visit, the newest first.
+    pub(crate) fn visited(&mut self, address: &Address, name: &str) {
+        let name = clean(name);
+        self.history.retain(|known| known.address != *address);
+        self.history.insert(0, Known { address: address.clone(), name: name.clone() });
+        self.history.truncate(HISTORY_MAX);
+        for known in self.favourites.iter_mut().filter(|it| it.address == *address) {
+            known.name.clone_from(&name);
+        }
+    }
+
+    /// Stars a server, or takes its star away.
+    pub(crate) fn star(&mut self, address: &Address, name: &str, starred: bool) {
+        self.favourites.retain(|known| known.address != *address);
+        if starred {
+            self.favourites.insert(0, Known { address: address.clone(), name: clean(name) });
+            self.favourites.truncate(FAVOURITES_MAX);
+        }
+    }
+
+    pub(crate) fn is_starred(&self, address: &Address) -> bool {
+        self.favourites.iter().any(|known| known.address == *address)
+    }
+}
+
+fn clean(name: &str) -> String {
+    clip(&printable(name), TEXT_BYTES_MAX).to_owned()
+}
+
+/// The pages, in a file or without one.
+#[derive(Debug)]
+pub(crate) struct Book {
+    pub(crate) pages: Pages,
+    path: Option<PathBuf>,
+    /// A sentence on why the file is not used, or not written.
+    problem: Option<String>,
+}
+
+impl Book {
+    /// Reads the pages of a file, which need not exist.
+    pub(crate) fn open(path: Option<PathBuf>) -> Self {
+        let read = path.as_deref().map_or(Ok(Pages::default()), |path| {
+            read(path).map_err(|error| error.to_string()).and_then(|bytes| {
+                bytes.map_or(Ok(Pages::default()), |bytes| {
+                    Pages::parse(&bytes).map_err(|error| error.to_string())
+                })
+            })
+        });
+        let name = path.as_deref().map(Path::display).map(|it| it.to_string()).unwrap_or_default();
+        let (pages, problem) = match read {
+            Ok(pages) => (pages, None),
+            Err(why) => {
+                let problem = fill(
+                    "Your list of servers in {file} is not used: {why}. It is set aside when the \
+                     list changes.",
+                    &[("file", &name), ("why", &why)],
+                );
+                (Pages::default(), Some(problem))
+            }
+        };
+        Self { pages, path, problem }
+    }
+
+    /// A sentence on what is wrong with the file.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Changes the pages, and the file as it is by now.
+    pub(crate) fn change(&mut self, change: impl Fn(&mut Pages)) {
+        let Some(path) = &self.path else { return change(&mut self.pages) };
+        match save(path, &change) {
+            Ok((pages, aside)) => {
+                self.pages = pages;
+                self.problem = aside.map(|aside| {
+                    let aside = aside.display().to_string();
+                    fill("The file that could not be read is now {file}.", &[("file", &aside)])
+                });
+            }
+            Err(error) => {
+                change(&mut self.pages);
+                let (name, why) = (path.display().to_string(), error.to_string());
+                self.problem = Some(fill(
+                    "Your list of servers cannot be kept in {file}: {why}.",
+                    &[("file", &name), ("why", &why)],
+                ));
+            }
+        }
+    }
+}
+
+/// Content of a file; none if there is no such file. One byte more than allowed tells a larger one.
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    // A pipe would block, and a folder cannot be read.
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
+        about => about?,
+    };
+    let mut bytes = Vec::new();
+    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// Changes the file, in full or not at all. One that cannot be used is set aside first; returns its
+/// new name.
+fn save(path: &Path, change: &impl Fn(&mut Pages)) -> io::Result<(Pages, Option<PathBuf>)> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    // Follow a link, so that it stays one.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // Another window may be about to write as well; not every file system can lock.
+    let lock = File::create(with_end(&path, ".lock"))?;
+    let _ = lock.lock();
+    let (mut pages, mut aside) = (Pages::default(), None);
+    if let Some(bytes) = read(&path)? {
+        match Pages::parse(&bytes) {
+            Ok(read) => pages = read,
+            Err(_) => aside = Some(set_aside(&path)?),
+        }
+    }
+    change(&mut pages);
+    let fresh = with_end(&path, ".new");
+    let mut file = File::create(&fresh)?;
+    file.write_all(pages.text().as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&fresh, &path)?;
+    Ok((pages, aside))
+}
+
+fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let names = (1..=ASIDE_MAX).map(|number| with_end(path, &format!(".{number}.bad")));
+    let free = names.into_iter().find(|name| !name.exists());
+    let full = || io::Error::other("too many files that could not be read lie beside it");
+    let name = free.ok_or_else(full)?;
+    fs::rename(path, &name)?;
+    Ok(name)
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}

@@ -1,0 +1,149 @@
+//! One server: its rooms, its certificate, the password, and what can be done with it.
+
+use egui_macroquad::egui::{Button, Id, Label, RichText, ScrollArea, Ui};
+use phaselock::fingerprint::Fingerprint;
+use phaselock::wire::query::Info;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::address::Address;
+use phaselock_quic::invitation::Invitation;
+use phaselock_quic::pins::KnownHosts;
+use phaselock_quic::survey::Reply;
+
+use super::list::Row;
+use crate::menu::{action, field};
+use crate::prelude::*;
+
+/// Characters of a password at most.
+const PASSWORD_MAX: usize = 64;
+/// Height of the list of rooms in points.
+const ROOMS_HEIGHT: f32 = 120.0;
+
+/// The player's wish about the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Join,
+    Star,
+}
+
+/// The player's entries about the server.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    of: Option<Address>,
+    pub(super) password: String,
+    pub(super) room: Option<RoomCode>,
+    /// Certificate that the server is known by.
+    known: Option<Fingerprint>,
+    copied: bool,
+}
+
+impl Details {
+    fn turn_to(&mut self, row: &Row) {
+        if self.of.as_ref() == Some(&row.address) {
+            return;
+        }
+        let known = known(&row.address);
+        *self = Self { of: Some(row.address.clone()), known, ..Self::default() };
+    }
+
+    /// The link to send to a friend: with the certificate that the server is known by.
+    fn link(&self, row: &Row) -> String {
+        let fingerprint = self.known.or(row.fingerprint);
+        Invitation { address: row.address.clone(), fingerprint }.to_string()
+    }
+
+    /// Shows a server.
+    pub(super) fn draw(&mut self, ui: &mut Ui, row: &Row) -> Option<Act> {
+        self.turn_to(row);
+        let mut act = None;
+        ui.spacing_mut().item_spacing = vec2(8.0, 7.0);
+        let name = RichText::new(&row.name).size(19.0).color(palette::TEXT);
+        ui.add(Label::new(name).truncate());
+        ui.add(Label::new(faint(&row.address.to_string())).truncate());
+        match &row.reply {
+            Reply::Told(info, took) => self.status(ui, info, took.as_ms()),
+            Reply::Asking => drop(ui.label(soft(tr("Asking ...")))),
+            Reply::Silent => {
+                let text = tr("No answer. It may be off, or its port is closed.");
+                ui.label(soft(text));
+            }
+        }
+        if let Some(fingerprint) = self.known.or(row.fingerprint) {
+            let label = match self.known {
+                Some(_) => tr("Certificate that you know it by"),
+                None => tr("Certificate, as told by others until you have been there"),
+            };
+            ui.label(faint(label));
+            ui.label(RichText::new(fingerprint.to_string()).size(10.5).monospace());
+        }
+        if row.is_locked() {
+            let width = ui.available_width();
+            let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
+            ui.add(password.password(true));
+        }
+        if action(ui, tr("Join"), true).clicked() {
+            act = Some(Act::Join);
+        }
+        ui.horizontal(|ui| {
+            let star = if row.starred { tr("★ Remove") } else { tr("☆ Favourite") };
+            if ui.add(Button::new(RichText::new(star).size(14.0))).clicked() {
+                act = Some(Act::Star);
+            }
+            let copy = if self.copied { tr("Copied") } else { tr("Copy link") };
+            if ui.add(Button::new(RichText::new(copy).size(14.0))).clicked() {
+                ui.ctx().copy_text(self.link(row));
+                self.copied = true;
+            }
+        });
+        act
+    }
+
+    fn status(&mut self, ui: &mut Ui, info: &Info, ping_ms: f64) {
+        let [players, seats, bots, round] =
+            [info.players, info.players_max, info.bots, info.round].map(|it| it.to_string());
+        let ping = format!("{ping_ms:.0}");
+        let line = fill(
+            "{players} of {seats} players, {bots} bots, {ping} ms",
+            &[("players", &players), ("seats", &seats), ("bots", &bots), ("ping", &ping)],
+        );
+        ui.label(soft(&line));
+        let games = info.games.join(", ");
+        let line = fill("{games}; rounds played: {round}", &[("games", &games), ("round", &round)]);
+        ui.add(Label::new(soft(&line)).wrap());
+        ui.label(faint(&fill("Version {version}", &[("version", &info.version)])));
+        if info.rooms.len() < 2 {
+            return;
+        }
+        ui.label(faint(tr("Rooms")));
+        let rooms = ScrollArea::vertical().id_salt(Id::new("rooms")).max_height(ROOMS_HEIGHT);
+        rooms.show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.selectable_value(&mut self.room, None, tr("The emptiest"));
+            for room in &info.rooms {
+                let [players, seats] = [room.players, room.players_max].map(|it| it.to_string());
+                let line = fill(
+                    "{room}: {game}, {players} of {seats}",
+                    &[
+                        ("room", room.code.as_str()),
+                        ("game", &room.game),
+                        ("players", &players),
+                        ("seats", &seats),
+                    ],
+                );
+                ui.selectable_value(&mut self.room, Some(room.code.clone()), line);
+            }
+        });
+    }
+}
+
+/// The certificate that a server is known by.
+pub(super) fn known(address: &Address) -> Option<Fingerprint> {
+    KnownHosts::open(KnownHosts::default_path()?).ok()?.check(&address.to_string())
+}
+
+fn soft(text: &str) -> RichText {
+    RichText::new(text).size(14.0).color(palette::TEXT_SOFT)
+}
+
+fn faint(text: &str) -> RichText {
+    RichText::new(text).size(12.5).color(palette::TEXT_FAINT)
+}

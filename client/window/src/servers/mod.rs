@@ -1,0 +1,22 @@
+//! Finding servers: the list of them, the player's own book of servers, and the question whether a
+//! changed certificate is to be trusted.
+//!
+//! ```text
+//! screen -+-> book: favourites, history and directories, in a file
+//!         +-> phaselock_quic::survey: asks servers, the local network and directories
+//!         +-> list: one row for each server, filtered and sorted
+//!         +-> details: one server
+//! trust: what a changed certificate means, and the player's answer
+//! ```
+
+mod book;
+mod details;
+mod list;
+mod screen;
+#[cfg(test)]
+mod tests;
+mod trust;
+
+pub(crate) use book::Book;
+pub(crate) use screen::{Choice, Servers};
+pub(crate) use trust::{Answer, Trust};

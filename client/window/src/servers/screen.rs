@@ -1,0 +1,446 @@
+//! The list of servers, as the window shows it.
+
+use std::sync::Arc;
+
+use egui_macroquad::egui::{
+    Area, Button, Context, Id, Key, LayerId, RichText, ScrollArea, Sense, Ui, UiBuilder,
+};
+use phaselock::wire::rooms::RoomCode;
+use phaselock_quic::address::Address;
+use phaselock_quic::invitation::Invitation;
+use phaselock_quic::survey::{Listing, Reply, Surveyor, View, Wanted};
+
+use super::book::{Book, DIRECTORIES_MAX};
+use super::details::{Act, Details, known};
+use super::list::{Column, Filter, Row, Tab, rows};
+use crate::background;
+use crate::menu::{card_frame, field};
+use crate::prelude::*;
+
+/// Seconds from one look at all servers to the next.
+const AGAIN: f64 = 10.0;
+const MARGIN: f32 = 24.0;
+/// Greatest width of everything in points.
+const WIDTH_MAX: f32 = 1180.0;
+const DETAILS_WIDTH: f32 = 300.0;
+const ROW_HEIGHT: f32 = 30.0;
+/// Widths of the columns behind the name.
+const GAME_WIDTH: f32 = 104.0;
+const PLAYERS_WIDTH: f32 = 92.0;
+const PING_WIDTH: f32 = 64.0;
+const STAR_WIDTH: f32 = 28.0;
+
+/// The player's wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Back,
+    Join { invitation: Invitation, password: Option<String>, room: Option<RoomCode> },
+}
+
+/// The screen. It asks servers for as long as it is open.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    pub(crate) book: Book,
+    /// Directories of the command line.
+    given: Vec<Address>,
+    surveyor: Option<Surveyor>,
+    looked: Option<f64>,
+    tab: Tab,
+    filter: Filter,
+    order: (Column, bool),
+    selected: Option<Address>,
+    details: Details,
+    directory: String,
+    directory_error: Option<String>,
+}
+
+impl Servers {
+    pub(crate) fn new(book: Book, given: Vec<Address>) -> Self {
+        let tab = if book.pages.favourites.is_empty() { Tab::Lan } else { Tab::Favourites };
+        Self {
+            book,
+            given,
+            surveyor: None,
+            looked: None,
+            tab,
+            filter: Filter::default(),
+            order: (Column::Order, false),
+            selected: None,
+            details: Details::default(),
+            directory: String::new(),
+            directory_error: None,
+        }
+    }
+
+    /// Stops asking.
+    pub(crate) fn close(&mut self) {
+        (self.surveyor, self.looked) = (None, None);
+    }
+
+    fn directories(&self) -> Vec<Address> {
+        let mut directories = self.given.clone();
+        directories.extend(self.book.pages.directories.iter().cloned());
+        directories.dedup();
+        directories
+    }
+
+    fn look(&mut self, now: f64) {
+        if self.surveyor.is_none() {
+            // Without a thread to spare nobody is asked.
+            self.surveyor = Surveyor::new().ok();
+        }
+        let pages = &self.book.pages;
+        let mut servers: Vec<_> =
+            pages.favourites.iter().chain(&pages.history).map(|it| it.address.clone()).collect();
+        servers.sort();
+        servers.dedup();
+        let wanted = Wanted { servers, directories: self.directories(), lan: true };
+        if let Some(surveyor) = &self.surveyor {
+            surveyor.look(wanted);
+        }
+        self.looked = Some(now);
+    }
+
+    /// Shows the list; call it once a frame.
+    pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Choice> {
+        let now = ctx.input(|input| input.time);
+        if self.looked.is_none_or(|at| now >= at + AGAIN) {
+            self.look(now);
+        }
+        let view: Arc<View> = self.surveyor.as_ref().map(Surveyor::view).unwrap_or_default();
+        let screen = ctx.screen_rect();
+        let painter = ctx.layer_painter(LayerId::background());
+        background::draw(&painter, screen, screen.top() + 60.0, now);
+        let width = (screen.width() - 2.0 * MARGIN).min(WIDTH_MAX);
+        let height = screen.height() - 2.0 * MARGIN;
+        let left = screen.center().x - width / 2.0;
+        let place = Rect::from_min_size(pos2(left, screen.top() + MARGIN), vec2(width, height));
+        let mut choice = None;
+        Area::new(Id::new("servers")).fixed_pos(place.min).show(ctx, |ui| {
+            let mut ui = ui.new_child(UiBuilder::new().max_rect(place));
+            card_frame(0.95, 18).show(&mut ui, |ui| {
+                ui.set_width(width - 38.0);
+                ui.set_height(height - 38.0);
+                ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
+                choice = self.head(ui, &view, now);
+                self.filters(ui);
+                if self.tab == Tab::Internet {
+                    self.directory_row(ui, now);
+                }
+                let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
+                choice = choice.take().or(self.body(ui, &view, &shown));
+            });
+        });
+        if choice.is_none() && ctx.input(|input| input.key_pressed(Key::Escape)) {
+            choice = Some(Choice::Back);
+        }
+        choice
+    }
+
+    /// Title, pages, and the way back.
+    fn head(&mut self, ui: &mut Ui, view: &View, now: f64) -> Option<Choice> {
+        let mut choice = None;
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(tr("Servers")).size(24.0).color(palette::TEXT));
+            ui.add_space(12.0);
+            for tab in Tab::ALL {
+                let all = rows(tab, &view.found, &self.book.pages, &Filter::default(), self.order);
+                let name = match tab {
+                    Tab::Favourites => tr("Favourites"),
+                    Tab::History => tr("History"),
+                    Tab::Lan => tr("Local network"),
+                    Tab::Internet => tr("Internet"),
+                };
+                let words = RichText::new(format!("{name}  {}", all.len())).size(15.0);
+                if ui.selectable_label(self.tab == tab, words).clicked() {
+                    (self.tab, self.selected) = (tab, None);
+                }
+            }
+            let back = RichText::new(tr("Back")).size(15.0);
+            let refresh = RichText::new(tr("Refresh")).size(15.0);
+            let right =
+                egui_macroquad::egui::Layout::right_to_left(egui_macroquad::egui::Align::Center);
+            ui.with_layout(right, |ui| {
+                if ui.add(Button::new(back).min_size(vec2(72.0, 30.0))).clicked() {
+                    choice = Some(Choice::Back);
+                }
+                if ui.add(Button::new(refresh).min_size(vec2(72.0, 30.0))).clicked() {
+                    self.look(now);
+                }
+            });
+        });
+        choice
+    }
+
+    fn filters(&mut self, ui: &mut Ui) {
+        ui.horizontal(|ui| {
+            ui.add(field(&mut self.filter.text, tr("Filter by name, game, address"), 260.0, 100));
+            ui.checkbox(&mut self.filter.not_full, tr("Not full"));
+            ui.checkbox(&mut self.filter.not_empty, tr("Not empty"));
+            ui.checkbox(&mut self.filter.no_password, tr("Without a password"));
+        });
+        if let Some(problem) = self.book.problem() {
+            ui.label(RichText::new(problem).size(13.0).color(palette::BAD));
+        }
+    }
+
+    /// The directories that are asked, and a field for another one.
+    fn directory_row(&mut self, ui: &mut Ui, now: f64) {
+        let mut changed = false;
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(tr("Directories")).size(13.0).color(palette::TEXT_FAINT));
+            for directory in self.book.pages.directories.clone() {
+                let words = RichText::new(format!("{directory}  ×")).size(13.0);
+                if ui.add(Button::new(words)).on_hover_text(tr("Remove")).clicked() {
+                    self.book.change(|pages| pages.directories.retain(|it| *it != directory));
+                    changed = true;
+                }
+            }
+            for directory in &self.given {
+                ui.label(RichText::new(directory.to_string()).size(13.0));
+            }
+            if self.book.pages.directories.len() >= DIRECTORIES_MAX {
+                return;
+            }
+            let hint = "directory.example.org";
+            let edited = ui.add(field(&mut self.directory, hint, 220.0, 300));
+            let entered = edited.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            if ui.button(tr("Add")).clicked() || entered {
+                match Address::parse_directory(&self.directory) {
+                    Ok(directory) => {
+                        self.book.change(|pages| {
+                            pages.directories.retain(|it| *it != directory);
+                            pages.directories.push(directory.clone());
+                            pages.directories.truncate(DIRECTORIES_MAX);
+                        });
+                        self.directory.clear();
+                        self.directory_error = None;
+                        changed = true;
+                    }
+                    Err(error) => self.directory_error = Some(error.to_string()),
+                }
+            }
+        });
+        if let Some(error) = &self.directory_error {
+            ui.label(RichText::new(error).size(13.0).color(palette::BAD));
+        }
+        if changed {
+            self.look(now);
+        }
+    }
+
+    /// The rows at the left, the chosen server at the right.
+    fn body(&mut self, ui: &mut Ui, view: &View, shown: &[Row]) -> Option<Choice> {
+        self.move_selection(ui, shown);
+        let mut choice = None;
+        let list_width = ui.available_width() - DETAILS_WIDTH - 16.0;
+        let height = ui.available_height();
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| {
+                ui.set_width(list_width);
+                ui.set_height(height);
+                ui.spacing_mut().item_spacing.y = 0.0;
+                self.column_heads(ui, list_width);
+                if shown.is_empty() {
+                    ui.add_space(18.0);
+                    let why = self.why_empty(view);
+                    ui.label(RichText::new(why).size(15.0).color(palette::TEXT_FAINT));
+                }
+                let scroll = ScrollArea::vertical().auto_shrink(false).id_salt("rows");
+                scroll.show_rows(ui, ROW_HEIGHT, shown.len(), |ui, range| {
+                    for row in shown.get(range).unwrap_or_default() {
+                        choice = choice.take().or(self.row(ui, row, list_width - 12.0));
+                    }
+                });
+            });
+            ui.vertical(|ui| {
+                ui.set_width(DETAILS_WIDTH);
+                let Some(row) =
+                    shown.iter().find(|row| Some(&row.address) == self.selected.as_ref())
+                else {
+                    let text = tr("Choose a server to see more of it. A double click joins.");
+                    ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
+                    return;
+                };
+                match self.details.draw(ui, row) {
+                    Some(Act::Join) => choice = Some(self.join(row)),
+                    Some(Act::Star) => self.star(row),
+                    None => {}
+                }
+            });
+        });
+        let entered = ui.input(|input| input.key_pressed(Key::Enter));
+        let typing = ui.ctx().memory(|memory| memory.focused().is_some());
+        if choice.is_none() && entered && !typing {
+            let row = shown.iter().find(|row| Some(&row.address) == self.selected.as_ref());
+            choice = row.map(|row| self.join(row));
+        }
+        choice
+    }
+
+    fn move_selection(&mut self, ui: &Ui, shown: &[Row]) {
+        let pressed = |key| ui.input(|input| input.key_pressed(key));
+        let step = usize::from(pressed(Key::ArrowDown));
+        let back = usize::from(pressed(Key::ArrowUp));
+        if step == back {
+            return;
+        }
+        let at = shown.iter().position(|row| Some(&row.address) == self.selected.as_ref());
+        let at = at.map_or(0, |at| (at + step).saturating_sub(back));
+        if let Some(row) = shown.get(at.min(shown.len().saturating_sub(1))) {
+            self.selected = Some(row.address.clone());
+        }
+    }
+
+    fn column_heads(&mut self, ui: &mut Ui, width: f32) {
+        let (rect, _) = ui.allocate_exact_size(vec2(width, 26.0), Sense::hover());
+        let places = columns(rect);
+        let heads = [
+            (Column::Name, tr("Name"), places[1], Align2::LEFT_CENTER),
+            (Column::Game, tr("Game"), places[2], Align2::LEFT_CENTER),
+            (Column::Players, tr("Players"), places[3], Align2::RIGHT_CENTER),
+            (Column::Ping, tr("Ping"), places[4], Align2::RIGHT_CENTER),
+        ];
+        for (column, name, place, align) in heads {
+            let response = ui.interact(place, ui.id().with(name), Sense::click());
+            let is_own = self.order.0 == column;
+            let arrow = match (is_own, self.order.1) {
+                (false, _) => "",
+                (true, false) => " ⏷",
+                (true, true) => " ⏶",
+            };
+            let color = match is_own || response.hovered() {
+                true => palette::TEXT,
+                false => palette::TEXT_FAINT,
+            };
+            let at = align.pos_in_rect(&place);
+            text(ui.painter(), at, align, &format!("{name}{arrow}"), 13.0, color);
+            if response.clicked() {
+                // Once for the usual order, again for its reverse, and again for none.
+                self.order = match self.order {
+                    (now, false) if now == column => (column, true),
+                    (now, true) if now == column => (Column::Order, false),
+                    _ => (column, false),
+                };
+            }
+        }
+        let line = Stroke::new(1.0, palette::EDGE);
+        ui.painter().hline(rect.x_range(), rect.bottom(), line);
+    }
+
+    fn row(&mut self, ui: &mut Ui, row: &Row, width: f32) -> Option<Choice> {
+        let (rect, response) = ui.allocate_exact_size(vec2(width, ROW_HEIGHT), Sense::click());
+        let is_chosen = self.selected.as_ref() == Some(&row.address);
+        let painter = ui.painter();
+        if is_chosen || response.hovered() {
+            let strength = if is_chosen { 0.22 } else { 0.08 };
+            painter.rect_filled(rect, 5.0, fade(palette::OWN, strength));
+        }
+        let [star, name, game, players, ping] = columns(rect);
+        let star_response = ui.interact(star, response.id.with("star"), Sense::click());
+        let (sign, color) = match row.starred {
+            true => ("★", palette::WARN),
+            false => ("☆", palette::TEXT_FAINT),
+        };
+        text(painter, star.center(), Align2::CENTER_CENTER, sign, 16.0, color);
+        let is_told = matches!(row.reply, Reply::Told(..));
+        let ink = if is_told { palette::TEXT } else { palette::TEXT_FAINT };
+        let cell = |place: Rect, align: Align2, words: &str, color: Color32| {
+            let painter = painter.with_clip_rect(place.intersect(ui.clip_rect()));
+            text(&painter, align.pos_in_rect(&place), align, words, 14.5, color);
+        };
+        let lock = if row.is_locked() { "🔒 " } else { "" };
+        cell(name, Align2::LEFT_CENTER, &format!("{lock}{}", row.name), ink);
+        cell(game, Align2::LEFT_CENTER, &row.games(), palette::TEXT_SOFT);
+        if let Some((people, seats, bots)) = row.players() {
+            let more = if bots > 0 { format!(" +{bots}") } else { String::new() };
+            let color = if people >= seats { palette::WARN } else { palette::TEXT_SOFT };
+            cell(players, Align2::RIGHT_CENTER, &format!("{people}/{seats}{more}"), color);
+        }
+        let (words, color) = match (&row.reply, row.ping_ms()) {
+            (_, Some(ms)) if ms < 60.0 => (format!("{ms:.0} ms"), palette::GOOD),
+            (_, Some(ms)) if ms < 150.0 => (format!("{ms:.0} ms"), palette::TEXT_SOFT),
+            (_, Some(ms)) => (format!("{ms:.0} ms"), palette::WARN),
+            (Reply::Silent, _) => ("–".into(), palette::TEXT_FAINT),
+            _ => ("...".into(), palette::TEXT_FAINT),
+        };
+        cell(ping, Align2::RIGHT_CENTER, &words, color);
+        if star_response.clicked() {
+            self.star(row);
+        } else if response.clicked() || response.double_clicked() {
+            self.selected = Some(row.address.clone());
+        }
+        // A password is asked for first.
+        (response.double_clicked() && !row.is_locked()).then(|| self.join(row))
+    }
+
+    fn star(&mut self, row: &Row) {
+        let (address, name, starred) = (row.address.clone(), row.name.clone(), !row.starred);
+        self.book.change(|pages| pages.star(&address, &name, starred));
+    }
+
+    fn join(&self, row: &Row) -> Choice {
+        let entered = self.selected.as_ref() == Some(&row.address);
+        let password = entered.then(|| self.details.password.clone());
+        // One that is known must be the same as before; a directory's word counts for others.
+        let is_known = known(&row.address).is_some();
+        let fingerprint = row.fingerprint.filter(|_| !is_known && self.tab == Tab::Internet);
+        Choice::Join {
+            invitation: Invitation { address: row.address.clone(), fingerprint },
+            password: password.filter(|word| !word.is_empty()),
+            room: self.details.room.clone().filter(|_| entered),
+        }
+    }
+
+    fn why_empty(&self, view: &View) -> String {
+        let filtered = self.filter != Filter::default();
+        let text = match self.tab {
+            _ if filtered => tr("No server passes the filter."),
+            Tab::Favourites => tr("No favourites yet: click the star of a server."),
+            Tab::History => tr("You have joined no server yet."),
+            Tab::Lan if view.is_busy => tr("Looking for servers on the local network ..."),
+            Tab::Lan => {
+                tr("No server answers on the local network. Friends can open theirs in the menu, \
+                    under Play here.")
+            }
+            Tab::Internet if view.listings.is_empty() => {
+                tr("No directory is set, and there is no public one yet. Add one above if you \
+                    know its address.")
+            }
+            Tab::Internet => return self.why_unlisted(view),
+        };
+        text.to_owned()
+    }
+
+    fn why_unlisted(&self, view: &View) -> String {
+        let line = |(directory, listing): &(Address, Listing)| {
+            let directory = directory.to_string();
+            let values: &[_] = &[("directory", &*directory)];
+            match listing {
+                Listing::Asking => fill("Asking {directory} ...", values),
+                Listing::Told(_) => fill("{directory} lists no server.", values),
+                Listing::Silent => fill(
+                    "{directory} does not answer. Check its address and your connection.",
+                    values,
+                ),
+                Listing::Unknown => {
+                    fill("{directory} cannot be found. Check its spelling.", values)
+                }
+            }
+        };
+        view.listings.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Places of the columns in a row: star, name, game, players, ping.
+fn columns(rect: Rect) -> [Rect; 5] {
+    let widths = [GAME_WIDTH, PLAYERS_WIDTH, PING_WIDTH];
+    let name = (rect.width() - STAR_WIDTH - widths.iter().sum::<f32>() - 8.0).max(40.0);
+    let mut left = rect.left();
+    let mut next = |width: f32| {
+        let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width - 8.0, rect.height()));
+        left += width;
+        place
+    };
+    [next(STAR_WIDTH), next(name), next(widths[0]), next(widths[1]), next(widths[2] + 8.0)]
+}

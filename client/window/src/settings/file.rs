@@ -1,0 +1,198 @@
+//! The settings' file as text: reading it with all its faults, and writing what has changed.
+
+use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike};
+
+use super::keys::{KEYS, list};
+use super::{Bindings, Settings};
+
+/// Largest file in bytes: twenty times one with every setting. Arbitrary.
+pub(crate) const FILE_BYTES_MAX: usize = 64 * 1024;
+/// Most games with bindings, most actions of one, and most bindings of an action; arbitrary.
+const GAMES_MAX: usize = 64;
+const ACTIONS_MAX: usize = 64;
+pub(crate) const BINDINGS_MAX: usize = 8;
+/// Most complaints about a file; whoever has more mends these first.
+const PROBLEMS_MAX: usize = 20;
+
+/// Head of a new file.
+const HEAD: &str = "\
+# Settings of Phaselock's window. The window writes what is changed in it; what is written here\n\
+# counts from its next start. Comments stay, and so does what the program does not know.\n";
+
+/// Comment above the bindings.
+const CONTROLS: &str = "
+# Bindings that differ from a game's own, by game (or \"all\") and action, as in
+#   [controls.race]
+#   throttle = [\"W\", \"Up\", \"Pad:RightTrigger\"]
+# client/PLAYING.md lists the actions and the names of keys. An empty list leaves an action unbound.
+";
+
+/// A file without use: none of it counts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FileError {
+    #[error("it has more than {FILE_BYTES_MAX} bytes")]
+    TooBig,
+    #[error("it is not UTF-8")]
+    Utf8,
+    #[error("line {line}: {cause}")]
+    Toml { line: usize, cause: String },
+}
+
+/// Reads a file. A value that cannot be used keeps its default, with a sentence on it.
+pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
+    let text = text(bytes)?;
+    let document = Document::parse(text).map_err(|error| toml_error(text, &error))?;
+    let line = |item: &Item| item.span().map_or(1, |span| line_of(text, span.start));
+    let mut settings = Settings::default();
+    let mut problems = Vec::new();
+    for key in KEYS {
+        let section = document.get(key.section);
+        let Some(item) = section.and_then(|section| section.get(key.name)) else { continue };
+        let took = item.as_value().ok_or_else(|| "one value".into());
+        if let Err(wanted) = took.and_then(|value| key.take(&mut settings, value)) {
+            let (line, section, name) = (line(item), key.section, key.name);
+            problems.push(format!(
+                "line {line}: {name} in [{section}] must be {wanted}; its default is used."
+            ));
+        }
+    }
+    for (name, section) in document.iter().filter(|(name, _)| *name != "controls") {
+        let known: Vec<_> = KEYS.iter().filter(|key| key.section == name).collect();
+        let Some(section) = section.as_table_like().filter(|_| !known.is_empty()) else {
+            problems.push(format!("line {}: [{name}] is not known; it stays.", line(section)));
+            continue;
+        };
+        for (name, item) in
+            section.iter().filter(|(name, _)| known.iter().all(|it| it.name != *name))
+        {
+            problems.push(format!("line {}: {name} is not known; it stays.", line(item)));
+        }
+    }
+    if let Some(controls) = document.get("controls") {
+        settings.controls = bindings(controls, |item, what| {
+            problems.push(format!("line {}: {what}; the default is used.", line(item)));
+        });
+    }
+    if problems.len() > PROBLEMS_MAX {
+        problems.truncate(PROBLEMS_MAX);
+        problems.push("There is more; mend these first.".into());
+    }
+    Ok((settings, problems))
+}
+
+fn bindings(controls: &Item, mut problem: impl FnMut(&Item, String)) -> Bindings {
+    let mut bindings = Bindings::new();
+    let Some(games) = controls.as_table_like() else {
+        problem(controls, "controls must be tables as in [controls.all]".into());
+        return bindings;
+    };
+    for (game, actions) in games.iter().take(GAMES_MAX) {
+        let Some(table) = actions.as_table_like() else {
+            problem(actions, format!("controls.{game} must be a table of actions"));
+            continue;
+        };
+        for (action, item) in table.iter().take(ACTIONS_MAX) {
+            match item.as_value().and_then(|value| list(value, BINDINGS_MAX)) {
+                Some(keys) => {
+                    bindings.entry(game.into()).or_default().insert(action.into(), keys);
+                }
+                None => problem(
+                    item,
+                    format!("{action} must be at most {BINDINGS_MAX} names of keys in brackets"),
+                ),
+            }
+        }
+    }
+    bindings
+}
+
+/// Writes into a file's text what differs between `base`, as it was read or written last, and
+/// `now`, and what the file lacks. Whatever another window wrote since stays.
+pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<String, FileError> {
+    let text = text(bytes)?;
+    let mut document: DocumentMut = text.parse().map_err(|error| toml_error(text, &error))?;
+    let fresh = text.trim().is_empty();
+    let (mut base, mut now) = (base.clone(), now.clone());
+    for key in KEYS {
+        let value = key.value(&mut now);
+        let changed = value.to_string() != key.value(&mut base).to_string();
+        let Some(section) = table(document.as_table_mut(), key.section) else { continue };
+        match section.get_mut(key.name).and_then(Item::as_value_mut) {
+            Some(there) if changed => {
+                let decor = there.decor().clone();
+                *there = value;
+                *there.decor_mut() = decor;
+            }
+            Some(_) => {}
+            None => {
+                section.insert(key.name, Item::Value(value));
+                if let Some(mut name) = section.key_mut(key.name) {
+                    name.leaf_decor_mut().set_prefix(format!("# {}\n", key.about));
+                }
+            }
+        }
+    }
+    write_bindings(&mut document, &base.controls, &now.controls);
+    let head = if fresh { HEAD } else { "" };
+    let foot = if text.contains("# Bindings that differ") { "" } else { CONTROLS };
+    let written = format!("{head}{document}{foot}");
+    // What a file holds besides may be so much that the program would refuse its own work.
+    if written.len() > FILE_BYTES_MAX { Err(FileError::TooBig) } else { Ok(written) }
+}
+
+fn write_bindings(document: &mut DocumentMut, base: &Bindings, now: &Bindings) {
+    let none = Default::default();
+    let games = base.keys().chain(now.keys());
+    for game in games {
+        let (old, new) = (base.get(game).unwrap_or(&none), now.get(game).unwrap_or(&none));
+        for action in old.keys().chain(new.keys()) {
+            let (before, after) = (old.get(action), new.get(action));
+            if before == after {
+                continue;
+            }
+            let Some(controls) = table(document.as_table_mut(), "controls") else { return };
+            let Some(actions) = table(controls, game) else { continue };
+            match after {
+                Some(keys) => {
+                    let keys: Array = keys.iter().map(String::as_str).collect();
+                    actions.insert(action, Item::Value(keys.into()));
+                }
+                None => {
+                    actions.remove(action);
+                }
+            }
+        }
+    }
+}
+
+/// A table inside of another, made if it is not there; none if something else has its name.
+fn table<'a>(outer: &'a mut dyn TableLike, name: &str) -> Option<&'a mut dyn TableLike> {
+    let section = outer.entry(name).or_insert_with(|| {
+        let mut table = Table::new();
+        table.decor_mut().set_prefix("\n");
+        if name == "controls" {
+            table.set_implicit(true);
+        }
+        Item::Table(table)
+    });
+    section.as_table_like_mut()
+}
+
+fn text(bytes: &[u8]) -> Result<&str, FileError> {
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(FileError::TooBig);
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|_| FileError::Utf8)
+}
+
+fn toml_error(text: &str, error: &toml_edit::TomlError) -> FileError {
+    let line = error.span().map_or(1, |span| line_of(text, span.start));
+    FileError::Toml { line, cause: error.message().trim().replace('\n', ", ") }
+}
+
+/// Number of the line of a place in a text.
+fn line_of(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    before.iter().filter(|byte| **byte == b'\n').count() + 1
+}

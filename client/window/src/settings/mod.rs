@@ -1,0 +1,139 @@
+//! The player's settings: kept in a file, changed in the window.
+//!
+//! ```text
+//! Store (the file) -- reads, writes --> Settings (a plain value) <-- the window changes it
+//!                          |
+//!          file (text <-> settings), keys (the table of all settings)
+//! ```
+//!
+//! A new setting is a field of [`Settings`] and a row of [`keys::KEYS`], which documents it in the
+//! file. Whatever changes the value changes the file: [`Store::poll`] sees the difference.
+
+pub(crate) mod file;
+pub(crate) mod keys;
+pub(crate) mod screen;
+mod store;
+#[cfg(test)]
+mod tests;
+pub(crate) mod values;
+
+use std::collections::BTreeMap;
+
+pub(crate) use store::{Store, folder};
+use values::{FrameCap, Language, Palette, WindowSize};
+
+/// Bindings of actions, by game (or `all`) and action.
+pub(crate) type Bindings = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+
+/// All settings of a player.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) player: Player,
+    pub(crate) sound: Sound,
+    pub(crate) display: Display,
+    pub(crate) gamepad: Gamepad,
+    pub(crate) last: Last,
+    pub(crate) seen: Seen,
+    /// Bindings that differ from the games' own.
+    pub(crate) controls: Bindings,
+}
+
+/// The player, as others see it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Player {
+    /// Empty: the name of the system's user.
+    pub(crate) name: String,
+    /// One of twelve colours.
+    pub(crate) color: u16,
+    /// One of eight looks.
+    pub(crate) look: u16,
+}
+
+/// Loudness in percent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sound {
+    pub(crate) master: u16,
+    pub(crate) effects: u16,
+    pub(crate) music: u16,
+    pub(crate) interface: u16,
+    pub(crate) mute_in_background: bool,
+    pub(crate) mute: bool,
+}
+
+/// The picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Display {
+    pub(crate) frame_cap: FrameCap,
+    pub(crate) vsync: bool,
+    pub(crate) fullscreen: bool,
+    pub(crate) window_size: WindowSize,
+    /// Factor of all sizes.
+    pub(crate) ui_scale: f64,
+    /// Factor of letters.
+    pub(crate) text_scale: f64,
+    pub(crate) palette: Palette,
+    pub(crate) reduced_motion: bool,
+    pub(crate) language: Language,
+}
+
+/// The gamepad.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gamepad {
+    /// Strength in percent.
+    pub(crate) rumble: u16,
+    /// Share of a stick's way, in percent, that counts as rest.
+    pub(crate) dead_zone: u16,
+}
+
+/// The last choices.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Last {
+    pub(crate) server: String,
+    pub(crate) games: Vec<String>,
+    pub(crate) bots: u16,
+    /// Names of the open panels.
+    pub(crate) panels: Vec<String>,
+}
+
+/// Things that are shown once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// Names of the lessons that the player has had.
+    pub(crate) lessons: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            player: Player { name: String::new(), color: 0, look: 0 },
+            sound: Sound {
+                master: 80,
+                effects: 80,
+                music: 60,
+                interface: 60,
+                mute_in_background: true,
+                mute: false,
+            },
+            display: Display {
+                frame_cap: FrameCap::Display,
+                vsync: true,
+                fullscreen: false,
+                window_size: WindowSize { width: 1280, height: 720 },
+                ui_scale: 1.0,
+                text_scale: 1.0,
+                palette: Palette::Standard,
+                reduced_motion: false,
+                language: Language::System,
+            },
+            gamepad: Gamepad { rumble: 60, dead_zone: 15 },
+            last: Last {
+                server: String::new(),
+                games: Vec::new(),
+                bots: crate::args::BOTS_DEFAULT,
+                panels: Vec::new(),
+            },
+            seen: Seen { lessons: Vec::new() },
+            controls: Bindings::new(),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The settings in the window, with a tab for each kind.
+
+mod bindings;
+
+use std::path::Path;
+use std::time::Duration;
+
+use egui_macroquad::egui::{
+    Align2, Area, Checkbox, ComboBox, Context, FontId, Id, LayerId, Order, RichText, ScrollArea,
+    Slider, TextEdit, Ui, vec2,
+};
+use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::wire::text::clean_name;
+
+use super::values::{FrameCap, Language, Palette};
+use super::{Settings, Store};
+use crate::args::default_name;
+use crate::bindings::Pad;
+use crate::controls::Controls;
+use crate::gamepad::{Gamepads, Rumble};
+use crate::languages::{self, Languages};
+use crate::menu::{action, card_frame};
+use crate::paint::fade;
+use crate::view::Views;
+use crate::words::{fill, tr};
+use crate::{actions, palette};
+
+/// Width and height of the content, in points: they fit into the smallest window.
+const SIZE: (f32, f32) = (640.0, 400.0);
+/// Length of the rumble that lets the player feel its strength.
+const TRIAL: Duration = Duration::from_millis(250);
+const LABEL_WIDTH: f32 = 210.0;
+/// Caps that are offered.
+const CAPS: [u16; 6] = [30, 60, 90, 120, 144, 240];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tab {
+    #[default]
+    Player,
+    Controls,
+    Sound,
+    Display,
+    Language,
+}
+
+impl Tab {
+    const ALL: [Self; 5] =
+        [Self::Player, Self::Controls, Self::Sound, Self::Display, Self::Language];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Player => tr("Player"),
+            Self::Controls => tr("Controls"),
+            Self::Sound => tr("Sound"),
+            Self::Display => tr("Display"),
+            Self::Language => tr("Language"),
+        }
+    }
+}
+
+/// The open screen.
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    tab: Tab,
+    bindings: bindings::Page,
+    /// The name as it is written; the settings take it once it can be one.
+    name: Option<String>,
+}
+
+impl Screen {
+    /// True while a press is waited for, to bind it.
+    pub(crate) fn waits(&self) -> bool {
+        self.bindings.waits()
+    }
+
+    /// Draws it; true once the player is done.
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        store: &mut Store,
+        views: &Views,
+        controls: &Controls,
+        gamepads: &Gamepads,
+        languages: &Languages,
+    ) -> bool {
+        let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("settings veil")));
+        veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.7));
+        let back = controls.pressed(&actions::MENU) || controls.pad_pressed(Pad::B);
+        let mut done = back && !self.waits();
+        let area = Area::new(Id::new("settings")).order(Order::Foreground);
+        area.anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(ctx, |ui| {
+            card_frame(0.98, 22).show(ui, |ui| {
+                ui.set_width(SIZE.0);
+                ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
+                ui.horizontal(|ui| {
+                    ui.label(RichText::new(tr("Settings")).size(24.0));
+                    ui.add_space(18.0);
+                    for tab in Tab::ALL {
+                        let title = RichText::new(tab.title()).size(16.0);
+                        ui.selectable_value(&mut self.tab, tab, title);
+                    }
+                });
+                for problem in store.problems().iter().map(|it| &**it).chain(languages.problem()) {
+                    ui.label(RichText::new(problem).size(13.0).color(palette::WARN));
+                }
+                ui.separator();
+                let scroll = ScrollArea::vertical().max_height(SIZE.1).min_scrolled_height(SIZE.1);
+                scroll.auto_shrink(false).show(ui, |ui| {
+                    let folder = store.languages();
+                    let settings = &mut store.settings;
+                    match self.tab {
+                        Tab::Player => self.player(ui, settings),
+                        Tab::Controls => {
+                            gamepad(ui, settings, gamepads);
+                            self.bindings.draw(ui, settings, views, controls);
+                        }
+                        Tab::Sound => sound(ui, settings),
+                        Tab::Display => display(ui, settings),
+                        Tab::Language => language(ui, settings, folder.as_deref()),
+                    }
+                });
+                done |= action(ui, tr("Done"), true).clicked();
+            });
+        });
+        done
+    }
+
+    fn player(&mut self, ui: &mut Ui, settings: &mut Settings) {
+        let player = &mut settings.player;
+        row(ui, tr("Name"), |ui| {
+            let name = self.name.get_or_insert_with(|| player.name.clone());
+            let hint = default_name();
+            let edit = TextEdit::singleline(name).char_limit(NAME_BYTES_MAX).hint_text(hint);
+            if ui.add(edit.font(FontId::proportional(16.0)).desired_width(260.0)).changed() {
+                player.name = clean_name(name).unwrap_or_default();
+            }
+        });
+        row(ui, tr("Colour"), |ui| {
+            ui.add(Slider::new(&mut player.color, 0..=11));
+        });
+        row(ui, tr("Look"), |ui| {
+            ui.add(Slider::new(&mut player.look, 0..=7));
+        });
+        note(ui, tr("They count from the next game that you join."));
+    }
+}
+
+fn gamepad(ui: &mut Ui, settings: &mut Settings, gamepads: &Gamepads) {
+    match gamepads.state() {
+        (0, true) => note(
+            ui,
+            tr("There is a gamepad that you may not read: add your user to the group input."),
+        ),
+        (0, false) => note(ui, tr("No gamepad is plugged in.")),
+        (count, _) => {
+            note(ui, &fill("Gamepads: {count}", &[("count", &count.to_string())]));
+        }
+    }
+    let gamepad = &mut settings.gamepad;
+    row(ui, tr("Dead zone of sticks"), |ui| {
+        ui.add(Slider::new(&mut gamepad.dead_zone, 0..=60).suffix(" %"));
+    });
+    row(ui, tr("Rumble"), |ui| {
+        let slider = ui.add(Slider::new(&mut gamepad.rumble, 0..=100).suffix(" %"));
+        if slider.drag_stopped() || (slider.changed() && !slider.dragged()) {
+            gamepads.rumble(Rumble { strength: f32::from(gamepad.rumble) / 100.0, length: TRIAL });
+        }
+    });
+}
+
+fn sound(ui: &mut Ui, settings: &mut Settings) {
+    let sound = &mut settings.sound;
+    for (label, value) in [
+        (tr("Everything"), &mut sound.master),
+        (tr("Effects"), &mut sound.effects),
+        (tr("Music"), &mut sound.music),
+        (tr("Menus and notices"), &mut sound.interface),
+    ] {
+        row(ui, label, |ui| {
+            ui.add(Slider::new(value, 0..=100).suffix(" %"));
+        });
+    }
+    switch(ui, tr("Silence"), &mut sound.mute);
+    switch(ui, tr("Silence in the background"), &mut sound.mute_in_background);
+}
+
+fn display(ui: &mut Ui, settings: &mut Settings) {
+    let display = &mut settings.display;
+    row(ui, tr("Frames a second"), |ui| {
+        let title = |cap: FrameCap| match cap {
+            FrameCap::Display => tr("as the display").to_owned(),
+            FrameCap::None => tr("no limit").to_owned(),
+            FrameCap::PerSecond(number) => number.to_string(),
+        };
+        ComboBox::from_id_salt("frame cap").selected_text(title(display.frame_cap)).show_ui(
+            ui,
+            |ui| {
+                let numbers = CAPS.into_iter().map(FrameCap::PerSecond);
+                for cap in [FrameCap::Display, FrameCap::None].into_iter().chain(numbers) {
+                    ui.selectable_value(&mut display.frame_cap, cap, title(cap));
+                }
+            },
+        );
+    });
+    switch(ui, tr("Wait for the display (vsync)"), &mut display.vsync);
+    switch(ui, tr("Full screen"), &mut display.fullscreen);
+    row(ui, tr("Size of everything"), |ui| {
+        ui.add(Slider::new(&mut display.ui_scale, 0.75..=2.0).step_by(0.05));
+    });
+    row(ui, tr("Size of letters"), |ui| {
+        ui.add(Slider::new(&mut display.text_scale, 1.0..=1.5).step_by(0.05));
+    });
+    row(ui, tr("Colours"), |ui| {
+        let title = |palette| match palette {
+            Palette::Standard => tr("standard"),
+            Palette::Deuteranopia => tr("without green (deuteranopia)"),
+            Palette::Protanopia => tr("without red (protanopia)"),
+            Palette::Tritanopia => tr("without blue (tritanopia)"),
+        };
+        let chosen = title(display.palette);
+        ComboBox::from_id_salt("palette").width(220.0).selected_text(chosen).show_ui(ui, |ui| {
+            for (palette, _) in Palette::ALL {
+                ui.selectable_value(&mut display.palette, palette, title(palette));
+            }
+        });
+    });
+    switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
+    note(ui, tr("Vsync counts from the next start."));
+}
+
+fn language(ui: &mut Ui, settings: &mut Settings, folder: Option<&Path>) {
+    let chosen = &mut settings.display.language;
+    ui.selectable_value(chosen, Language::System, tr("The system's"));
+    for code in languages::offered(folder) {
+        let title = match &*code {
+            "en" => "English",
+            "de" => "Deutsch",
+            code => code,
+        };
+        ui.selectable_value(chosen, Language::Code(code.clone()), title);
+    }
+    if let Some(folder) = folder {
+        let folder = folder.display().to_string();
+        note(ui, &fill("Further languages are files in {folder}.", &[("folder", &folder)]));
+    }
+}
+
+/// A label and what belongs to it.
+fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        let left = ui.cursor().left();
+        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
+        ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
+        content(ui);
+    });
+}
+
+fn switch(ui: &mut Ui, label: &str, value: &mut bool) {
+    row(ui, label, |ui| {
+        ui.add(Checkbox::without_text(value));
+    });
+}
+
+fn note(ui: &mut Ui, words: &str) {
+    ui.label(RichText::new(words).size(13.0).color(palette::TEXT_FAINT));
+}

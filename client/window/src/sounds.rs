@@ -1,0 +1,101 @@
+//! The window's sound: cues to the mixer, volumes from the settings, and silence in the background.
+
+use phaselock_sound::mixer::{Order, Volumes};
+use phaselock_sound::output::{Output, Status};
+
+use super::cues::Cues;
+use super::settings::Sound;
+
+/// Seed of the changes of pitch; any will do.
+const SEED: u32 = 7;
+/// Seconds for which a notice about the sound is shown.
+const NOTICE_SECS: f32 = 10.0;
+
+/// Sound on the default device. Call [`advance`](Self::advance) once per frame.
+pub(crate) struct Sounds {
+    output: Output,
+    volumes: Option<Volumes>,
+    /// The window is in the background.
+    pub(crate) away: bool,
+    /// The last reason of silence, and the seconds for which it has been shown.
+    notice: Option<(String, f32)>,
+}
+
+impl Sounds {
+    /// Opens the device, unless there is to be no sound at all.
+    pub(crate) fn new(mute: bool) -> Self {
+        Self {
+            output: if mute { Output::off() } else { Output::start(SEED) },
+            volumes: None,
+            away: false,
+            notice: None,
+        }
+    }
+
+    /// Plays the cues of a frame of so many seconds, at the volumes of the settings.
+    pub(crate) fn advance(&mut self, cues: &Cues, settings: &Sound, secs: f32) {
+        let volumes = volumes(settings, self.away);
+        // A full queue takes it in the next frame.
+        if self.volumes != Some(volumes) && self.output.send(Order::Volumes(volumes)) {
+            self.volumes = Some(volumes);
+        }
+        for order in cues.take_orders() {
+            self.output.send(order);
+        }
+        self.take_note(secs);
+    }
+
+    /// Ends what sounds in the world: it is left.
+    pub(crate) fn hush(&self) {
+        self.output.send(Order::Hush);
+    }
+
+    /// Reason why nothing is heard, for a while after it is known.
+    pub(crate) fn notice(&self) -> Option<&str> {
+        let (reason, age) = self.notice.as_ref()?;
+        (*age < NOTICE_SECS).then_some(reason)
+    }
+
+    fn take_note(&mut self, secs: f32) {
+        if let Some((_, age)) = &mut self.notice {
+            *age += secs;
+        }
+        match self.output.status() {
+            Status::Starting => {}
+            Status::Playing(_) => self.notice = None,
+            // Each attempt fails alike; that is no news.
+            Status::Silent(reason) => {
+                if self.notice.as_ref().is_none_or(|(before, _)| *before != reason) {
+                    self.notice = Some((reason, 0.0));
+                }
+            }
+        }
+    }
+}
+
+/// Volumes by the settings, for a window in the background or not.
+fn volumes(settings: &Sound, away: bool) -> Volumes {
+    let part = |percent: u16| f32::from(percent.min(100)) / 100.0;
+    let muted = settings.mute || (away && settings.mute_in_background);
+    Volumes {
+        master: if muted { 0.0 } else { part(settings.master) },
+        channels: [part(settings.effects), part(settings.music), part(settings.interface)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn background_and_mute_are_silent_and_each_channel_has_its_volume() {
+        let sound = Sound { music: 30, ..Settings::default().sound };
+        let open = volumes(&sound, false);
+        assert_eq!((open.master, open.channels[1]), (0.8, 0.3));
+        assert_eq!(volumes(&sound, true).master, 0.0);
+        let loud = Sound { mute_in_background: false, ..sound };
+        assert_eq!(volumes(&loud, true), open);
+        assert_eq!(volumes(&Sound { mute: true, ..loud }, false).master, 0.0);
+    }
+}

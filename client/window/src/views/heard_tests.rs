@@ -1,0 +1,258 @@
+//! A round of each game, drawn without a window and rendered to samples.
+//!
+//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard` writes the rounds there, to listen
+//! to or to look at.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::{Context, LayerId, RawInput};
+use phaselock::game::Game;
+use phaselock::link::LinkConfig;
+use phaselock_client::cues::common::OF_ALL;
+use phaselock_client::cues::{Cues, Emitted};
+use phaselock_client::prelude::*;
+use phaselock_games::asteroids::Ship;
+use phaselock_games::platformer::Player as Runner;
+use phaselock_games::puck::Puck;
+use phaselock_games::race::Car;
+use phaselock_games::skirmish::Player;
+use phaselock_sound::mixer::{Mixer, Order, VOICES_MAX};
+use phaselock_sound::patch::{LAYERS_MAX, NOTES_MAX};
+use phaselock_sound::{SAMPLE_RATE, Stereo, wav};
+use phaselock_testing::{Sim, room_config};
+
+use super::{asteroids, platformer, puck, race, skirmish};
+
+/// Milliseconds of a frame.
+const FRAME_MS: usize = 16;
+const SECS: f64 = 50.0;
+
+/// A count in the truth that events follow from, and its modulus.
+type Count<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<(u32, u32)>;
+
+/// A player's ears.
+#[derive(Default)]
+struct Heard {
+    /// Cues, with the frame of each and its loudness at the ears.
+    cues: Vec<(usize, Emitted, f32)>,
+    /// Own events, by the cue's rumble.
+    felt: Vec<Rumble>,
+    samples: Vec<Stereo>,
+    /// Times that the count rose in the truth.
+    truth: u32,
+}
+
+impl Heard {
+    fn count(&self, cues: &[&Cue]) -> u32 {
+        let names: Vec<_> = cues.iter().map(|cue| cue.name).collect();
+        self.cues.iter().filter(|(_, it, _)| names.contains(&it.cue.name)).count() as u32
+    }
+
+    fn count_own(&self, cues: &[&Cue]) -> u32 {
+        self.felt.iter().filter(|felt| cues.iter().any(|cue| cue.rumble == **felt)).count() as u32
+    }
+
+    /// Holds that events were heard about as often as they happened.
+    fn assert_once(&self, heard: u32) {
+        let truth = self.truth;
+        assert!(truth >= 3, "too few events to tell: {truth}");
+        let (least, most) = (truth - truth / 5 - 1, truth + truth / 20 + 1);
+        assert!((least..=most).contains(&heard), "{heard} were heard of {truth}");
+    }
+}
+
+/// Plays against bots over a bad link, and listens.
+fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Heard {
+    let mut sim = Sim::<V::Game>::with(room_config(seed, 5));
+    let link = LinkConfig { loss: 0.05, ..LinkConfig::delayed(60, 15) };
+    let number = sim.join_bot(link);
+    let (mut view, mut mixer) = (V::default(), Mixer::new(1));
+    let (cues, context) = (Cues::default(), Context::default());
+    let mut heard = Heard::default();
+    let (mut before, mut most_voices) = (None, 0);
+    let frames = (SECS * 1000.0) as usize / FRAME_MS;
+    for frame in 0..frames {
+        sim.run(FRAME_MS as f64 / 1000.0);
+        let player = draw(&mut sim, number, &mut view, (&cues, &context), frame);
+        heard.felt.extend(cues.take_rumbles());
+        let emitted = cues.waiting();
+        let mut gains = Vec::new();
+        for order in cues.take_orders() {
+            if let Order::Play { placed, .. } = order {
+                gains.push(placed.gain);
+            }
+            mixer.handle(order);
+        }
+        let sounds = emitted.into_iter().filter(|it| it.cue.sound.is_some());
+        heard.cues.extend(sounds.zip(gains).map(|(it, gain)| (frame, it, gain)));
+        let mut samples = [[0.0; 2]; SAMPLE_RATE as usize * FRAME_MS / 1000];
+        mixer.render(&mut samples);
+        heard.samples.extend(samples);
+        most_voices = most_voices.max(mixer.voices());
+        let now = player.and_then(|player| count(&sim.room.world().entities, player));
+        if let Some(((before, modulus), (now, _))) = before.zip(now) {
+            let more = (now + modulus - before) % modulus;
+            heard.truth += if more < modulus / 2 { more } else { 0 };
+        }
+        before = now;
+    }
+    check::<V>(&heard, most_voices);
+    heard
+}
+
+/// Draws a frame of a client's picture; returns the player.
+fn draw<V: GameView>(
+    sim: &mut Sim<V::Game>,
+    number: usize,
+    view: &mut V,
+    (cues, context): (&Cues, &Context),
+    frame: usize,
+) -> Option<PlayerId> {
+    let now = sim.clients[number].skew.read(sim.now);
+    let session = &mut sim.clients[number].session;
+    let picture = session.picture::<V::Game>(now)?;
+    let client = session.client_of::<V::Game>()?;
+    let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
+    let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+    let _ = context.run(input, |context| {
+        let painter = context.layer_painter(LayerId::background());
+        view.draw(&Scene {
+            picture: &picture,
+            game: client.game(),
+            rates: client.rates(),
+            player: client.player(),
+            roster: client.roster(),
+            presence: client.common().presence(),
+            house: client.common().house(),
+            round_trip_ms: None,
+            age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
+            frame: Frame {
+                painter: &painter,
+                screen,
+                pointer: screen.center(),
+                secs: FRAME_MS as f32 / 1000.0,
+                active: true,
+                scores: false,
+                scrolled: 0,
+                crowded: false,
+                marks: false,
+                cues,
+                controls: &Controls::default(),
+            },
+        });
+    });
+    Some(client.player())
+}
+
+/// Holds that events are heard when they happen, and that nothing clips.
+fn check<V: GameView>(heard: &Heard, most_voices: usize) {
+    let name = V::Game::NAME;
+    if let Some(folder) = std::env::var_os("PHASELOCK_WAV") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.wav"));
+        let file = std::fs::File::create(&path).expect("the folder can be written");
+        wav::write(std::io::BufWriter::new(file), &heard.samples).expect("the disk has room");
+    }
+    assert!(heard.samples.iter().flatten().all(|sample| sample.abs() <= 1.0), "{name} clips");
+    assert!((1..=VOICES_MAX).contains(&most_voices), "{name}: {most_voices} voices");
+    let mut counts = BTreeMap::new();
+    for (_, it, _) in &heard.cues {
+        *counts.entry(it.cue.name).or_insert(0) += 1;
+        let known = V::CUES.iter().chain(&OF_ALL).any(|cue| cue.name == it.cue.name);
+        assert!(known, "{name} has no cue {}", it.cue.name);
+    }
+    assert!(counts.len() >= 4, "{name}: {counts:?}");
+    let power = heard.samples.iter().flatten().map(|it| it * it).sum::<f32>();
+    let loudness = (power / (2 * heard.samples.len()) as f32).sqrt();
+    assert!((0.004..0.25).contains(&loudness), "{name}: {loudness} on the mean; {counts:?}");
+    // An order of a frame is heard in it and the next two.
+    let step = SAMPLE_RATE as usize * FRAME_MS / 1000;
+    for (frame, it, gain) in &heard.cues {
+        let loud = gain * it.cue.sound.map_or(0.0, |sound| sound.gain);
+        let samples = heard.samples.iter().skip(frame * step).take(3 * step).flatten();
+        let peak = samples.fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
+        let cue = it.cue.name;
+        assert!(loud < 0.1 || peak > 0.004, "{name}: {cue} in frame {frame} is not heard");
+    }
+}
+
+#[test]
+fn skirmish_is_heard_and_no_own_shot_twice() {
+    let heard = listen::<skirmish::SkirmishScreen>(3, |entities, player| {
+        let own: Option<Player> =
+            entities.owned_by(player).find_map(|it| it.entity.player().copied());
+        Some((u32::from(own?.shots), 256))
+    });
+    let weapons = ["shot", "rocket", "grenade", "mine"];
+    let own = skirmish::SkirmishScreen::CUES.iter().filter(|cue| weapons.contains(&cue.name));
+    heard.assert_once(heard.count_own(&own.copied().collect::<Vec<_>>()));
+}
+
+#[test]
+fn asteroids_are_heard_and_no_own_shot_twice() {
+    let heard = listen::<asteroids::AsteroidsScreen>(3, |entities, player| {
+        let own = entities.records::<Ship>().find(|slot| slot.owner == Some(player));
+        Some((u32::from(own?.entity.shots), 256))
+    });
+    let own = asteroids::AsteroidsScreen::CUES.iter().filter(|cue| cue.name == "fired");
+    heard.assert_once(heard.count_own(&own.copied().collect::<Vec<_>>()));
+}
+
+#[test]
+fn puck_is_heard_and_no_strike_twice() {
+    let heard = listen::<puck::PuckScreen>(3, |entities, _| {
+        let puck = entities.records::<Puck>().find(|slot| slot.entity.rink == 0);
+        Some((u32::from(puck?.entity.hits), 16))
+    });
+    let strikes = puck::PuckScreen::CUES.iter().filter(|cue| cue.name == "strike");
+    let strikes = heard.count(&strikes.copied().collect::<Vec<_>>());
+    // Strikes that follow each other within an eighth of a second are heard as one.
+    assert!((heard.truth / 3..=heard.truth).contains(&strikes), "{strikes} of {}", heard.truth);
+}
+
+#[test]
+fn race_is_heard_and_no_gate_twice() {
+    let heard = listen::<race::RaceScreen>(3, |entities, player| {
+        let own = entities.records::<Car>().find(|slot| slot.owner == Some(player));
+        Some((u32::from(own?.entity.gates), 1024))
+    });
+    let gates = race::RaceScreen::CUES.iter().filter(|cue| ["gate", "home"].contains(&cue.name));
+    heard.assert_once(heard.count(&gates.copied().collect::<Vec<_>>()));
+}
+
+#[test]
+fn platformer_is_heard_and_no_coin_twice() {
+    let heard = listen::<platformer::PlatformerScreen>(3, |entities, player| {
+        let own = entities.records::<Runner>().find(|slot| slot.owner == Some(player));
+        Some((own?.entity.coins(), 1024))
+    });
+    let coins = platformer::PlatformerScreen::CUES.iter().filter(|cue| cue.name == "coin");
+    heard.assert_once(heard.count(&coins.copied().collect::<Vec<_>>()));
+}
+
+#[test]
+fn every_list_of_cues_can_be_played_and_names_each_once() {
+    let lists: [&[&Cue]; 5] = [
+        skirmish::SkirmishScreen::CUES,
+        asteroids::AsteroidsScreen::CUES,
+        puck::PuckScreen::CUES,
+        race::RaceScreen::CUES,
+        platformer::PlatformerScreen::CUES,
+    ];
+    for list in lists {
+        let mut names: Vec<_> = list.iter().chain(&OF_ALL).map(|cue| cue.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), list.len() + OF_ALL.len(), "{names:?}");
+        for cue in list.iter().chain(&OF_ALL) {
+            let sound = cue.sound.expect("each is heard");
+            assert!((1..=LAYERS_MAX).contains(&sound.layers.len()), "{}", cue.name);
+            assert!(sound.notes.len() <= NOTES_MAX && sound.secs() < 6.0, "{}", cue.name);
+            let mut mixer = Mixer::new(1);
+            mixer.handle(Order::play(sound, phaselock_sound::place::Placed::MIDDLE));
+            let mut samples = vec![[0.0; 2]; SAMPLE_RATE as usize / 2];
+            mixer.render(&mut samples);
+            let peak = samples.iter().flatten().fold(0.0_f32, |most, it| most.max(it.abs()));
+            assert!((0.01..=0.75).contains(&peak), "{} peaks at {peak}", cue.name);
+        }
+    }
+}

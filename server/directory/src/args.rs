@@ -1,0 +1,82 @@
+//! The command line.
+
+use std::net::{Ipv6Addr, SocketAddr};
+
+use clap::{Parser, Subcommand, ValueEnum};
+use phaselock_quic::address::{Address, DIRECTORY_PORT};
+
+/// Phaselock's directory: servers announce themselves to it, players ask it for the list.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "phaselock-directory", version)]
+pub struct Args {
+    /// UDP address or port to serve on; [::] includes IPv4
+    #[arg(long, value_name = "ADDR", default_value = "4435", value_parser = listen)]
+    pub listen: SocketAddr,
+    /// Form of the log on standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    pub log: LogFormat,
+    /// Also log who is refused, and why
+    #[arg(long)]
+    pub verbose: bool,
+    /// Another thing to do than to serve
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for collectors.
+    Json,
+}
+
+/// Another thing to do than to serve.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Print the servers that a directory lists
+    List {
+        /// A name or an IP address, and a port if it is not 4435
+        #[arg(value_name = "ADDR", value_parser = Address::parse_directory)]
+        directory: Address,
+    },
+    /// Ask a running directory whether it is well; the exit status is 0 if it is
+    Healthcheck {
+        /// Where it listens
+        #[arg(
+            value_name = "ADDR", default_value = "127.0.0.1",
+            value_parser = Address::parse_directory
+        )]
+        directory: Address,
+    },
+}
+
+/// A port alone means every address of the machine, of IPv4 and IPv6 alike.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let any = |port| SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+    let rule = format!(
+        "write a port such as {DIRECTORY_PORT}, or an IP address and port such as \
+         0.0.0.0:{DIRECTORY_PORT}"
+    );
+    text.parse().map(any).or_else(|_| text.parse()).map_err(|_| rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_are_read() {
+        let parse = |line: &str| Args::try_parse_from(line.split_whitespace());
+        let args = parse("phaselock-directory").unwrap();
+        assert_eq!(args.listen, "[::]:4435".parse().unwrap());
+        let args = parse("phaselock-directory --listen 127.0.0.1:0 --log json").unwrap();
+        assert_eq!((args.listen.port(), args.log), (0, LogFormat::Json));
+        let error = parse("phaselock-directory --listen here").unwrap_err().to_string();
+        assert!(error.contains("write a port such as 4435"), "{error}");
+        let args = parse("phaselock-directory list example.org").unwrap();
+        let Some(Command::List { directory }) = args.command else { panic!("it lists") };
+        assert_eq!(directory.to_string(), "example.org:4435");
+    }
+}

@@ -1,0 +1,339 @@
+//! The directory as a state machine: packets and the time in, packets and events out.
+//!
+//! A server is listed when it has proven that it has a certificate's key and gets packets at its
+//! address, and has answered at the port that it announced. It stays so for [`LISTED_SECS`].
+//!
+//! Call [`handle_packet`](Directory::handle_packet), and
+//! [`handle_timeout`](Directory::handle_timeout) when [`next_timeout`](Directory::next_timeout) is
+//! due; then fetch all of [`poll_transmit`](Directory::poll_transmit) and
+//! [`poll_event`](Directory::poll_event).
+
+mod entries;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::QUESTION_BYTES;
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::{Answer, Proof, Question, Refusal, page};
+use phaselock::wire::query::{Info, Nonce, question_of};
+use phaselock_quic::doorkeeping::{Limit, Limits};
+use phaselock_quic::identity::verified;
+use phaselock_quic::server::buckets::{Bucket, Buckets, Kind, Moment};
+
+use self::entries::Entries;
+use self::tokens::Mint;
+
+/// Seconds for which a server is listed without announcing itself anew.
+pub const LISTED_SECS: u32 = 600;
+/// Bytes of the question that a server is asked back with: enough for its longest name and its
+/// fingerprint, and no more than the announcement had.
+const ASK_BYTES: usize = 384;
+/// Times that a server is asked back, and the time for an answer.
+const ASK_TIMES: u8 = 3;
+const ASK_EVERY: Micros = Micros::from_ms(1000);
+/// Answers and events that wait to be fetched. A packet makes one of each, a timeout one for each
+/// server that is asked back.
+const WAITING_MAX: usize = 4096;
+
+/// Bounds of a directory.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Servers in the list. By default 4096, which are 160 pages.
+    pub servers: usize,
+    /// Servers of one network (IPv4 /24, IPv6 /56). By default 16: a hoster's, or a party's.
+    pub per_network: usize,
+    /// Servers that are asked back at a time. By default 256.
+    pub asking: usize,
+    /// Questions for the list: by default 64 and 4 a second from an address, as a whole list has
+    /// 160 pages at most.
+    pub questions: Limits,
+    /// Announcements: by default 32 and 16 a minute from an address; a server sends two each time.
+    pub announcements: Limits,
+    /// Signatures that are checked (0.1 ms each). By default 200 a second.
+    pub signatures: Limit,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        let wider = |limit: Limit, times| Limit::new(limit.burst * times, limit.per_minute * times);
+        let limits = |address: Limit, total| Limits {
+            address,
+            network: wider(address, 4),
+            site: wider(address, 16),
+            total,
+        };
+        Self {
+            servers: 4096,
+            per_network: 16,
+            asking: 256,
+            questions: limits(Limit::new(64, 240), Limit::new(4096, 300_000)),
+            announcements: limits(Limit::new(32, 16), Limit::new(1024, 60_000)),
+            signatures: Limit::new(200, 12_000),
+        }
+    }
+}
+
+/// A packet to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Receiver.
+    pub to: SocketAddr,
+    /// Content.
+    pub bytes: Vec<u8>,
+}
+
+/// An event for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A server is listed that was not.
+    Listed(SocketAddr, Fingerprint),
+    /// A server is listed no more: it has not announced itself again.
+    Expired(SocketAddr, Fingerprint),
+    /// A server is not listed.
+    Refused(SocketAddr, Refusal),
+}
+
+/// A server that is being asked back.
+#[derive(Debug)]
+struct Asking {
+    fingerprint: Fingerprint,
+    nonce: Nonce,
+    /// Address and nonce of the announcement, and the bytes that its answer may have.
+    announced: (SocketAddr, Nonce, usize),
+    times: u8,
+    due: LocalTime,
+}
+
+/// The list of servers.
+#[derive(Debug)]
+pub struct Directory {
+    bounds: Bounds,
+    mint: Mint,
+    random: Random,
+    buckets: Buckets,
+    questions: Bucket,
+    announcements: Bucket,
+    signatures: Bucket,
+    entries: Entries,
+    /// Servers that are asked back, by the address that is asked.
+    asking: HashMap<SocketAddr, Asking>,
+    transmits: VecDeque<Transmit>,
+    events: VecDeque<Event>,
+}
+
+impl Directory {
+    /// An empty list. Nobody who does not know the secret can forge a token.
+    pub fn new(bounds: Bounds, secret: &[u8; 32], seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        Self {
+            bounds,
+            mint: Mint::new(secret),
+            buckets: Buckets::new(random.bits()),
+            random,
+            questions: Bucket::default(),
+            announcements: Bucket::default(),
+            signatures: Bucket::default(),
+            entries: Entries::default(),
+            asking: HashMap::new(),
+            transmits: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Number of listed servers.
+    pub fn listed(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Takes in a packet.
+    pub fn handle_packet(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+        match Question::parse(bytes) {
+            Ok((Question::List { after }, nonce)) => {
+                self.handle_list(now, from, (nonce, bytes.len()), after);
+            }
+            Ok((Question::Announce { port, proof }, nonce)) => {
+                let announced = (from, nonce, bytes.len());
+                let (bucket, limits) = (&mut self.announcements, self.bounds.announcements);
+                if !pass(bucket, &mut self.buckets, now, (Kind::Hello, from), &limits) {
+                    return;
+                }
+                match proof {
+                    None => {
+                        let token = self.mint.token(now, from, port);
+                        self.answer(announced, &Answer::Challenge(token));
+                    }
+                    Some(proof) => self.handle_proof(now, announced, port, &proof),
+                }
+            }
+            Err(_) => self.handle_status(now, from, bytes),
+        }
+    }
+
+    fn handle_list(
+        &mut self,
+        now: LocalTime,
+        from: SocketAddr,
+        (nonce, bytes): (Nonce, usize),
+        after: u32,
+    ) {
+        let (bucket, limits) = (&mut self.questions, self.bounds.questions);
+        if !pass(bucket, &mut self.buckets, now, (Kind::Query, from), &limits) {
+            return;
+        }
+        let (shown, is_local) = (bytes.min(QUESTION_BYTES), is_local(from.ip()));
+        let total = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        let servers = self.entries.after(after, now, is_local);
+        if let Some(bytes) = page(nonce, shown, total, servers) {
+            self.transmit(from, bytes);
+        }
+    }
+
+    fn handle_proof(
+        &mut self,
+        now: LocalTime,
+        announced: (SocketAddr, Nonce, usize),
+        port: u16,
+        proof: &Proof,
+    ) {
+        let from = announced.0;
+        if !self.mint.is_of(now, from, port, &proof.token) {
+            return self.refuse(announced, Refusal::Token);
+        }
+        let server = SocketAddr::new(from.ip(), port);
+        // It asks again if it has had no answer yet.
+        let is_asked = self.asking.contains_key(&server);
+        let is_busy = self.asking.len() >= self.bounds.asking;
+        if is_asked || is_busy || !self.signatures.take(moment(now), self.bounds.signatures, 0) {
+            return;
+        }
+        let Some(fingerprint) = verified(proof, port) else {
+            return self.refuse(announced, Refusal::Signature);
+        };
+        if let Err(refusal) = self.entries.check(now, server, fingerprint, &self.bounds) {
+            return self.refuse(announced, refusal);
+        }
+        let nonce = self.random.bits().to_le_bytes();
+        let asking = Asking { fingerprint, nonce, announced, times: 1, due: now + ASK_EVERY };
+        self.ask_back(server, &asking);
+        self.asking.insert(server, asking);
+    }
+
+    /// The status of a server that was asked back.
+    fn handle_status(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+        let Some(asking) = self.asking.get(&from) else { return };
+        let Ok(info) = Info::parse(bytes, asking.nonce) else { return };
+        let Some(Asking { fingerprint, announced, .. }) = self.asking.remove(&from) else { return };
+        if info.fingerprint != Some(fingerprint) {
+            return self.refuse(announced, Refusal::Another);
+        }
+        // Another one may have come meanwhile.
+        match self.entries.check(now, from, fingerprint, &self.bounds) {
+            Err(refusal) => self.refuse(announced, refusal),
+            Ok(()) => {
+                let until = now + Micros::from_ms(1000 * i64::from(LISTED_SECS));
+                if self.entries.list(from, fingerprint, until) {
+                    self.tell(Event::Listed(from, fingerprint));
+                }
+                self.answer(announced, &Answer::Listed { seconds: LISTED_SECS });
+            }
+        }
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: LocalTime) {
+        for (address, fingerprint) in self.entries.take_expired(now) {
+            self.tell(Event::Expired(address, fingerprint));
+        }
+        let is_due = |asking: &Asking| asking.due <= now;
+        let due = self.asking.iter().filter(|(_, it)| is_due(it)).map(|(server, _)| *server);
+        let mut due: Vec<_> = due.collect();
+        due.sort_unstable();
+        for server in due {
+            let Some(mut asking) = self.asking.remove(&server) else { continue };
+            if asking.times >= ASK_TIMES {
+                self.refuse(asking.announced, Refusal::Silent);
+                continue;
+            }
+            (asking.times, asking.due) = (asking.times + 1, now + ASK_EVERY);
+            self.ask_back(server, &asking);
+            self.asking.insert(server, asking);
+        }
+    }
+
+    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    pub fn next_timeout(&self) -> Option<LocalTime> {
+        let asking = self.asking.values().map(|asking| asking.due).min();
+        asking.into_iter().chain(self.entries.first_expiry()).min()
+    }
+
+    /// The next packet to send.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.transmits.pop_front()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn ask_back(&mut self, server: SocketAddr, asking: &Asking) {
+        let bytes = question_of(asking.nonce, ASK_BYTES.min(asking.announced.2));
+        self.transmit(server, bytes);
+    }
+
+    fn refuse(&mut self, announced: (SocketAddr, Nonce, usize), refusal: Refusal) {
+        self.tell(Event::Refused(announced.0, refusal));
+        self.answer(announced, &Answer::Refused(refusal));
+    }
+
+    fn answer(&mut self, (to, nonce, bytes_max): (SocketAddr, Nonce, usize), answer: &Answer) {
+        if let Some(bytes) = answer.encode(nonce, bytes_max) {
+            self.transmit(to, bytes);
+        }
+    }
+
+    fn transmit(&mut self, to: SocketAddr, bytes: Vec<u8>) {
+        if self.transmits.len() < WAITING_MAX {
+            self.transmits.push_back(Transmit { to, bytes });
+        }
+    }
+
+    fn tell(&mut self, event: Event) {
+        if self.events.len() < WAITING_MAX {
+            self.events.push_back(event);
+        }
+    }
+}
+
+/// Takes a token of an address's, and one of everybody's.
+fn pass(
+    all: &mut Bucket,
+    buckets: &mut Buckets,
+    now: LocalTime,
+    (kind, from): (Kind, SocketAddr),
+    limits: &Limits,
+) -> bool {
+    let now = moment(now);
+    // Of everybody's, those who ask seldom get more.
+    let used = buckets.take(now, kind, from.ip(), limits);
+    used.is_some_and(|used| all.take(now, limits.total, used / 2))
+}
+
+/// A time for buckets.
+fn moment(now: LocalTime) -> Moment {
+    u64::try_from(now.0).unwrap_or_default()
+}
+
+/// True for addresses of this machine and of local networks: they mean nothing elsewhere.
+fn is_local(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_loopback(),
+    }
+}

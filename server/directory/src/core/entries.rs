@@ -1,0 +1,125 @@
+//! The list itself: one entry for each certificate, so many for each network.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::time::LocalTime;
+use phaselock::wire::directory::{Listed, Refusal};
+
+use super::{Bounds, is_local};
+
+#[derive(Debug)]
+struct Entry {
+    address: SocketAddr,
+    fingerprint: Fingerprint,
+    until: LocalTime,
+}
+
+/// Listed servers, by their places: a place is kept as long as the server is listed, so that pages
+/// neither repeat nor leave out one that was there all the time.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    by_place: BTreeMap<u32, Entry>,
+    places: HashMap<Fingerprint, u32>,
+    last: u32,
+}
+
+impl Entries {
+    pub(super) fn len(&self) -> usize {
+        self.by_place.len()
+    }
+
+    fn entry(&self, fingerprint: Fingerprint) -> Option<&Entry> {
+        self.places.get(&fingerprint).and_then(|place| self.by_place.get(place))
+    }
+
+    /// Refuses a server for which there is no place.
+    pub(super) fn check(
+        &self,
+        now: LocalTime,
+        server: SocketAddr,
+        fingerprint: Fingerprint,
+        bounds: &Bounds,
+    ) -> Result<(), Refusal> {
+        if let Some(entry) = self.entry(fingerprint) {
+            // One that is on the list and still there is not pushed out.
+            let is_same = entry.address == server;
+            return if is_same || entry.until <= now { Ok(()) } else { Err(Refusal::Taken) };
+        }
+        let own = network(server.ip());
+        let of_network = self.by_place.values().filter(|it| network(it.address.ip()) == own);
+        if of_network.count() >= bounds.per_network {
+            return Err(Refusal::Network);
+        }
+        if self.by_place.len() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
+    }
+
+    /// Lists a server until a time. Returns true if it was not on the list.
+    pub(super) fn list(
+        &mut self,
+        address: SocketAddr,
+        fingerprint: Fingerprint,
+        until: LocalTime,
+    ) -> bool {
+        let entry = Entry { address, fingerprint, until };
+        if let Some(place) = self.places.get(&fingerprint) {
+            return self.by_place.insert(*place, entry).is_none();
+        }
+        // Numbers are used up in centuries; then those that are free are taken.
+        self.last = self.last.checked_add(1).unwrap_or(1);
+        while self.by_place.contains_key(&self.last) {
+            self.last = self.last.checked_add(1).unwrap_or(1);
+        }
+        self.places.insert(fingerprint, self.last);
+        self.by_place.insert(self.last, entry);
+        true
+    }
+
+    /// The servers behind a place. Local ones are for those who are local too.
+    pub(super) fn after(
+        &self,
+        after: u32,
+        now: LocalTime,
+        with_local: bool,
+    ) -> impl Iterator<Item = (u32, Listed)> {
+        let behind = after.checked_add(1);
+        let found = behind.into_iter().flat_map(|first| self.by_place.range(first..));
+        found
+            .filter(move |(_, entry)| entry.until > now)
+            .filter(move |(_, entry)| with_local || !is_local(entry.address.ip()))
+            .map(|(place, entry)| (*place, listed(entry)))
+    }
+
+    /// Takes out whoever has not announced itself again.
+    pub(super) fn take_expired(&mut self, now: LocalTime) -> Vec<(SocketAddr, Fingerprint)> {
+        let expired = self.by_place.extract_if(.., |_, entry| entry.until <= now);
+        let expired: Vec<_> = expired.map(|(_, it)| (it.address, it.fingerprint)).collect();
+        for (_, fingerprint) in &expired {
+            self.places.remove(fingerprint);
+        }
+        expired
+    }
+
+    /// Time at which the next one expires.
+    pub(super) fn first_expiry(&self) -> Option<LocalTime> {
+        self.by_place.values().map(|entry| entry.until).min()
+    }
+}
+
+fn listed(entry: &Entry) -> Listed {
+    let ip = match entry.address.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+        IpAddr::V6(ip) => ip.octets(),
+    };
+    Listed { ip, port: entry.address.port(), fingerprint: entry.fingerprint }
+}
+
+/// Bits of an address's network: IPv4 /24, IPv6 /56.
+fn network(ip: IpAddr) -> u128 {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => u128::from(ip.to_bits() >> 8),
+        // No IPv4 address has such bits.
+        IpAddr::V6(ip) => 1 << 127 | ip.to_bits() >> 72,
+    }
+}

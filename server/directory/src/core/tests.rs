@@ -1,0 +1,268 @@
+//! The directory in virtual time: what is listed, what is not, and that it floods nobody.
+
+use phaselock::wire::directory::Listed;
+use phaselock::wire::query::parse_question;
+use phaselock_quic::identity::Identity;
+
+use super::*;
+
+const SECRET: [u8; 32] = [5; 32];
+
+fn secs(secs: i64) -> LocalTime {
+    LocalTime(secs * 1_000_000)
+}
+
+fn at(text: &str) -> SocketAddr {
+    text.parse().expect("an address")
+}
+
+fn directory(bounds: Bounds) -> Directory {
+    Directory::new(bounds, &SECRET, 7)
+}
+
+fn sent(directory: &mut Directory) -> Vec<Transmit> {
+    std::iter::from_fn(|| directory.poll_transmit()).collect()
+}
+
+/// A server at an address, which announces itself from another port of it.
+struct Server {
+    identity: Identity,
+    address: SocketAddr,
+    from: SocketAddr,
+    answers: bool,
+}
+
+impl Server {
+    fn new(address: &str) -> Self {
+        let address = at(address);
+        let from = SocketAddr::new(address.ip(), 50_000);
+        let identity = Identity::ephemeral().expect("an identity");
+        Self { identity, address, from, answers: true }
+    }
+
+    fn info(&self) -> Info {
+        Info { fingerprint: Some(self.identity.fingerprint), ..Info::default() }
+    }
+
+    /// Announces itself; carries packets to and fro until nothing is under way. Returns the last
+    /// answer.
+    fn announce(&self, directory: &mut Directory, now: LocalTime) -> Option<Answer> {
+        let nonce = [3; 8];
+        let port = self.address.port();
+        let first = Question::Announce { port, proof: None }.encode(nonce);
+        directory.handle_packet(now, self.from, &first);
+        let mut last = None;
+        let mut clock = now;
+        loop {
+            let Some(Transmit { to, bytes }) = directory.poll_transmit() else {
+                if directory.asking.is_empty() {
+                    return last;
+                }
+                clock = directory.next_timeout().map_or(clock, |due| due.max(clock));
+                directory.handle_timeout(clock);
+                continue;
+            };
+            if to == self.address {
+                let asked = parse_question(&bytes).expect("a question for the status");
+                if self.answers {
+                    let answer = self.info().answer(asked, bytes.len());
+                    directory.handle_packet(clock, self.address, &answer);
+                }
+                continue;
+            }
+            assert_eq!(to, self.from, "nobody else hears of it");
+            let answer = Answer::parse(&bytes, nonce).expect("an answer");
+            if let Answer::Challenge(token) = answer {
+                let proof = self.identity.signer().prove(token, port).expect("a proof");
+                let announced = Question::Announce { port, proof: Some(proof) }.encode(nonce);
+                directory.handle_packet(clock, self.from, &announced);
+            }
+            last = Some(answer);
+        }
+    }
+}
+
+fn list(directory: &mut Directory, now: LocalTime, from: &str) -> Vec<Listed> {
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let nonce = [4; 8];
+        let question = Question::List { after }.encode(nonce);
+        directory.handle_packet(now, at(from), &question);
+        let answer = directory.poll_transmit().expect("a page");
+        assert!(answer.bytes.len() <= question.len());
+        let Ok(Answer::Page { servers, next, .. }) = Answer::parse(&answer.bytes, nonce) else {
+            panic!("it is a page");
+        };
+        all.extend(servers);
+        match next {
+            Some(next) => after = next,
+            None => return all,
+        }
+    }
+}
+
+#[test]
+fn server_is_listed_renewed_and_forgotten() {
+    let mut directory = directory(Bounds::default());
+    let server = Server::new("203.0.113.7:4433");
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    assert_eq!(server.announce(&mut directory, secs(1)), listed);
+    let found = list(&mut directory, secs(2), "198.51.100.1:9");
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].port, found[0].fingerprint), (4433, server.identity.fingerprint));
+    assert_eq!(found[0].ip[10..], [0xff, 0xff, 203, 0, 113, 7]);
+    assert!(matches!(directory.poll_event(), Some(Event::Listed(..))));
+
+    assert_eq!(server.announce(&mut directory, secs(400)), listed, "renewed");
+    assert_eq!(directory.poll_event(), None, "nothing new");
+    directory.handle_timeout(secs(900));
+    assert_eq!(list(&mut directory, secs(900), "198.51.100.1:9").len(), 1);
+    assert!(list(&mut directory, secs(1000), "198.51.100.1:9").is_empty(), "before it is swept");
+    directory.handle_timeout(secs(1000));
+    assert!(matches!(directory.poll_event(), Some(Event::Expired(..))));
+    assert_eq!((directory.listed(), directory.next_timeout()), (0, None));
+}
+
+#[test]
+fn whoever_does_not_answer_at_the_announced_port_is_told_so() {
+    let mut directory = directory(Bounds::default());
+    let closed = Server { answers: false, ..Server::new("203.0.113.7:4433") };
+    let refused = closed.announce(&mut directory, secs(1));
+    assert_eq!(refused, Some(Answer::Refused(Refusal::Silent)));
+    // Another server's port.
+    let mut other = Server::new("203.0.113.7:4433");
+    let own = std::mem::replace(&mut other.identity, Identity::ephemeral().expect("one"));
+    let nonce = [3; 8];
+    let token = directory.mint.token(secs(9), other.from, 4433);
+    let proof = own.signer().prove(token, 4433).expect("a proof");
+    let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
+    directory.handle_packet(secs(9), other.from, &announced);
+    let asked = sent(&mut directory);
+    let question = parse_question(&asked[0].bytes).expect("a question");
+    let answer = other.info().answer(question, asked[0].bytes.len());
+    directory.handle_packet(secs(9), other.address, &answer);
+    let told = sent(&mut directory);
+    assert_eq!(Answer::parse(&told[0].bytes, nonce), Ok(Answer::Refused(Refusal::Another)));
+    assert_eq!(directory.listed(), 0);
+}
+
+#[test]
+fn forged_addresses_are_never_listed_nor_flooded() {
+    let mut directory = directory(Bounds::default());
+    let (attacker, victim) = (Server::new("203.0.113.7:4433"), at("192.0.2.1:4433"));
+    let nonce = [3; 8];
+    // It sees its own token, and none that goes to the address that it forges.
+    let token = directory.mint.token(secs(1), attacker.from, 4433);
+    let proof = attacker.identity.signer().prove(token, 4433).expect("a proof");
+    let announced = Question::Announce { port: 4433, proof: Some(proof) }.encode(nonce);
+    let first = Question::Announce { port: 4433, proof: None }.encode(nonce);
+    let listing = Question::List { after: 0 }.encode(nonce);
+    for packet in [&announced, &first, &listing] {
+        let (mut came, mut went) = (0, 0);
+        for ms in 0..20_000 {
+            let now = LocalTime(1_000_000 + ms * 1000);
+            came += packet.len();
+            directory.handle_packet(now, victim, packet);
+            directory.handle_timeout(now);
+            for Transmit { to, bytes } in sent(&mut directory) {
+                assert_eq!(to, victim);
+                assert!(parse_question(&bytes).is_none(), "nobody is asked back");
+                assert!(bytes.len() <= packet.len());
+                went += bytes.len();
+            }
+        }
+        assert!(went * 50 < came, "{went} of {came} bytes");
+    }
+    assert_eq!((directory.listed(), directory.asking.len()), (0, 0));
+    assert!(directory.events.len() <= WAITING_MAX);
+}
+
+#[test]
+fn tokens_are_of_an_address_a_port_and_a_time() {
+    let mint = Mint::new(&SECRET);
+    let from = at("203.0.113.7:50000");
+    let token = mint.token(secs(100), from, 4433);
+    assert!(mint.is_of(secs(100), from, 4433, &token));
+    assert!(mint.is_of(secs(120), from, 4433, &token));
+    assert!(!mint.is_of(secs(140), from, 4433, &token), "too old");
+    assert!(!mint.is_of(secs(99), from, 4433, &token), "of the future");
+    assert!(!mint.is_of(secs(100), from, 4434, &token));
+    assert!(!mint.is_of(secs(100), at("203.0.113.7:50001"), 4433, &token));
+    for byte in 0..24 {
+        let mut forged = token;
+        forged[byte] ^= 1;
+        assert!(!mint.is_of(secs(100), from, 4433, &forged), "byte {byte}");
+    }
+}
+
+#[test]
+fn networks_and_the_whole_list_are_bounded() {
+    let bounds = Bounds { servers: 5, per_network: 2, ..Bounds::default() };
+    let mut directory = directory(bounds);
+    let mut said = |address: &str, now| Server::new(address).announce(&mut directory, secs(now));
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    let (network, full) = (Answer::Refused(Refusal::Network), Answer::Refused(Refusal::Full));
+    assert_eq!(said("203.0.113.1:1", 1), listed);
+    assert_eq!(said("203.0.113.2:1", 1), listed);
+    assert_eq!(said("203.0.113.3:1", 1), Some(network.clone()));
+    assert_eq!(said("[2001:db8:0:1::1]:1", 1), listed);
+    assert_eq!(said("[2001:db8:0:2::1]:1", 1), listed, "the same /56");
+    assert_eq!(said("[2001:db8:0:3::1]:1", 1), Some(network));
+    assert_eq!(said("198.51.100.1:1", 1), listed);
+    assert_eq!(said("192.0.2.1:1", 1), Some(full));
+    // Those places are free again when nobody has renewed them.
+    directory.handle_timeout(secs(700));
+    assert_eq!(Server::new("192.0.2.1:1").announce(&mut directory, secs(700)), listed);
+}
+
+#[test]
+fn a_certificate_has_one_entry_which_nobody_else_takes() {
+    let mut directory = directory(Bounds::default());
+    let server = Server::new("203.0.113.7:4433");
+    server.announce(&mut directory, secs(1));
+    let moved = Server { address: at("198.51.100.7:4433"), from: at("198.51.100.7:9"), ..server };
+    let taken = Some(Answer::Refused(Refusal::Taken));
+    assert_eq!(moved.announce(&mut directory, secs(2)), taken);
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    assert_eq!(moved.announce(&mut directory, secs(602)), listed, "the old one has expired");
+    assert_eq!(list(&mut directory, secs(603), "192.0.2.1:9").len(), 1);
+}
+
+#[test]
+fn servers_of_local_networks_are_shown_to_local_askers_alone() {
+    let mut directory = directory(Bounds::default());
+    Server::new("192.168.1.7:4433").announce(&mut directory, secs(1));
+    Server::new("203.0.113.7:4433").announce(&mut directory, secs(1));
+    assert_eq!(list(&mut directory, secs(2), "198.51.100.1:9").len(), 1);
+    assert_eq!(list(&mut directory, secs(2), "192.168.1.9:9").len(), 2);
+}
+
+#[test]
+fn long_lists_come_in_pages_that_lose_nobody() {
+    let bounds = Bounds { per_network: 999, ..Bounds::default() };
+    let mut directory = directory(bounds);
+    let (until, mut prints) = (secs(600), Vec::new());
+    for number in 0..200_u8 {
+        let address = SocketAddr::new([203, 0, 113, number].into(), 4433);
+        prints.push(Fingerprint([number; 32]));
+        directory.entries.list(address, Fingerprint([number; 32]), until);
+    }
+    let found = list(&mut directory, secs(1), "198.51.100.1:9");
+    assert_eq!(found.iter().map(|it| it.fingerprint).collect::<Vec<_>>(), prints);
+}
+
+#[test]
+fn junk_changes_nothing() {
+    let mut directory = directory(Bounds::default());
+    let mut random = Random::new(9);
+    for _ in 0..20_000 {
+        let len = random.below(300) as usize;
+        let mark: &[u8] =
+            [&b"?directory\x01"[..], b"!phaselock\x01", b""][random.below(3) as usize];
+        let rest = (0..len).map(|_| random.bits() as u8);
+        let bytes: Vec<_> = mark.iter().copied().chain(rest).collect();
+        directory.handle_packet(secs(1), at("203.0.113.7:4433"), &bytes);
+    }
+    assert!(directory.listed() == 0 && directory.asking.is_empty());
+    assert!(sent(&mut directory).len() < 100, "the address has its limits");
+}

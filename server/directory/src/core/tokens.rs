@@ -1,0 +1,52 @@
+//! Tokens that only whoever gets packets at an address can show: made and checked without keeping
+//! anything.
+
+use std::net::SocketAddr;
+
+use aws_lc_rs::{constant_time, hmac};
+use phaselock::time::LocalTime;
+use phaselock::wire::directory::Token;
+
+/// Seconds for which a token is good: a server answers at once, and tries again for some seconds.
+const GOOD_SECS: u64 = 30;
+
+/// Makes and checks tokens: the time in seconds, and 16 bytes of a code of it and of the address.
+#[derive(Debug)]
+pub(super) struct Mint(hmac::Key);
+
+impl Mint {
+    pub(super) fn new(secret: &[u8; 32]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
+    }
+
+    /// The token for an address that announces that port.
+    pub(super) fn token(&self, now: LocalTime, from: SocketAddr, port: u16) -> Token {
+        self.token_of(secs(now), from, port)
+    }
+
+    /// True if that is a token of this address, made lately.
+    pub(super) fn is_of(&self, now: LocalTime, from: SocketAddr, port: u16, token: &Token) -> bool {
+        let made = token.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
+        let age = secs(now).checked_sub(made);
+        let own = self.token_of(made, from, port);
+        constant_time::verify_slices_are_equal(&own, token).is_ok()
+            && age.is_some_and(|age| age <= GOOD_SECS)
+    }
+
+    fn token_of(&self, made: u64, from: SocketAddr, port: u16) -> Token {
+        let made = made.to_le_bytes();
+        let mut context = hmac::Context::with_key(&self.0);
+        context.update(&made);
+        context.update(from.to_string().as_bytes());
+        context.update(&port.to_le_bytes());
+        let mut token = Token::default();
+        let code = context.sign();
+        let bytes = made.iter().chain(code.as_ref());
+        token.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        token
+    }
+}
+
+fn secs(now: LocalTime) -> u64 {
+    u64::try_from(now.0).unwrap_or_default() / 1_000_000
+}

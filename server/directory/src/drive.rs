@@ -1,0 +1,132 @@
+//! The driver: one UDP socket, the clock and the signals, and nothing decided.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use phaselock::limits::ANNOUNCEMENT_BYTES_MAX;
+use phaselock::time::Micros;
+use phaselock_quic::clock::Clock;
+use phaselock_quic::socket;
+use tokio::net::UdpSocket;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::args::{Args, LogFormat};
+use crate::core::{Bounds, Directory, Event};
+
+/// Time after a receipt that failed. A failing socket must not take a core.
+const AFTER_ERROR: Duration = Duration::from_millis(20);
+/// Longest sleep; arbitrary.
+const SLEEP_MAX: Micros = Micros::from_ms(60_000);
+
+/// Serves until the program is told to stop.
+pub fn run(args: &Args) -> Result<()> {
+    log(args)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("cannot start the network runtime")?.block_on(async {
+        let socket = bind(args.listen)?;
+        let address = socket.local_addr().context("the socket has no address")?;
+        tracing::info!(%address, "listening");
+        serve(&socket, Bounds::default(), stopped()).await?;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+/// Binds the socket. Must be called within a tokio runtime.
+pub fn bind(listen: SocketAddr) -> Result<UdpSocket> {
+    let taken = || format!("cannot listen on {listen}; does another directory run there?");
+    let socket = socket::bind(listen).with_context(taken)?;
+    socket.set_nonblocking(true).context("cannot set up the socket")?;
+    UdpSocket::from_std(socket).context("cannot set up the socket")
+}
+
+/// Serves at a socket until `stop` resolves.
+pub async fn serve(
+    socket: &UdpSocket,
+    bounds: Bounds,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let mut secret = [0; 32];
+    aws_lc_rs::rand::fill(&mut secret).ok().context("the system gives no random numbers")?;
+    let mut seed = [0; 8];
+    aws_lc_rs::rand::fill(&mut seed).ok().context("the system gives no random numbers")?;
+    let mut directory = Directory::new(bounds, &secret, u64::from_le_bytes(seed));
+    let clock = Clock::start();
+    let mut stop = std::pin::pin!(stop);
+    // One byte more, so that what is too long is seen to be.
+    let mut bytes = [0; ANNOUNCEMENT_BYTES_MAX + 1];
+    loop {
+        let now = clock.now();
+        let latest = now + SLEEP_MAX;
+        let due = directory.next_timeout().map_or(latest, |due| due.min(latest));
+        tokio::select! {
+            () = &mut stop => return Ok(()),
+            () = tokio::time::sleep_until(clock.instant(due)) => {
+                directory.handle_timeout(clock.now());
+            }
+            received = socket.recv_from(&mut bytes) => match received {
+                Ok((len, from)) => directory.handle_packet(clock.now(), from, &bytes[..len]),
+                Err(error) => {
+                    tracing::debug!(%error, "nothing received");
+                    tokio::time::sleep(AFTER_ERROR).await;
+                }
+            },
+        }
+        while let Some(transmit) = directory.poll_transmit() {
+            // Now or never: whoever has no answer asks again.
+            if let Err(error) = socket.try_send_to(&transmit.bytes, transmit.to) {
+                tracing::debug!(to = %transmit.to, %error, "not sent");
+            }
+        }
+        while let Some(event) = directory.poll_event() {
+            say(event, directory.listed());
+        }
+    }
+}
+
+fn say(event: Event, listed: usize) {
+    match event {
+        Event::Listed(server, fingerprint) => {
+            tracing::info!(%server, %fingerprint, listed, "a server is listed");
+        }
+        Event::Expired(server, fingerprint) => {
+            tracing::info!(%server, %fingerprint, listed, "a server is listed no more");
+        }
+        Event::Refused(server, refusal) => {
+            tracing::debug!(%server, reason = %refusal, "a server is refused");
+        }
+    }
+}
+
+fn log(args: &Args) -> Result<()> {
+    let level = if args.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let started = match args.log {
+        LogFormat::Text => log.with_ansi(false).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
+}
+
+/// Resolves when the program is to stop.
+#[cfg(unix)]
+async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        // Without handlers the signals end the program by themselves.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+/// Resolves when the program is to stop.
+#[cfg(not(unix))]
+async fn stopped() {
+    let _ = tokio::signal::ctrl_c().await;
+}

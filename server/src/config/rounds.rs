@@ -1,0 +1,74 @@
+//! Settings of rounds and of the people in them.
+
+use std::ffi::OsStr;
+
+use phaselock::wire::round::{ReadyUp, VoteKinds};
+
+use super::settings::Setting;
+use super::values::{list, put, switch};
+
+/// Names of the effects of being ready.
+const READY: [(&str, ReadyUp); 3] =
+    [("off", ReadyUp::Off), ("early", ReadyUp::Early), ("wait", ReadyUp::Wait)];
+
+/// Settings of rounds, in the order of the help.
+pub(super) const ROUNDS: [Setting; 3] = [
+    Setting {
+        flag: "bots-fill",
+        help: "Bots leave when people come, so that both together are as many as --bots \
+               [default: false]",
+        read: |config, text| switch(&mut config.bots_fill, text),
+        show: |config| config.bots_fill.to_string(),
+        ..Setting::SWITCH
+    },
+    Setting {
+        flag: "votes",
+        value: "KINDS",
+        help: "Votes that players may call: game, kick, time and sides with commas between, all or \
+               none [default: all]",
+        read: |config, text| {
+            config.votes = parse_votes(text)?;
+            Ok(())
+        },
+        show: |config| match config.votes {
+            VoteKinds::ALL => "all".to_owned(),
+            VoteKinds::NONE => "none".to_owned(),
+            VoteKinds(bits) => {
+                let named = VoteKinds::NAMED.iter().filter(|(_, bit)| bits & bit != 0);
+                list(named.map(|(name, _)| *name))
+            }
+        },
+        ..Setting::LIST
+    },
+    Setting {
+        flag: "ready-up",
+        value: "EFFECT",
+        help: "Effect of players who say that they are ready: off, early (a warm-up ends when all \
+               are) or wait (it ends only when most are, or after two minutes) [default: early]",
+        read: |config, text| {
+            let ready = READY.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.ready, ready.map(|(_, ready)| ready), "off, early or wait")
+        },
+        show: |config| {
+            let named = READY.into_iter().find(|(_, ready)| *ready == config.ready);
+            named.map_or("early", |(name, _)| name).to_owned()
+        },
+        ..Setting::TEXT
+    },
+];
+
+/// Kinds of votes with commas between, and blanks around them if need be.
+fn parse_votes(text: &OsStr) -> Result<VoteKinds, String> {
+    let rule = "all, none, or some of game, kick, time and sides with commas between";
+    match text.to_str().ok_or(rule)?.trim() {
+        "all" => Ok(VoteKinds::ALL),
+        "none" => Ok(VoteKinds::NONE),
+        text => {
+            let bit = |name: &str| {
+                let found = VoteKinds::NAMED.iter().find(|(it, _)| *it == name.trim());
+                found.map(|(_, bit)| *bit).ok_or_else(|| rule.to_owned())
+            };
+            text.split(',').try_fold(0, |bits, name| Ok(bits | bit(name)?)).map(VoteKinds)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Tests of control messages.
+
+use super::*;
+use crate::identity::{Proof, PublicKey};
+use crate::wire::disconnect::Code;
+use crate::wire::documented;
+use proptest::prelude::*;
+
+fn hello() -> Hello {
+    Hello {
+        wire: 0x0102_0304_0506_0708,
+        version: "0.1.0".into(),
+        name: "Ada".into(),
+        games: vec![("chess".into(), 5)],
+        sent: LocalTime(-1),
+        credentials: Credentials { key: PublicKey([7; 32]), proof: Proof([[8; 32], [9; 32]]) },
+        resume: Some(ResumeToken(300)),
+        wishes: WISH_PLAIN,
+        room: None,
+        password: None,
+    }
+}
+
+#[test]
+fn frames_are_as_documented() {
+    let framed = frame(&ClientMessage::Hello(hello())).unwrap();
+    #[rustfmt::skip]
+    assert_eq!(framed[..31], [
+        131, 0, // length
+        0, // Hello
+        0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
+        5, b'0', b'.', b'1', b'.', b'0',
+        3, b'A', b'd', b'a',
+        1, 5, b'c', b'h', b'e', b's', b's', 5,
+        1, // -1, zigzag
+    ]);
+    assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
+    assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0]);
+    let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
+    assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
+    assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
+}
+
+#[test]
+fn kinds_are_those_of_the_document() {
+    let chat = ClientMessage::Chat { text: "hi".into() };
+    for message in [
+        ClientMessage::Hello(hello()),
+        ClientMessage::Query,
+        chat,
+        ClientMessage::Game { number: 7, bytes: vec![1] },
+        ClientMessage::Round(RoundRequest::Ready(true)),
+    ] {
+        let body = frame(&message).unwrap()[2..].to_vec();
+        assert_eq!(kind(&body), Ok(message.kind()));
+        assert_eq!(ClientMessage::parse(&body), Ok(message));
+    }
+    assert_eq!(ClientMessage::parse(&[5]), Err(WireError::Message(5)));
+    assert_eq!(ServerMessage::parse(&[10, 1, 2]), Err(WireError::Message(10)));
+    assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
+}
+
+#[test]
+fn disconnect_and_status_may_go_on_in_later_versions() {
+    let full = ServerMessage::Disconnect(Disconnect::new(Code::Other(999), "full"));
+    let left = ServerMessage::Left { player: PlayerId(1) };
+    for (message, is_open) in [(full, true), (left, false)] {
+        let body = [&frame(&message).unwrap()[2..], &[1, 2, 3]].concat();
+        let expected = if is_open { Ok(message) } else { Err(WireError::Trailing) };
+        assert_eq!(ServerMessage::parse(&body), expected);
+    }
+}
+
+#[test]
+fn a_longer_hello_from_the_future_is_read() {
+    let mut body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
+    body.extend([9; 50]);
+    assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(hello())));
+    assert_eq!(ClientMessage::parse_hello_head(&body), Ok((0x0102_0304_0506_0708, "0.1.0".into())));
+}
+
+#[test]
+fn a_hello_of_the_past_names_no_room_and_no_password() {
+    let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
+    for missing in [1, 2] {
+        let old = &body[..body.len() - missing];
+        assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
+    }
+    let oldest = body.len() - 2;
+    let there = Hello { room: "friday".parse().ok(), ..hello() };
+    let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
+    assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
+    for cut in oldest + 1..body.len() - 1 {
+        assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
+    }
+}
+
+#[test]
+fn a_hello_that_is_oddly_spelled_has_a_head_too() {
+    // The variant as a varint of two bytes; found by fuzzing.
+    let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
+    let odd = [&[0x80, 0], &body[1..]].concat();
+    assert_eq!(ClientMessage::parse(&odd), Ok(ClientMessage::Hello(hello())));
+    assert_eq!(ClientMessage::parse_hello_head(&odd), ClientMessage::parse_hello_head(body));
+}
+
+#[test]
+fn too_long_is_refused() {
+    let name = "x".repeat(TEXT_BYTES_MAX + 1);
+    let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
+    assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
+    let text = "x".repeat(CONTROL_BYTES_MAX);
+    assert!(frame(&ServerMessage::Chat { from: None, text }).is_err());
+    let text = "x".repeat(TEXT_BYTES_MAX + 1);
+    let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
+    let body = frame(&ServerMessage::Disconnect(long)).unwrap();
+    assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range("redirect")));
+    assert!(body_len([255, 255]).is_err());
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = ClientMessage::parse(&body);
+        let _ = ClientMessage::parse_hello_head(&body);
+        let _ = ServerMessage::parse(&body);
+    }
+
+    #[test]
+    fn a_truncated_hello_is_refused(cut in 0..128_usize) {
+        let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
+        prop_assert!(ClientMessage::parse(&body[..cut.min(body.len() - 1)]).is_err());
+    }
+}

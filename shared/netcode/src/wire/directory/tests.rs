@@ -1,0 +1,136 @@
+//! Questions to directories and answers survive the wire, and nothing else gets through.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const NONCE: Nonce = *b"12345678";
+
+fn proof() -> Proof {
+    Proof { token: [7; 24], certificate: vec![1; 400], scheme: 0x0403, signature: vec![2; 71] }
+}
+
+fn listed(number: u8) -> Listed {
+    let mut ip = [0; 16];
+    if number.is_multiple_of(2) {
+        ip[..12].copy_from_slice(&MAPPED);
+    }
+    ip[15] = number;
+    Listed { ip, port: 4433, fingerprint: Fingerprint([number; 32]) }
+}
+
+fn answers() -> [Answer; 6] {
+    [
+        Answer::Page { total: 3, servers: vec![listed(1), listed(2)], next: None },
+        Answer::Page { total: 9, servers: vec![listed(4)], next: Some(70_000) },
+        Answer::Challenge([9; 24]),
+        Answer::Listed { seconds: 600 },
+        Answer::Refused(Refusal::Silent),
+        Answer::Refused(Refusal::Unknown),
+    ]
+}
+
+#[test]
+fn golden_bytes() {
+    let bytes = Question::Announce { port: 4433, proof: None }.encode(NONCE);
+    assert_eq!(&bytes[..25], b"?directory\x0112345678\x02\x02\x02\x00\x51\x11");
+    assert!(bytes.len() == FIRST_BYTES && bytes[25..].iter().all(|byte| *byte == 0));
+    let bytes = Question::List { after: 258 }.encode(NONCE);
+    assert_eq!(&bytes[..27], b"?directory\x0112345678\x01\x01\x04\x00\x02\x01\0\0");
+    assert_eq!((bytes.len(), bytes[0] & 0x40), (QUESTION_BYTES, 0));
+    let bytes = Answer::Refused(Refusal::Silent).encode(NONCE, 99).unwrap();
+    assert_eq!(bytes, b"!directory\x0112345678\x04\x0b\x01\x00\x03");
+    let bytes = Answer::Listed { seconds: 600 }.encode(NONCE, 99).unwrap();
+    assert_eq!(bytes, b"!directory\x0112345678\x03\x0a\x04\x00\x58\x02\0\0");
+    let servers = vec![listed(2)];
+    let bytes = Answer::Page { total: 1, servers, next: None }.encode(NONCE, 1200).unwrap();
+    let (head, rest) = bytes.split_at(30);
+    assert_eq!(head, b"!directory\x0112345678\x01\x09\x04\x00\x01\0\0\0\x07\x26\x00");
+    assert_eq!(rest, [&[2; 32][..], &[0x51, 0x11, 0, 0, 0, 2]].concat());
+    let text = signed_text(&[7; 24], 4433, Fingerprint([1; 32]));
+    let label = b"phaselock directory announcement";
+    assert_eq!(text, [&label[..], &[7; 24], &[0x51, 0x11], &[1; 32]].concat());
+}
+
+#[test]
+fn questions_and_answers_survive_the_wire() {
+    for question in [
+        Question::List { after: 0 },
+        Question::List { after: u32::MAX },
+        Question::Announce { port: 1, proof: None },
+        Question::Announce { port: 4433, proof: Some(proof()) },
+    ] {
+        let bytes = question.encode(NONCE);
+        assert_eq!(Question::parse(&bytes), Ok((question, NONCE)));
+        assert!(Answer::parse(&bytes, NONCE).is_err());
+    }
+    for answer in answers() {
+        let bytes = answer.encode(NONCE, QUESTION_BYTES).unwrap();
+        assert_eq!(Answer::parse(&bytes, NONCE), Ok(answer));
+        assert_eq!(nonce_of_answer(&bytes), Some(NONCE));
+        assert!(Answer::parse(&bytes, [0; 8]).is_err(), "another question's");
+        assert!(Question::parse(&bytes).is_err());
+    }
+}
+
+#[test]
+fn answers_are_no_longer_than_they_may_be() {
+    for answer in answers() {
+        for bytes_max in 0..200 {
+            let bytes = answer.encode(NONCE, bytes_max).unwrap_or_default();
+            assert!(bytes.len() <= bytes_max, "{answer:?} in {bytes_max}");
+        }
+        let first = Question::Announce { port: 1, proof: None }.encode(NONCE).len();
+        let is_page = matches!(answer, Answer::Page { .. });
+        assert!(is_page || answer.encode(NONCE, first).is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn pages_lead_through_the_whole_list() {
+    let all: Vec<_> = (1..=200).map(|number| (u32::from(number) * 3, listed(number))).collect();
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let rest = all.iter().copied().filter(|(place, _)| *place > after);
+        let bytes = page(NONCE, QUESTION_BYTES, 200, rest).unwrap();
+        assert!(bytes.len() <= QUESTION_BYTES);
+        let Ok(Answer::Page { total, servers, next }) = Answer::parse(&bytes, NONCE) else {
+            panic!("it is a page");
+        };
+        assert_eq!(total, 200);
+        assert!(servers.len() >= 20 || next.is_none(), "{}", servers.len());
+        found.extend(servers);
+        let Some(next) = next else { break };
+        assert!(next > after);
+        after = next;
+    }
+    assert_eq!(found, all.into_iter().map(|(_, server)| server).collect::<Vec<_>>());
+}
+
+#[test]
+fn unknown_fields_are_passed_over_and_a_zero_ends_them() {
+    let mut bytes = Question::Announce { port: 4433, proof: None }.encode(NONCE);
+    bytes.splice(HEAD_BYTES..HEAD_BYTES, [200, 2, 0, 1, 2, 99, 0, 0]);
+    assert!(Question::parse(&bytes).is_ok());
+    let mut longest = proof();
+    longest.certificate = vec![3; ANNOUNCED_CERTIFICATE_BYTES_MAX];
+    longest.signature = vec![3; ANNOUNCED_SIGNATURE_BYTES_MAX];
+    let question = Question::Announce { port: 1, proof: Some(longest) };
+    assert_eq!(Question::parse(&question.encode(NONCE)), Ok((question, NONCE)));
+    assert!(Question::parse(&Question::Announce { port: 0, proof: None }.encode(NONCE)).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let question = [&QUESTION[..], &[VERSION], &bytes].concat();
+        if let Ok((question, nonce)) = Question::parse(&question) {
+            prop_assert_eq!(Question::parse(&question.encode(nonce)), Ok((question, nonce)));
+        }
+        let answer = [&ANSWER[..], &[VERSION], &NONCE, &bytes].concat();
+        if let Ok(answer) = Answer::parse(&answer, NONCE) {
+            let again = answer.encode(NONCE, 2000).unwrap();
+            prop_assert!(Answer::parse(&again, NONCE).is_ok());
+        }
+    }
+}

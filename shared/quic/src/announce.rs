@@ -1,0 +1,181 @@
+//! A server's announcements to a directory, so that players find it: the state machine, and the
+//! task that drives it.
+//!
+//! Call [`handle_timeout`](Announcer::handle_timeout) when
+//! [`next_timeout`](Announcer::next_timeout) is due, and
+//! [`handle_packet`](Announcer::handle_packet) with what comes from the directory; send what they
+//! return.
+
+mod driver;
+#[cfg(test)]
+mod tests;
+
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::directory::{Answer, Question, Refusal};
+use phaselock::wire::query::Nonce;
+
+pub use self::driver::{Announcement, announce};
+use crate::identity::{SignError, Signer};
+
+/// Time for the answer to a first announcement, and to one with a proof: the directory asks the
+/// server back meanwhile, three times within three seconds.
+const CHALLENGE_WAIT: Micros = Micros::from_ms(2000);
+const PROOF_WAIT: Micros = Micros::from_ms(5000);
+/// Times that each is sent; all of them while the directory's token is good.
+const TIMES: u8 = 3;
+/// Time until the next try with a directory that does not answer. Arbitrary.
+const SILENT_WAIT: Micros = Micros::from_ms(60_000);
+/// The same with one that refuses: somebody has to do something first. Arbitrary.
+const REFUSED_WAIT: Micros = Micros::from_ms(180_000);
+/// The same with one whose token has become too old on the way.
+const TOKEN_WAIT: Micros = Micros::from_ms(5000);
+/// Bounds of the time for which a directory lists a server, whatever it says.
+const LISTED_SECS: (u32, u32) = (60, 3600);
+
+/// A server's standing with a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No answer yet.
+    Asking,
+    /// The server is listed.
+    Listed,
+    /// The server is refused.
+    Refused(Refusal),
+    /// The directory does not answer.
+    Silent,
+    /// The certificate cannot be announced.
+    Unsigned(SignError),
+    /// The directory cannot be found or reached; the sentence says why.
+    Unreachable(String),
+}
+
+impl std::fmt::Display for Standing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Asking => f.write_str("asking"),
+            Self::Listed => f.write_str("listed"),
+            Self::Refused(refusal) => write!(f, "not listed: {refusal}"),
+            Self::Silent => f.write_str(
+                "not listed: the directory does not answer; check its address, and that UDP \
+                 packets to it may leave",
+            ),
+            Self::Unsigned(error) => write!(f, "not listed: {error}"),
+            Self::Unreachable(why) => write!(f, "not listed: {why}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Rest,
+    First { times: u8 },
+    Proof { times: u8, bytes: Vec<u8> },
+}
+
+/// Announces one server to one directory, again and again.
+#[derive(Debug)]
+pub struct Announcer {
+    port: u16,
+    random: Random,
+    nonce: Nonce,
+    step: Step,
+    due: LocalTime,
+    standing: Standing,
+}
+
+impl Announcer {
+    /// For a server at that port, from now on.
+    pub fn new(port: u16, seed: u64, now: LocalTime) -> Self {
+        let (random, nonce) = (Random::new(seed), Nonce::default());
+        Self { port, random, nonce, step: Step::Rest, due: now, standing: Standing::Asking }
+    }
+
+    /// The newest standing.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    pub fn next_timeout(&self) -> LocalTime {
+        self.due
+    }
+
+    /// Returns what is to be sent, if something is due.
+    pub fn handle_timeout(&mut self, now: LocalTime) -> Option<Vec<u8>> {
+        if now < self.due {
+            return None;
+        }
+        let (times, bytes) = match &self.step {
+            Step::Rest => {
+                self.nonce = self.random.bits().to_le_bytes();
+                (0, None)
+            }
+            Step::First { times } => (*times, None),
+            Step::Proof { times, bytes } => (*times, Some(bytes.clone())),
+        };
+        if times >= TIMES {
+            self.rest(now, SILENT_WAIT, Standing::Silent);
+            return None;
+        }
+        let times = times + 1;
+        match bytes {
+            None => {
+                (self.step, self.due) = (Step::First { times }, now + CHALLENGE_WAIT);
+                Some(Question::Announce { port: self.port, proof: None }.encode(self.nonce))
+            }
+            Some(bytes) => {
+                self.step = Step::Proof { times, bytes: bytes.clone() };
+                self.due = now + PROOF_WAIT;
+                Some(bytes)
+            }
+        }
+    }
+
+    /// Takes in what came from the directory. Returns what is to be sent.
+    pub fn handle_packet(
+        &mut self,
+        now: LocalTime,
+        bytes: &[u8],
+        signer: &Signer,
+    ) -> Option<Vec<u8>> {
+        if matches!(self.step, Step::Rest) {
+            return None;
+        }
+        match Answer::parse(bytes, self.nonce).ok()? {
+            Answer::Challenge(token) => {
+                if !matches!(self.step, Step::First { .. }) {
+                    return None;
+                }
+                match signer.prove(token, self.port) {
+                    Ok(proof) => {
+                        let question = Question::Announce { port: self.port, proof: Some(proof) };
+                        let bytes = question.encode(self.nonce);
+                        self.step = Step::Proof { times: 1, bytes: bytes.clone() };
+                        self.due = now + PROOF_WAIT;
+                        return Some(bytes);
+                    }
+                    Err(error) => self.rest(now, REFUSED_WAIT, Standing::Unsigned(error)),
+                }
+            }
+            Answer::Listed { seconds } => {
+                let (least, most) = LISTED_SECS;
+                let half = i64::from(seconds.clamp(least, most)) * 500;
+                self.rest(now, Micros::from_ms(half), Standing::Listed);
+            }
+            Answer::Refused(Refusal::Token) => {
+                let standing = self.standing.clone();
+                self.rest(now, TOKEN_WAIT, standing);
+            }
+            Answer::Refused(refusal) => {
+                self.rest(now, REFUSED_WAIT, Standing::Refused(refusal));
+            }
+            Answer::Page { .. } => {}
+        }
+        None
+    }
+
+    fn rest(&mut self, now: LocalTime, wait: Micros, standing: Standing) {
+        (self.step, self.due, self.standing) = (Step::Rest, now + wait, standing);
+    }
+}

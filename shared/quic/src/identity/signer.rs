@@ -1,0 +1,109 @@
+//! A server's signature under an announcement, and the check of it.
+
+use std::sync::Arc;
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::{ANNOUNCED_CERTIFICATE_BYTES_MAX, ANNOUNCED_SIGNATURE_BYTES_MAX};
+use phaselock::wire::directory::{Proof, Token, signed_text};
+use rustls::SignatureScheme;
+use rustls::pki_types::CertificateDer;
+use webpki::EndEntityCert;
+
+use super::presented::Presented;
+use super::{Identity, fingerprint_of, provider};
+
+/// The certificate that a server presents just now, and its key to sign with.
+#[derive(Clone, Debug)]
+pub struct Signer(Arc<Presented>);
+
+/// A server's certificate cannot be announced.
+#[allow(missing_docs, reason = "the messages say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignError {
+    #[error(
+        "the certificate has {0} bytes, and an announcement has room for \
+         {ANNOUNCED_CERTIFICATE_BYTES_MAX}; use the certificate that the server makes itself"
+    )]
+    Long(usize),
+    #[error(
+        "the certificate's key cannot sign an announcement; use the certificate that the server \
+         makes itself"
+    )]
+    Key,
+}
+
+impl Signer {
+    /// Fingerprint of the certificate.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.0.get().cert.first().map_or(Fingerprint([0; 32]), fingerprint_of)
+    }
+
+    /// Proof for a directory that gave this token to the server at this port.
+    pub fn prove(&self, token: Token, port: u16) -> Result<Proof, SignError> {
+        let certified = self.0.get();
+        let certificate = certified.cert.first().ok_or(SignError::Key)?;
+        if certificate.len() > ANNOUNCED_CERTIFICATE_BYTES_MAX {
+            return Err(SignError::Long(certificate.len()));
+        }
+        let schemes = provider().signature_verification_algorithms.supported_schemes();
+        let signer = certified.key.choose_scheme(&schemes).ok_or(SignError::Key)?;
+        let text = signed_text(&token, port, fingerprint_of(certificate));
+        let signature = signer.sign(&text).map_err(|_| SignError::Key)?;
+        if signature.len() > ANNOUNCED_SIGNATURE_BYTES_MAX {
+            return Err(SignError::Key);
+        }
+        let scheme = u16::from(signer.scheme());
+        Ok(Proof { token, certificate: certificate.to_vec(), scheme, signature })
+    }
+}
+
+impl Identity {
+    /// Signs with whatever certificate its servers present.
+    pub fn signer(&self) -> Signer {
+        Signer(Arc::clone(&self.presented))
+    }
+}
+
+/// Fingerprint of the certificate whose key signed this for the token and port; none if it did
+/// not.
+pub fn verified(proof: &Proof, port: u16) -> Option<Fingerprint> {
+    let der = CertificateDer::from(&*proof.certificate);
+    let fingerprint = fingerprint_of(&der);
+    let certificate = EndEntityCert::try_from(&der).ok()?;
+    let scheme = SignatureScheme::from(proof.scheme);
+    let text = signed_text(&proof.token, port, fingerprint);
+    let supported = provider().signature_verification_algorithms.mapping;
+    let (_, algorithms) = supported.iter().find(|(it, _)| *it == scheme)?;
+    let is_valid = algorithms
+        .iter()
+        .any(|it| certificate.verify_signature(*it, &text, &proof.signature).is_ok());
+    is_valid.then_some(fingerprint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signature_holds_for_one_token_one_port_and_one_certificate() {
+        let [one, two] = [0; 2].map(|_| Identity::ephemeral().expect("an identity"));
+        let proof = one.signer().prove([7; 24], 4433).expect("a proof");
+        assert_eq!(one.signer().fingerprint(), one.fingerprint);
+        assert_eq!(verified(&proof, 4433), Some(one.fingerprint));
+        assert_eq!(verified(&proof, 4434), None, "another port");
+        let replayed = Proof { token: [8; 24], ..proof.clone() };
+        assert_eq!(verified(&replayed, 4433), None, "another token");
+        let stolen = Proof { certificate: two.certificate.to_vec(), ..proof.clone() };
+        assert_eq!(verified(&stolen, 4433), None, "another's certificate");
+        for scheme in [0, 0x0401, 0x0807, u16::MAX] {
+            assert_eq!(verified(&Proof { scheme, ..proof.clone() }, 4433), None, "{scheme:#x}");
+        }
+        for certificate in [vec![], vec![0x30; 9], proof.certificate[..99].to_vec()] {
+            assert_eq!(verified(&Proof { certificate, ..proof.clone() }, 4433), None);
+        }
+        one.present(&two);
+        assert_eq!(one.signer().fingerprint(), two.fingerprint, "the one that is presented");
+        let proof = one.signer().prove([7; 24], 4433).expect("a proof");
+        assert_eq!(verified(&proof, 4433), Some(two.fingerprint));
+    }
+}

@@ -1,0 +1,132 @@
+//! Links to servers, as players send them to each other: an address, and the certificate by which
+//! the server is known at the first visit already.
+//!
+//! ```text
+//! link = "phaselock://" address [ "/" ] [ "#" fingerprint ]
+//! address = name or IPv4 or "[" IPv6 "]", then optionally ":" port
+//! fingerprint = "sha256:" and 64 hexadecimal digits
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
+
+use crate::address::{Address, AddressError};
+
+/// Begin of each link; letters of either case.
+pub const SCHEME: &str = "phaselock://";
+/// Bytes of a link: those of the longest name, and some.
+pub const LINK_BYTES_MAX: usize = 400;
+
+/// A server, and optionally the certificate that it must show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    /// The server.
+    pub address: Address,
+    /// Fingerprint of its certificate.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// A text is no invitation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvitationError {
+    /// The text is longer than [`LINK_BYTES_MAX`].
+    #[error("a link has at most {LINK_BYTES_MAX} bytes; copy it again")]
+    Long,
+    /// Its address cannot be read.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Its fingerprint cannot be read.
+    #[error(
+        "the link's end is no fingerprint ({0}); copy the whole link, or leave out the # and what \
+         follows it"
+    )]
+    Fingerprint(#[from] ParseFingerprintError),
+}
+
+impl Invitation {
+    /// True for a text that is meant as a link.
+    pub fn is_link(text: &str) -> bool {
+        rest_of_link(text.trim()).is_some()
+    }
+}
+
+fn rest_of_link(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then_some(rest)
+}
+
+impl FromStr for Invitation {
+    type Err = InvitationError;
+
+    /// Reads a link, or an address alone.
+    fn from_str(text: &str) -> Result<Self, InvitationError> {
+        let text = text.trim();
+        if text.len() > LINK_BYTES_MAX {
+            return Err(InvitationError::Long);
+        }
+        let Some(rest) = rest_of_link(text) else {
+            return Ok(Self { address: text.parse()?, fingerprint: None });
+        };
+        let (address, fingerprint) = match rest.split_once('#') {
+            Some((address, fingerprint)) => (address, Some(fingerprint.parse()?)),
+            None => (rest, None),
+        };
+        let address = address.strip_suffix('/').unwrap_or(address).parse()?;
+        Ok(Self { address, fingerprint })
+    }
+}
+
+impl fmt::Display for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}", self.address)?;
+        self.fingerprint.map_or(Ok(()), |fingerprint| write!(f, "#{fingerprint}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_addresses_are_read() {
+        let print = Fingerprint([0xab; 32]);
+        for (text, address, fingerprint) in [
+            ("example.org".to_owned(), "example.org:4433", None),
+            ("phaselock://example.org".to_owned(), "example.org:4433", None),
+            ("phaselock://example.org/".to_owned(), "example.org:4433", None),
+            (format!(" PhaseLock://[2001:db8::1]:5#{print}\n"), "[2001:db8::1]:5", Some(print)),
+            (format!("phaselock://192.0.2.7:4433/#{print}"), "192.0.2.7:4433", Some(print)),
+        ] {
+            let invitation: Invitation = text.parse().expect(&text);
+            assert_eq!(invitation.address.to_string(), address, "{text}");
+            assert_eq!(invitation.fingerprint, fingerprint, "{text}");
+            assert_eq!(invitation.to_string().parse(), Ok(invitation), "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_links_are_refused_in_a_sentence() {
+        let print = Fingerprint([0xab; 32]).to_string();
+        for text in [
+            "phaselock://".to_owned(),
+            "phaselock://#".to_owned(),
+            "phaselock://a#".to_owned(),
+            "phaselock://a#sha256:00".to_owned(),
+            format!("phaselock://a#{print}#{print}"),
+            format!("phaselock://a?x#{print}"),
+            format!("a#{print}"),
+            "phaselock://user@a".to_owned(),
+            "phaselock://a/b".to_owned(),
+            "phaselock://a:0".to_owned(),
+            "phaselock://--fullscreen x".to_owned(),
+            "http://a".to_owned(),
+            "é".to_owned(),
+            format!("phaselock://{}", "a".repeat(LINK_BYTES_MAX)),
+        ] {
+            let error = text.parse::<Invitation>().expect_err(&text).to_string();
+            assert!(!error.is_empty(), "{text}");
+        }
+    }
+}

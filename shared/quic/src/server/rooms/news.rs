@@ -1,0 +1,37 @@
+//! News of rooms: to the log, to the host, and for what people voted.
+
+use phaselock::server::Event as Told;
+
+use super::{Rooms, Running};
+use crate::server::directory::RoomId;
+use crate::server::handle::RoomEvent;
+
+impl Rooms {
+    /// Tells the host of a room's news, if anybody listens.
+    pub(in crate::server) fn tell_events(&mut self, id: RoomId) {
+        let mut is_changed = false;
+        let mut chosen = None;
+        while let Some(event) = self.call(id, |room| room.poll_event()).flatten() {
+            let Some(Running { span, code, .. }) = self.running.get(&id) else { return };
+            let inside = span.enter();
+            match &event {
+                Told::Report { name, player, value } => {
+                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
+                }
+                Told::Game { name } => tracing::info!(game = name, "the game begins"),
+                Told::Chosen { game } => chosen = Some(game.clone()),
+                Told::Round { played } => tracing::info!(played, "a round is over"),
+                _ => is_changed = true,
+            }
+            drop(inside);
+            self.directory.note(id, &event);
+            let _ = self.events.send(RoomEvent { room: code.clone(), event });
+        }
+        if is_changed {
+            self.measure(id);
+        }
+        if let Some(game) = chosen {
+            self.play_chosen(id, &game);
+        }
+    }
+}
