@@ -224,6 +224,8 @@ pub(crate) fn room_changes(config: &Config) -> RoomChanges {
         bots: config.bots,
         fill: config.bots_fill,
         players_max: config.max_players,
+        watchers_max: config.max_watchers,
+        watch_delay: config.watch_delay_seconds.map(|it| secs(it.into())),
         client_bytes_per_second: config.client_bytes,
         send: config.send.clone(),
         rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),

@@ -180,10 +180,10 @@ impl Player {
                 Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
                     self.ends.push(reason);
                 }
-                Notice::Chat { from: Some(from), text } => {
-                    self.lines.push(format!("{from}: {text}"));
+                Notice::Chat { from: Some(from), text, .. } => {
+                    self.lines.push(format!("{}: {text}", from.seat.name));
                 }
-                Notice::Chat { from: None, text } => self.lines.push(text),
+                Notice::Chat { from: None, text, .. } => self.lines.push(text),
                 _ => {}
             }
         }

@@ -77,9 +77,9 @@ fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
         Output::Close { client, goodbye } => Some((client.0, goodbye.code)),
         _ => None,
     });
-    let expected: Vec<_> = (510..600).map(|client| (client, Code::Full)).collect();
+    let expected: Vec<_> = (512..600).map(|client| (client, Code::Full)).collect();
     assert_eq!(full.collect::<Vec<_>>(), expected);
-    assert_eq!((room.seats_taken(), room.status().players_max), (510, 510));
+    assert_eq!((room.seats_taken(), room.status().players_max), (512, 512));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello, Refusal, ServerMessage, Welcome};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::input::{InputPacket, write_input};
+use phaselock::wire::talk::Audience;
 use phaselock_games::skirmish::{self, Skirmish, scores};
 use phaselock_testing::{Sim, body, hello, room_config};
 
@@ -25,7 +26,7 @@ pub(super) fn notices<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Notice> {
 
 fn lines<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<(Option<String>, String)> {
     let line = |notice| match notice {
-        Notice::Chat { from, text } => Some((from, text)),
+        Notice::Chat { from, text, .. } => Some((from.map(|it| it.seat.name), text)),
         _ => None,
     };
     notices(sim, client).into_iter().filter_map(line).collect()
@@ -112,7 +113,10 @@ fn chat_reaches_everybody_cleaned_and_by_its_writers_name() {
     }
     let told = notices(&mut sim, 1);
     assert!(told.contains(&Notice::Refused { request: 2, refusal: Refusal::Length }), "{told:?}");
-    assert_eq!(events(&mut sim), [Event::Chat { player, text: "hello all".into() }]);
+    assert_eq!(
+        events(&mut sim),
+        [Event::Chat { player, to: Audience::All, text: "hello all".into() }]
+    );
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn chat_flood_is_refused_and_counted_and_disturbs_nobody() {
 fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     greet(&mut room, LocalTime(0), 0, &hello_of(1, None));
-    for kind in [5_u8, 90] {
+    for kind in [8_u8, 90] {
         let said = tell(&mut room, LocalTime(0), 0, &[kind, 1, 2, 3]);
         let refused = ServerMessage::Refused { request: kind.into(), refusal: Refusal::Unknown };
         assert_eq!(said, [refused]);
@@ -151,7 +155,7 @@ fn unknown_request_is_refused_and_a_malformed_one_ends_the_session() {
     assert_eq!(goodbye(&tell(&mut room, LocalTime(0), 0, &[2, 9, 1])), Code::Protocol);
     assert_eq!(room.seats_taken(), 0);
     // What is no hello takes nobody in.
-    let chat = body(&ClientMessage::Chat { text: "let me in".into() });
+    let chat = body(&ClientMessage::Chat { to: Audience::All, text: "let me in".into() });
     for first in [&chat[..], &request, b"", &[0xff; 40]] {
         assert_eq!(goodbye(&greet(&mut room, LocalTime(0), 1, first)), Code::Protocol);
     }
@@ -322,7 +326,7 @@ fn kick_waits_for_a_player_who_is_away() {
 fn limits_outlast_a_new_connection() {
     let mut room = Room::<Skirmish>::new(room_config(1, 0));
     let token = welcome(&greet(&mut room, LocalTime(0), 0, &hello_of(7, None))).token;
-    let line = body(&ClientMessage::Chat { text: "buy".into() });
+    let line = body(&ClientMessage::Chat { to: Audience::All, text: "buy".into() });
     let mut heard = 0;
     for client in 1..10 {
         greet(&mut room, LocalTime(client as i64), client, &hello_of(7, Some(token)));

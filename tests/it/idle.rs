@@ -14,7 +14,7 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 fn lines(sim: &mut Sim<Skirmish>, client: usize) -> Vec<String> {
     let notices = std::iter::from_fn(|| sim.clients[client].session.poll_notice());
     let said = |notice| match notice {
-        Notice::Chat { from: None, text } => Some(text),
+        Notice::Chat { from: None, text, .. } => Some(text),
         _ => None,
     };
     notices.filter_map(said).collect()

@@ -11,6 +11,7 @@ use phaselock::server::{
 use phaselock::time::Micros;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::talk::Audience;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, body, hello, room_config};
 
@@ -104,7 +105,11 @@ fn a_newcomer_may_be_muted_from_the_first_word_on() {
     let eve = ClientId(77);
     let pass = Pass { address, mute, ..Pass::default() };
     sim.room.handle_arrival(sim.now, eve, &body(&hello), pass);
-    sim.room.handle_control(sim.now, eve, &body(&ClientMessage::Chat { text: "hello".into() }));
+    sim.room.handle_control(
+        sim.now,
+        eve,
+        &body(&ClientMessage::Chat { to: Audience::All, text: "hello".into() }),
+    );
     sim.run(0.5);
     assert_eq!(lines(&mut sim, 0), [""; 0]);
     let joined = events(&mut sim);
@@ -139,7 +144,7 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
     assert_eq!(lines(&mut sim, 1), ["a/b"]);
     let [asked, said] = [
         Event::Asked { player: ada, text: "/kick bob 10m reason".into() },
-        Event::Chat { player: ada, text: "a/b".into() },
+        Event::Chat { player: ada, to: Audience::All, text: "a/b".into() },
     ];
     assert_eq!(events(&mut sim), [asked, said]);
     // Where nobody takes them they are what they look like.

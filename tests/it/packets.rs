@@ -43,6 +43,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
             epoch: 0,
             unix_micros: 0,
             setup: Vec::new(),
+            watching: None,
         };
         let now = LocalTime(Rates::DEFAULT.time_of(Tick(93)).0);
         let client = Client::new(&welcome, now - Micros::from_ms(100), now).expect("no setup");

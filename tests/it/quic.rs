@@ -13,6 +13,7 @@ use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, frame};
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::protocol::ALPN;
+use phaselock::wire::talk::Audience;
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Driver, Options, Pins};
@@ -81,10 +82,10 @@ impl Player {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(state) => self.states.push(state),
-                Notice::Chat { from: Some(from), text } => {
-                    self.lines.push(format!("{from}: {text}"))
+                Notice::Chat { from: Some(from), text, .. } => {
+                    self.lines.push(format!("{}: {text}", from.seat.name))
                 }
-                Notice::Chat { from: None, text } => self.lines.push(text),
+                Notice::Chat { from: None, text, .. } => self.lines.push(text),
                 _ => {}
             }
         }
@@ -292,8 +293,8 @@ fn host_speaks_kicks_and_hears_of_it_over_the_network() {
     assert_eq!(player.last_reason(), Some("be nice"));
     let heard: Vec<_> =
         std::iter::from_fn(|| events.try_recv().ok().map(|told| told.event)).collect();
-    let chat = Event::Chat { player: seat, text: "hello".into() };
-    let left = Event::Left { player: seat, reason: "be nice".into() };
+    let chat = Event::Chat { player: seat, to: Audience::All, text: "hello".into() };
+    let left = Event::Left { player: seat, code: Code::Kicked, reason: "be nice".into() };
     assert!(
         matches!(&heard[..], [Event::Game { .. }, Event::Joined { name, .. }, said, gone]
         if name == "Ada" && *said == chat && *gone == left),

@@ -205,6 +205,8 @@ impl Player {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
+                // The others of the crowd come and go.
+                Notice::Joined { .. } | Notice::Left { .. } => {}
                 other => panic!("nobody says a thing: {other:?}"),
             }
         }

@@ -14,7 +14,7 @@ from aioquic.tls import CipherSuite, KeySchedule
 from cryptography.hazmat.primitives import hashes
 
 from phaselock.carriage import exporter_secret
-from phaselock.control import Body, Disconnect, Hello, Joined, Welcome, chat_body, frame
+from phaselock.control import Body, Disconnect, Hello, Joined, Seat, Welcome, chat_body, frame
 from phaselock.control import read_message, take_frames, text, varint
 from phaselock.inputs import BitWriter, InputPacket
 from phaselock.numbers import WIRE_TEXT, WireError, difference, fnv1a_64, nearest, unzigzag, zigzag
@@ -106,8 +106,9 @@ class Control(unittest.TestCase):
         self.assertEqual(buffer, b"\x05")
 
     def test_messages_are_read_and_cut_ones_refused(self) -> None:
-        players = Joined([(300, "Ada", False), (1, "Ülo", True)])
-        body = b"\x03\x02" + varint(300) + text("Ada") + b"\0\1" + text("Ülo") + b"\1"
+        players = Joined([Seat(300, "Ada", False, (3, 1), 9), Seat(1, "Ülo", True, (0, 0), None)])
+        body = b"\x03\x02" + varint(300) + text("Ada") + b"\0\3\1\1\x09\1"
+        body += text("Ülo") + b"\1\0\0\0"
         self.assertEqual(read_message(body), players)
         for end in range(len(body)):
             with self.assertRaises(WireError):
@@ -119,14 +120,14 @@ class Control(unittest.TestCase):
     def test_welcomes_may_have_more_fields_behind(self) -> None:
         numbers = b"\xc8" + varint(9) + varint(60) + varint(30) + varint(7) + varint(1 << 63)
         times = b"\0" + varint(5) + varint(zigzag(-3)) + b"\xff" + varint(zigzag(8)) + b"\2ab"
-        body = b"\2" + text("s") + text("g") + numbers + times + b"later"
+        body = b"\2" + text("s") + text("g") + numbers + times + b"\0later"
         expected = Welcome("s", "g", 200, 9, 60, 30, 7, 1 << 63, False, 5, -3, 255, 8, b"ab")
         self.assertEqual(read_message(body), expected)
 
     def test_requests_are_written(self) -> None:
-        self.assertEqual(frame(chat_body("hi")), b"\x04\0\x02\x02hi")
+        self.assertEqual(frame(chat_body("hi")), b"\x05\0\x02\0\x02hi")
         hello = Hello("n", "g", 1, -1, b"k" * 32, b"p" * 64, resume=200, wire=2, version="v")
-        end = b"k" * 32 + b"p" * 64 + b"\1\xc8\1\1\0\0"
+        end = b"k" * 32 + b"p" * 64 + b"\1\xc8\1\1\0\0\0\0"
         self.assertEqual(hello.body(), b"\0\2\1v\1n\1\1g\1\1" + end)
 
 

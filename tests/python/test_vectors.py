@@ -13,13 +13,14 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from phaselock.carriage import PROOF_TEXT
-from phaselock.control import Chat, Disconnect, Epoch, GameEvent, Hello, Joined, Left, Message
-from phaselock.control import Refused, RoundNotice, Status, Welcome, chat_body, query_body
-from phaselock.control import frame, read_message, take_frames
+from phaselock.control import Chat, Commands, Disconnect, Epoch, GameEvent, Hello, Joined, Left
+from phaselock.control import Mark, Message, Places, Quick, Refused, RoundNotice, Seat, Status
+from phaselock.control import Watching, Welcome
+from phaselock.control import chat_body, frame, query_body, read_message, take_frames
 from phaselock.numbers import WIRE_TEXT, WireError, fnv1a_64
 from phaselock.records import Game, Record
-from phaselock.requests import ChatRequest, GameRequest, HelloRequest, Query, Request
-from phaselock.requests import RoundRequest
+from phaselock.requests import ChatRequest, GameRequest, HelloRequest, MarkRequest, Query
+from phaselock.requests import QuickRequest, Request, Restyle, RoundRequest, WatchRequest
 from phaselock.requests import read_inputs, read_request
 from phaselock.session import Acks
 from phaselock.snapshots import Reader, Snapshot, States
@@ -132,9 +133,18 @@ class Sessions(unittest.TestCase):
 def message_values(message: Message) -> Values:
     """Values of a server's message, as the vectors have them."""
     if isinstance(message, Joined):
-        return {"kind": "Joined", "players": [list(each) for each in message.players]}
+        return {"kind": "Joined", "players": [seat_values(each) for each in message.players]}
     if isinstance(message, Chat):
-        return {"kind": "Chat", "from": message.sender, "text": message.text}
+        values = {"from": message.sender, "to": message.to, "text": message.text}
+        return {"kind": "Chat", **values}
+    if isinstance(message, Quick):
+        values = {"from": message.sender, "to": message.to, "number": message.number}
+        return {"kind": "Quick", **values}
+    if isinstance(message, Mark):
+        values = {"from": message.sender, "to": message.to, "mark": list(message.mark)}
+        return {"kind": "Mark", **values}
+    if isinstance(message, Commands):
+        return {"kind": "Commands", "commands": [list(each) for each in message.commands]}
     if isinstance(message, GameEvent):
         return {"kind": "Game", "bytes": message.data.hex()}
     if isinstance(message, RoundNotice):
@@ -148,8 +158,15 @@ def message_values(message: Message) -> Values:
         values["rooms"] = [vars(room) for room in message.rooms]
     if isinstance(message, Welcome):
         values["setup"] = message.setup.hex()
-    assert isinstance(message, Disconnect | Status | Welcome | Left | Epoch | Refused)
+    plain = Disconnect | Status | Welcome | Left | Epoch | Refused | Watching | Places
+    assert isinstance(message, plain)
     return {"kind": type(message).__name__, **values}
+
+
+def seat_values(seat: Seat) -> list[object]:
+    """Values of a player."""
+    person = None if seat.person is None else str(seat.person)
+    return [seat.player, seat.name, seat.bot, list(seat.look), person]
 
 
 def request_values(request: Request) -> Values:
@@ -159,14 +176,23 @@ def request_values(request: Request) -> Values:
         values["games"] = [[name, str(number)] for name, number in request.games]
         values |= {"key": request.key.hex(), "proof": request.proof.hex()}
         values |= {"wire": str(request.wire), "sent": str(request.sent)}
+        values["look"] = list(request.look)
         values["resume"] = None if request.resume is None else str(request.resume)
         return {"kind": "Hello", **values}
     if isinstance(request, Query):
         return {"kind": "Query"}
     if isinstance(request, ChatRequest):
-        return {"kind": "Chat", "text": request.text}
+        return {"kind": "Chat", "to": request.to, "text": request.text}
     if isinstance(request, RoundRequest):
         return {"kind": "Round", "request": request.request}
+    if isinstance(request, WatchRequest):
+        return {"kind": "Watch", "on": request.on}
+    if isinstance(request, QuickRequest):
+        return {"kind": "Quick", **vars(request)}
+    if isinstance(request, MarkRequest):
+        return {"kind": "Mark", "to": request.to, "mark": list(request.mark)}
+    if isinstance(request, Restyle):
+        return {"kind": "Restyle", "name": request.name, "look": list(request.look)}
     assert isinstance(request, GameRequest)
     return {"kind": "Game", "number": request.number, "bytes": request.data.hex()}
 
@@ -200,7 +226,7 @@ class Control(unittest.TestCase):
             if isinstance(request, Query):
                 body = query_body()
             elif isinstance(request, ChatRequest):
-                body = chat_body(request.text)
+                body = chat_body(request.text, request.to)
             elif isinstance(request, HelloRequest) and len(request.games) == 1:
                 values = dict(vars(request))
                 ((game, game_hash),) = values.pop("games")

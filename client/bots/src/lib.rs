@@ -84,9 +84,16 @@ pub async fn play(
                 }
                 Notice::State(State::Connecting { .. })
                 | Notice::Chat { .. }
+                | Notice::Quick { .. }
+                | Notice::Mark { .. }
+                | Notice::Joined { .. }
+                | Notice::Left { .. }
+                | Notice::Renamed { .. }
+                | Notice::Commands(_)
                 | Notice::Refused { .. }
                 | Notice::Called { .. }
                 | Notice::Voted { .. }
+                | Notice::Places { .. }
                 | Notice::Event(_) => {}
             }
         }

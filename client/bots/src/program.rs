@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use phaselock::client::SessionConfig;
+use phaselock::client::{Part, SessionConfig};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::Conditions;
@@ -43,6 +43,9 @@ struct Arguments {
     /// Password of the server, where it needs one
     #[arg(long, value_name = "WORD")]
     password: Option<String>,
+    /// Watch, without seats, instead of playing
+    #[arg(long)]
+    watch: bool,
     /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
@@ -120,7 +123,8 @@ async fn play_all(
         let room = arguments.room.clone();
         let password = arguments.password.clone();
         let defaults = SessionConfig::new(games.clone(), name);
-        let config = SessionConfig { filter, plain, room, password, ..defaults };
+        let part = if arguments.watch { Part::Watch } else { Part::Play };
+        let config = SessionConfig { filter, plain, room, password, part, ..defaults };
         running.push(tokio::spawn(play(
             options,
             config,

@@ -12,6 +12,7 @@ use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
+use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
@@ -239,7 +240,9 @@ impl App {
         if self.screen.is_some() {
             self.controls.rest();
         }
+        let (name, look) = (self.store.settings.player.name.clone(), self.look());
         if let Some(visit) = &mut self.visit {
+            visit.wear(&name, look);
             let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
             let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
             if *last != panels {
@@ -422,10 +425,23 @@ impl App {
         }
     }
 
+    /// The looks of the settings.
+    fn look(&self) -> Look {
+        let player = &self.store.settings.player;
+        let part = |number: u16| u8::try_from(number).unwrap_or_default();
+        // Colours of the settings count from 1; 0 is none.
+        let color = player.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
+        let look = Look { color, pattern: part(player.look) };
+        if look.is_wish() { look } else { Look::UNCHOSEN }
+    }
+
     fn setting(&self, name: String) -> visit::VisitConfig<'_> {
         let (views, setup) = (&self.views, &self.args.options.setup);
         let panels = &self.store.settings.last.panels;
-        visit::VisitConfig { name, clock: self.clock, views, setup, panels }
+        let settings = self.args.options.settings.clone().or_else(Store::default_path);
+        let muted = settings.map(|path| path.with_file_name("muted.toml"));
+        let look = self.look();
+        visit::VisitConfig { name, look, muted, clock: self.clock, views, setup, panels }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

@@ -51,6 +51,9 @@ pub(crate) struct Setup {
     /// Password of the server, where it needs one
     #[arg(long, global = true, value_name = "WORD")]
     pub(crate) password: Option<String>,
+    /// Watch the game, without a seat
+    #[arg(long, global = true)]
+    pub(crate) watch: bool,
     #[arg(
         long = "clock",
         global = true,
@@ -370,11 +373,12 @@ mod tests {
     fn networks_and_loops_are_chosen_for_every_session() {
         assert_eq!(parse("play").unwrap().options.setup, Setup::default());
         let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
-                    --presentation hermite --marks --room friday-9 --password sesame";
-        let Setup { link, room, password, filter, net_graph, presentation, marks } =
+                    --presentation hermite --marks --room friday-9 --password sesame --watch";
+        let Setup { link, room, password, watch, filter, net_graph, presentation, marks } =
             parse(line).unwrap().options.setup;
         assert_eq!(room.map(String::from), Some("friday-9".into()));
         assert_eq!(password.as_deref(), Some("sesame"));
+        assert!(watch);
         assert!(parse("join example.org --room Friday").is_err());
         assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
         assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));

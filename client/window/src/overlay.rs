@@ -55,6 +55,8 @@ pub(crate) enum Choice {
     Resume,
     /// The card of votes, sides and readiness.
     People,
+    /// To watch, or to play again.
+    ChangePart,
     Settings,
     Leave,
 }
@@ -216,6 +218,7 @@ pub(crate) fn pause(
     title: &str,
     controls: &[(String, String)],
     shared: &[Invitation],
+    is_watching: bool,
 ) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
@@ -244,8 +247,12 @@ pub(crate) fn pause(
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
                 }
-                if action(ui, tr("Round and votes"), false).clicked() {
+                if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
                     choice = Some(Choice::People);
+                }
+                let other = if is_watching { tr("Play") } else { tr("Watch") };
+                if action(ui, other, false).clicked() {
+                    choice = Some(Choice::ChangePart);
                 }
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);

@@ -32,6 +32,32 @@ pub fn side(own: bool) -> Color32 {
     if own { OWN } else { FOE }
 }
 
+/// Colours of players, which they choose: bright, and told apart by names and markings as well.
+const PLAYERS: [Color32; 12] = [
+    Color32::from_rgb(86, 180, 233),
+    Color32::from_rgb(238, 160, 52),
+    Color32::from_rgb(62, 207, 160),
+    Color32::from_rgb(240, 228, 66),
+    Color32::from_rgb(232, 134, 186),
+    Color32::from_rgb(255, 110, 90),
+    Color32::from_rgb(164, 148, 255),
+    Color32::from_rgb(160, 222, 92),
+    Color32::from_rgb(226, 232, 240),
+    Color32::from_rgb(72, 216, 226),
+    Color32::from_rgb(206, 158, 112),
+    Color32::from_rgb(240, 110, 230),
+];
+
+/// Colour of a player who chose that index.
+pub fn player_color(index: u8) -> Color32 {
+    PLAYERS[usize::from(index) % PLAYERS.len()]
+}
+
+/// The same for what is inside of an outline in that colour.
+pub fn player_dark(index: u8) -> Color32 {
+    player_color(index).lerp_to_gamma(VOID, 0.68)
+}
+
 pub fn side_dark(own: bool) -> Color32 {
     if own { OWN_DARK } else { FOE_DARK }
 }

@@ -9,6 +9,8 @@ use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
+use glam::Vec2;
+
 use super::camera::Camera;
 use super::controls::Controls;
 use super::cues::common;
@@ -16,13 +18,22 @@ use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
 use super::view::{Frame, GameView, Scene};
+use super::watch::{WatchRig, Watched};
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>);
+    /// Draws the picture. Returns its camera, and the world's period if it wraps.
+    fn draw(
+        &mut self,
+        session: &mut Session,
+        now: LocalTime,
+        frame: Frame<'_>,
+    ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
+    /// Player or place that one who watches looks at.
+    fn watched(&self) -> Watched;
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
@@ -67,17 +78,38 @@ pub(crate) struct Play<V: GameView> {
     present: BTreeSet<PlayerId>,
     /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
+    watch: WatchRig,
+    /// Length of the last frame in seconds.
+    secs: f32,
 }
 
 impl<V: GameView> Play<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
-        let (view, meter) = (V::default(), Meter::default());
-        Self { view, meter, began: now, present: BTreeSet::new(), shown_error: None }
+        Self {
+            view: V::default(),
+            meter: Meter::default(),
+            began: now,
+            present: BTreeSet::new(),
+            shown_error: None,
+            watch: WatchRig::default(),
+            secs: 0.0,
+        }
     }
 }
 
 impl<V: GameView> AnyPlay for Play<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
+        if let Some(client) = session.client_of::<V::Game>()
+            && client.watching().is_some()
+        {
+            let entities = client.shown();
+            let there = |player: &&PlayerId| V::Game::avatar(entities, **player).is_some();
+            let players: Vec<_> = client.roster().keys().filter(there).copied().collect();
+            self.watch.advance(controls, &players, self.secs);
+            controls.ticked();
+            // The packets have acknowledgements alone.
+            return session.press::<V::Game>(now, |_, _| Default::default());
+        }
         if let Some(request) = self.view.poll_request(controls) {
             // The server refuses what comes too fast, and the player is told so.
             let _ = session.request_bytes(request);
@@ -93,31 +125,53 @@ impl<V: GameView> AnyPlay for Play<V> {
         self.view.handle_event(event);
     }
 
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
-        let Some(picture) = session.picture::<V::Game>(now) else { return };
+    fn draw(
+        &mut self,
+        session: &mut Session,
+        now: LocalTime,
+        frame: Frame<'_>,
+    ) -> Option<(Camera, Option<Vec2>)> {
+        self.secs = frame.secs;
+        let mut picture = session.picture::<V::Game>(now)?;
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
-        let Some(client) = session.client_of::<V::Game>() else { return };
+        let client = session.client_of::<V::Game>()?;
         self.meter.observe(now, client.stats());
+        let watched = client.watching().map(|_| self.watch.watched());
+        let mut player = client.player();
+        if let Some(watched) = watched {
+            // The picture is that of the player who is followed.
+            let followed = watched.target.filter(|_| watched.free.is_none());
+            player = followed.unwrap_or(PlayerId::NOBODY);
+            picture.own = followed.and_then(|it| V::Game::avatar(&picture.entities, it));
+        }
+        let frame = Frame { active: frame.active && watched.is_none(), ..frame };
         let scene = Scene {
             picture: &picture,
             game: client.game(),
             rates: client.rates(),
-            player: client.player(),
+            player,
             roster: client.roster(),
             presence: client.common().presence(),
             house: client.common().house(),
             round_trip_ms: self.meter.figures().round_trip_ms,
             age_secs: (now - self.began).as_secs() as f32,
+            watched,
             frame,
         };
         let roster = scene.roster;
         let camera = self.view.draw(&scene);
         notice_comings(&mut self.present, roster, frame);
+        self.watch.note_camera(camera);
         if frame.marks {
             self.draw_marks(client, &picture, camera, &traces, frame);
         } else {
             self.shown_error = None;
         }
+        Some((camera, client.game().wraps()))
+    }
+
+    fn watched(&self) -> Watched {
+        self.watch.watched()
     }
 
     fn shown_error(&self) -> Option<f32> {

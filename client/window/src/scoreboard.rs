@@ -80,7 +80,7 @@ impl Board {
             let own = *player == scene.player;
             let presence = scene.presence.get(player).copied().unwrap_or_default();
             let told = (presence.ping_ms > 0).then(|| f64::from(presence.ping_ms));
-            let ping_ms = scene.round_trip_ms.filter(|_| own).or(told);
+            let ping_ms = scene.round_trip_ms.filter(|_| scene.is_me(*player)).or(told);
             let own_side = place(*player).map(|it| Some(it) == home);
             Row {
                 name: seat.name.clone(),

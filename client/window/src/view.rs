@@ -18,8 +18,11 @@ use phaselock::wire::round::{House, Presence};
 use super::camera::Camera;
 use super::controls::{Action, Controls};
 use super::cues::{Cue, Cues};
+use super::looks::Dress;
 use super::palette;
 use super::play::{AnyPlay, Play};
+use super::rig::{Rig, Shot};
+use super::watch::{FreeCamera, Watched};
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
 pub trait GameView: Default + 'static {
@@ -99,6 +102,10 @@ pub struct Scene<'a, G: Game> {
     pub round_trip_ms: Option<f64>,
     /// Seconds since the session began.
     pub age_secs: f32,
+    /// Player or place that one who watches looks at; none for one who plays. A player who is
+    /// followed counts as the own one: [`player`](Self::player) and the picture's `own` are then
+    /// that player's.
+    pub watched: Option<Watched>,
     /// The frame to paint.
     pub frame: Frame<'a>,
 }
@@ -129,6 +136,24 @@ impl<G: Game> Scene<'_, G> {
         owned.find_map(|slot| slot.entity.record().copied()).unwrap_or_default()
     }
 
+    /// True for the player in front of the screen, which nobody is of those who are watched.
+    pub fn is_me(&self, player: PlayerId) -> bool {
+        self.watched.is_none() && player == self.player
+    }
+
+    /// Advances the rig by this frame towards a shot, or to where one who watches looks freely;
+    /// returns the camera to draw with.
+    pub fn aim(&self, rig: &mut Rig, shot: &Shot) -> Camera {
+        let (screen, secs) = (self.screen, self.secs);
+        match self.watched.and_then(|watched| watched.free) {
+            None => rig.follow(screen, secs, shot),
+            Some(FreeCamera { middle, zoom }) => {
+                let size = (shot.width * zoom, shot.height * zoom);
+                rig.hold(Camera::new(screen, middle, size.0, size.1), secs)
+            }
+        }
+    }
+
     /// True for the own entity.
     pub fn is_own(&self, id: EntityId) -> bool {
         self.picture.own == Some(id)
@@ -137,6 +162,12 @@ impl<G: Game> Scene<'_, G> {
     /// Name of an entity's owner and true for a bot; none for a player who has just left.
     pub fn owner_tag(&self, owner: Option<PlayerId>) -> Option<(&str, bool)> {
         self.roster.get(&owner?).map(|seat| (seat.name.as_str(), seat.bot))
+    }
+
+    /// Looks of an entity's owner; the first ones of nobody.
+    pub fn dress_of(&self, owner: Option<PlayerId>) -> Dress {
+        let seat = owner.and_then(|owner| self.roster.get(&owner));
+        Dress::of(seat.map(|seat| seat.look).unwrap_or_default())
     }
 
     /// Name of a player.

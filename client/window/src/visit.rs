@@ -1,42 +1,42 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
-mod beside;
-
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
-use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::client::{Notice, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
-use phaselock::games::Games;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::client::{Changed, Driver, Options, Pins};
-use phaselock_quic::clock::Clock;
+use phaselock_quic::client::{Changed, Driver};
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::local::LocalServer;
-use phaselock_quic::pins::KnownHosts;
-use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
-pub(crate) use self::beside::begin_file;
-use self::beside::{invitations, refused, warn};
+use self::beside::warn;
 use super::actions;
-use super::args::Setup;
-use super::chat::Chat;
-use super::controls::{Action, Controls};
+use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
-use super::settings::folder;
+use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
-use super::words::{fill, tr};
+use super::watch::{self, Places};
+use super::words::fill;
 use super::{background, developer, palette, scoreboard};
+
+mod beside;
+mod open;
+mod state;
+mod wear;
+
+pub(crate) use self::beside::begin_file;
+pub(crate) use self::open::VisitConfig;
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
@@ -56,10 +56,13 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
-    chat: Chat,
     people: People,
     /// Rows by which the table of scores is scrolled.
     scrolled: usize,
+    talk: Talk,
+    /// Name and looks of the settings, as last asked for, and since when others stand there.
+    worn: Option<(String, Look)>,
+    changed: Option<LocalTime>,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
@@ -73,21 +76,12 @@ pub(crate) struct Visit {
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
+    /// Seats, as one who watches is told of them.
+    places: Places,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
-}
-
-/// Settings of every visit.
-pub(crate) struct VisitConfig<'a> {
-    /// Name of the player.
-    pub(crate) name: String,
-    pub(crate) clock: Clock,
-    pub(crate) views: &'a Views,
-    pub(crate) setup: &'a Setup,
-    /// Names of the panels that are open from the start.
-    pub(crate) panels: &'a [String],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,87 +96,6 @@ pub(crate) enum Next {
 }
 
 impl Visit {
-    /// Starts a server in this program, for friends on the local network too if it is open, and
-    /// joins it.
-    pub(crate) fn host(
-        games: Games,
-        bots: u16,
-        open: bool,
-        config: VisitConfig<'_>,
-    ) -> Result<Self, String> {
-        let server = match open {
-            false => LocalServer::start(games, bots),
-            true => {
-                let folder = folder().ok_or_else(|| {
-                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
-                        .to_owned()
-                })?;
-                let name = fill("{name}'s game", &[("name", &config.name)]);
-                LocalServer::start_open(games, bots, &name, &folder.join("here"))
-            }
-        };
-        let server = server.map_err(|error| error.to_string())?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
-        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
-        Self::start("the server on this computer".to_owned(), options, Some(server), config)
-    }
-
-    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
-        let Invitation { address, fingerprint } = invitation;
-        let pins = match (KnownHosts::default_path(), fingerprint) {
-            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
-            (Some(path), None) => Pins::File(path),
-            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
-            (None, None) => Pins::Memory,
-        };
-        let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
-        let title = address.to_string();
-        let options = Options { keys, ..Options::new(address, pins) };
-        Self::start(title, options, None, config)
-    }
-
-    fn start(
-        title: String,
-        options: Options,
-        server: Option<LocalServer>,
-        VisitConfig { name, clock, views, setup, panels }: VisitConfig<'_>,
-    ) -> Result<Self, String> {
-        let shared = server.as_ref().map(invitations).unwrap_or_default();
-        let options = Options { link: setup.link.clone(), ..options };
-        let config = SessionConfig {
-            filter: setup.filter,
-            room: setup.room.clone(),
-            password: setup.password.clone(),
-            ..SessionConfig::new(views.games().clone(), name)
-        };
-        let open = |name: &str| panels.iter().any(|it| it == name);
-        let driver = Driver::spawn(options, config, clock)
-            .map_err(|error| format!("cannot start the network's thread: {error}"))?;
-        Ok(Self {
-            title,
-            driver,
-            server,
-            views: views.clone(),
-            play: None,
-            server_name: String::new(),
-            lost: None,
-            pinned: None,
-            has_arrived: false,
-            shared,
-            paused: false,
-            chat: Chat::default(),
-            people: People::default(),
-            scrolled: 0,
-            details: open(DETAILS),
-            link: setup.link_words(),
-            filter: setup.filter,
-            graph: NetGraph::new(setup.net_graph || open(GRAPH)),
-            panel: Panel::new(setup.marks),
-            presentation: setup.presentation,
-            chosen: BTreeMap::new(),
-        })
-    }
-
     /// Name that the server gives itself, from the first welcome on; told once.
     pub(crate) fn take_arrival(&mut self) -> Option<String> {
         let has_arrived = !self.has_arrived && !self.server_name.is_empty();
@@ -221,30 +134,29 @@ impl Visit {
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),
-                Notice::Chat { from, text } => {
-                    cues.tell(&common::CHAT);
-                    self.chat.add(from, text, now);
-                }
-                Notice::Refused { refusal, .. } => {
-                    self.chat.add(None, refused(refusal).into(), now);
-                }
                 Notice::Called { by, motion } => {
                     if let Some(client) = self.driver.session.client() {
                         let what = people::words(&motion, client.common(), &self.views);
                         let values = [("name", &*by), ("what", &*what)];
                         let line = fill("{name} calls a vote: {what}.", &values);
-                        self.chat.add(None, line, now);
+                        self.talk.tell(&line, now);
                     }
                 }
                 Notice::Voted { motion, outcome } => {
                     if let Some(client) = self.driver.session.client() {
                         let line = people::ended(&motion, outcome, client.common(), &self.views);
-                        self.chat.add(None, line, now);
+                        self.talk.tell(&line, now);
                     }
                 }
+                Notice::Places { free, ahead } => self.places = Places { free, ahead },
                 Notice::Event(event) => {
                     if let Some((_, play)) = &mut self.play {
                         play.handle_event(&event);
+                    }
+                }
+                told => {
+                    if self.talk.handle(told, &mut self.driver.session, now) {
+                        cues.tell(&common::CHAT);
                     }
                 }
             }
@@ -279,6 +191,8 @@ impl Visit {
     fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
         let Some(entry) = self.views.get(game).copied() else { return };
         self.server_name = server;
+        self.places = Places::default();
+        self.talk.begin_game();
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -293,17 +207,17 @@ impl Visit {
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
-        if self.chat.is_open() {
+        if self.talk.is_open() {
             // The keys write.
             if controls.pressed(&actions::MENU) {
-                self.chat.close();
+                self.talk.close();
             }
             return controls.rest();
         }
         self.people.take_keys(&self.driver.session, controls);
         self.people.send(&mut self.driver.session);
-        if controls.pressed(&actions::CHAT) && self.is_connected() && !self.paused {
-            self.chat.open();
+        if self.is_connected() && !self.paused {
+            self.talk.handle_keys(controls);
         }
         for (action, shown) in [
             (&actions::MENU, &mut self.paused),
@@ -317,10 +231,24 @@ impl Visit {
             self.filter = graph::other(self.filter);
             self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
+        if self.is_watching() && !self.paused && watch::wishes_to_play(controls) {
+            self.change_part(false);
+        }
         // The world goes on; only the player's controls are at rest.
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
+    }
+
+    fn is_watching(&self) -> bool {
+        let common = self.driver.session.client().map(|client| client.common());
+        self.is_connected() && common.is_some_and(|common| common.watching().is_some())
+    }
+
+    /// Asks to watch, or for a seat.
+    fn change_part(&mut self, watch: bool) {
+        // Refusals are told in the chat.
+        let _ = self.driver.session.watch(watch);
     }
 
     /// Colour of the window where nothing is painted.
@@ -358,14 +286,21 @@ impl Visit {
                     cues,
                     controls,
                 };
-                play.draw(&mut self.driver.session, now, frame);
+                if let Some((camera, wraps)) = play.draw(&mut self.driver.session, now, frame) {
+                    self.talk.draw_marks(&painter, camera, wraps, now);
+                    if active && controls.pressed(&actions::PING) {
+                        let at = camera.to_world(controls.pointer);
+                        self.talk.point(&mut self.driver.session, at, wraps);
+                    }
+                }
             }
             None => {
                 let y = screen.top() + screen.height() * 0.2;
                 background::draw(&painter, screen, y, ctx.input(|input| input.time));
             }
         }
-        if active && self.play.is_some() {
+        let is_watching = self.is_watching();
+        if active && self.play.is_some() && !is_watching {
             ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
         }
 
@@ -376,6 +311,10 @@ impl Visit {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
             self.graph.draw(&painter, now, readings);
+        }
+        if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
+            let about = (play.watched(), self.places);
+            watch::draw_bar(&painter, screen, controls, client.common(), about);
         }
         let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
         overlay::draw(
@@ -402,23 +341,24 @@ impl Visit {
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
         }
-        if let Some(line) = self.chat.draw(ctx, &painter, now)
-            && let Err(error) = self.driver.session.chat(&line)
-        {
-            self.chat.add(None, format!("Not sent: {error}."), now);
-        }
+        self.talk.draw(ctx, &painter, &mut self.driver.session, now);
         self.people.is_open &= self.paused;
         if !self.paused || covered {
             return Next::Stay;
         }
         if self.people.is_open
+            && !is_watching
             && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
         {
             let sides = play.sides(&self.driver.session);
             self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
-        match overlay::pause(ctx, &self.title, &controls.hints(), &self.shared) {
+        if let Some(client) = self.driver.session.client() {
+            self.talk.draw_people(ctx, client.common(), now);
+        }
+        let hints = controls.hints();
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -430,54 +370,14 @@ impl Visit {
             }
             Some(overlay::Choice::Settings) => Next::Settings,
             Some(overlay::Choice::Leave) => Next::Leave,
+            Some(overlay::Choice::ChangePart) => {
+                self.paused = false;
+                self.change_part(!is_watching);
+                controls.rest();
+                Next::Stay
+            }
             None => Next::Stay,
         }
-    }
-
-    /// Names of the open panels, in the order of the settings.
-    pub(crate) fn panels(&self) -> Vec<&'static str> {
-        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
-        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
-    }
-
-    /// True while the pause is shown.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Name and actions of the game.
-    pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
-        self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
-    }
-
-    /// True while the game runs: joined, and heard of since.
-    pub(crate) fn is_playing(&self) -> bool {
-        let now = self.now();
-        let common = self.driver.session.client().map(|client| client.common());
-        let heard = common.is_some_and(|common| {
-            common.stats().snapshots > 0 && common.silence(now) <= overlay::SILENCE_BAD
-        });
-        self.is_connected() && heard
-    }
-
-    /// Reason why the game does not run.
-    pub(crate) fn trouble(&self) -> String {
-        match self.driver.session.state() {
-            State::Connecting { attempt } => {
-                let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
-                format!("still connecting to {} (attempt {attempt}){lost}", self.title)
-            }
-            State::Connected => format!("{} sends no snapshots", self.title),
-            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(&reason.text),
-        }
-    }
-
-    /// A reason with the name of the server, unless it has it.
-    fn at_place(&self, reason: &str) -> String {
-        if reason.contains(&self.title) {
-            return reason.to_owned();
-        }
-        format!("{}: {reason}", self.title)
     }
 
     /// Says goodbye on a thread of its own, because that may take a moment.

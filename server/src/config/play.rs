@@ -2,6 +2,7 @@
 
 use phaselock::limits::{
     BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX, ROOMS_MAX,
+    WATCH_DELAY_MAX, WATCHERS_MAX,
 };
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
@@ -14,6 +15,7 @@ use super::values::{list, number, or, parse_games, parse_send, put};
 pub const NAME_CHARS_MAX: usize = 48;
 /// Most rounds of a game before the next one. Arbitrary; days.
 const ROUNDS_MAX: u32 = 1000;
+const WATCH_DELAY_SECONDS_MAX: u16 = (WATCH_DELAY_MAX.0 / 1_000_000) as u16;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// Longest time without an input. Arbitrary; a day.
 const IDLE_SECONDS_MAX: u32 = 86_400;
@@ -22,7 +24,7 @@ const ROOMS: Option<&str> = Some("rooms and their threads are made when the serv
 const RATES: Option<&str> = Some("clients learn the rates when they join, and worlds keep theirs");
 
 /// Settings of games and rooms, in the order of the help.
-pub(super) const PLAY: [Setting; 19] = [
+pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "name",
         value: "NAME",
@@ -80,6 +82,25 @@ pub(super) const PLAY: [Setting; 19] = [
         help: "Players in a room at most [default: 64]",
         read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
         show: |config| config.max_players.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "max-watchers",
+        value: "COUNT",
+        help: "People who may watch a room at most, without a seat; 0 for nobody [default: 16]",
+        read: |config, text| number(&mut config.max_watchers, text, 0..=WATCHERS_MAX),
+        show: |config| config.max_watchers.to_string(),
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "watch-delay-seconds",
+        value: "SECONDS",
+        help: "Seconds after which those who watch see the game, so that they tell no player what \
+               is hidden [default: the game's, 10 where something is hidden]",
+        read: |config, text| {
+            number(config.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
+        },
+        show: |config| or(config.watch_delay_seconds.as_ref(), "the game's"),
         ..Setting::NUMBER
     },
     Setting {

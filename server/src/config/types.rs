@@ -35,6 +35,10 @@ pub struct Config {
     pub ready: ReadyUp,
     /// Seats for people in a room, 1 to [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub max_players: u16,
+    /// People who may watch a room, 0 to [`WATCHERS_MAX`](phaselock::limits::WATCHERS_MAX).
+    pub max_watchers: u16,
+    /// Seconds after which they see the game, 0 to 60; by default the game's.
+    pub watch_delay_seconds: Option<u16>,
     /// Rooms that are always there, 1 to [`ROOMS_MAX`](phaselock::limits::ROOMS_MAX).
     pub rooms: u16,
     /// Rooms at most, those made on demand included; by default `rooms`.
@@ -130,6 +134,8 @@ impl Default for Config {
             votes: VoteKinds::ALL,
             ready: ReadyUp::Early,
             max_players: 64,
+            max_watchers: 16,
+            watch_delay_seconds: None,
             rooms: 1,
             rooms_max: 1,
             room_threads: None,

@@ -281,7 +281,7 @@ impl Host {
                 continue;
             }
             let order = match act {
-                Act::Ban => Command::Kick { player: person.target(), text: sentence.goodbye(now) },
+                Act::Ban => Command::Ban { player: person.target(), text: sentence.goodbye(now) },
                 Act::Mute => self.mute_order(&person, Some(sentence), now),
             };
             if let Err(error) = self.handle.command_in(&person.room, order).await {

@@ -1,6 +1,9 @@
 //! Commands that players write into the chat, behind a slash.
 
-use phaselock::server::Command;
+use phaselock::identity::PublicKey;
+use phaselock::server::{Command, Target};
+use phaselock::wire::rooms::RoomCode;
+use phaselock::wire::talk::CommandHint;
 
 use super::{ActError, Author, BanRequest, Host, Person, Whom};
 use crate::people::{Act, Right, Role, parse_span};
@@ -46,6 +49,11 @@ fn named(person: &Person) -> String {
     format!("{} [{key}]", person.name)
 }
 
+/// Tells whether whoever has that role may use a command that needs a right.
+fn allows(role: Option<Role>, right: Option<Right>) -> bool {
+    right.is_none_or(|right| role.is_some_and(|it| it.may(right)))
+}
+
 impl Host {
     /// Carries out a line of a player, and answers that player alone.
     pub(super) async fn handle_line(&self, person: &Person, line: &str) {
@@ -61,6 +69,19 @@ impl Host {
         }
     }
 
+    /// Tells a player of the commands that are for that player, which the window completes.
+    pub(super) async fn offer(&self, room: &RoomCode, player: Target, key: PublicKey) {
+        let role = self.book.role(key);
+        let mine = COMMANDS.iter().filter(|(.., right)| allows(role, *right));
+        let hint = |(name, usage, _): &(&str, &str, _)| CommandHint {
+            name: (*name).to_owned(),
+            usage: (*usage).to_owned(),
+        };
+        let order = Command::Offer { player, commands: mine.map(hint).collect() };
+        // Gone by now, if it fails.
+        let _ = self.handle.command_in(room, order).await;
+    }
+
     async fn obey(
         &self,
         person: &Person,
@@ -68,8 +89,7 @@ impl Host {
         line: &str,
     ) -> Result<Vec<String>, ActError> {
         let (command, rest) = word(line.trim_start_matches('/'));
-        let may =
-            |right: &Option<Right>| right.is_none_or(|right| role.is_some_and(|it| it.may(right)));
+        let may = |right: &Option<Right>| allows(role, *right);
         let known = COMMANDS.iter().find(|(name, ..)| *name == command);
         let Some((name, usage, _)) = known.filter(|(.., right)| may(right)) else {
             let text =

@@ -111,7 +111,7 @@ impl Host {
                     address,
                 }
             }
-            Event::Left { player, reason } => {
+            Event::Left { player, reason, .. } => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
                     let secs = now - person.counted;
@@ -135,9 +135,16 @@ impl Host {
                 let name = name().unwrap_or_default();
                 HostEvent::Away { room: code, seat: player.0, name, away: false }
             }
-            Event::Chat { player, text } => {
-                HostEvent::Chat { room: Some(code), seat: Some(player.0), name: name(), text }
+            Event::Renamed { player, name } => {
+                HostEvent::Renamed { room: code, seat: player.0, name }
             }
+            Event::Chat { player, to, text } => HostEvent::Chat {
+                room: Some(code),
+                seat: Some(player.0),
+                name: name(),
+                to: to.name(),
+                text,
+            },
             Event::Game { name } => {
                 numbers.remove(&room);
                 HostEvent::Game { room: code, name: name.to_owned() }
@@ -168,7 +175,7 @@ impl Host {
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
         let address = person.address.map(|it| it.ip());
         if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {
-            let order = Command::Kick { player: person.target(), text: ban.goodbye(now) };
+            let order = Command::Ban { player: person.target(), text: ban.goodbye(now) };
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&person.room, order).await;
         }
@@ -180,6 +187,9 @@ impl Host {
         if let Some(text) = greeting {
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&room, Command::Tell { player, text }).await;
+        }
+        if let Some(key) = player.key {
+            self.offer(&room, player, key).await;
         }
     }
 

@@ -104,6 +104,11 @@ impl Roster {
                 here.for_each(|(_, person)| (*name).clone_into(&mut person.game));
                 None
             }
+            Event::Renamed { player, name } => {
+                let person = self.people.get_mut(&at(player))?;
+                person.name.clone_from(name);
+                Some(person.clone())
+            }
             Event::Away { player }
             | Event::Resumed { player }
             | Event::Chat { player, .. }

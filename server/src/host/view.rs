@@ -3,6 +3,7 @@
 use phaselock::server::MemberStats;
 use phaselock::time::Micros;
 use phaselock::wire::rooms::RoomCode;
+use phaselock::wire::talk::Audience;
 use phaselock_quic::server::{Measured, RoomFigures};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -328,13 +329,51 @@ impl AuditEvent {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum HostEvent {
-    Joined { room: String, seat: u16, name: String, key: String, address: Option<String> },
-    Left { room: String, seat: u16, name: String, reason: String },
-    Away { room: String, seat: u16, name: String, away: bool },
-    Chat { room: Option<String>, seat: Option<u16>, name: Option<String>, text: String },
-    Game { room: String, name: String },
-    Round { room: String, played: u32 },
-    Report { room: String, name: String, player: Option<String>, value: f64 },
+    Joined {
+        room: String,
+        seat: u16,
+        name: String,
+        key: String,
+        address: Option<String>,
+    },
+    Left {
+        room: String,
+        seat: u16,
+        name: String,
+        reason: String,
+    },
+    Away {
+        room: String,
+        seat: u16,
+        name: String,
+        away: bool,
+    },
+    Renamed {
+        room: String,
+        seat: u16,
+        name: String,
+    },
+    Chat {
+        room: Option<String>,
+        seat: Option<u16>,
+        name: Option<String>,
+        to: &'static str,
+        text: String,
+    },
+    Game {
+        room: String,
+        name: String,
+    },
+    Round {
+        room: String,
+        played: u32,
+    },
+    Report {
+        room: String,
+        name: String,
+        player: Option<String>,
+        value: f64,
+    },
     Audit(AuditEvent),
 }
 
@@ -346,6 +385,7 @@ impl HostEvent {
             Self::Left { .. } => "left",
             Self::Away { away: true, .. } => "away",
             Self::Away { .. } => "resumed",
+            Self::Renamed { .. } => "renamed",
             Self::Chat { .. } => "chat",
             Self::Game { .. } => "game",
             Self::Round { .. } => "round",
@@ -357,7 +397,7 @@ impl HostEvent {
     /// The host said a line, in a room or in all.
     pub(super) fn said(room: Option<&RoomCode>, text: &str) -> Self {
         let room = room.map(|code| code.as_str().to_owned());
-        Self::Chat { room, seat: None, name: None, text: text.to_owned() }
+        Self::Chat { room, seat: None, name: None, to: Audience::All.name(), text: text.to_owned() }
     }
 }
 

@@ -21,6 +21,18 @@ pub const STAFF_SEATS_MAX: u16 = 2;
 pub const BOTS_MAX: u16 = 256;
 /// Seats in a room: people and bots together.
 pub const SEATS_MAX: u16 = PLAYERS_MAX + BOTS_MAX;
+/// People who watch a room. Arbitrary; one message names all of them.
+pub const WATCHERS_MAX: u16 = 256;
+/// Longest time after which watchers see the world. Arbitrary; a minute.
+pub const WATCH_DELAY_MAX: Micros = Micros::from_ms(60_000);
+/// Bytes of a room's past that watchers have not seen yet. Arbitrary; where more changes in the
+/// delay than fits, watchers get snapshots less often.
+pub const WATCH_BYTES_MAX: usize = 32 << 20;
+/// Events of a game that watchers have not got yet, and their bytes; of more the oldest are lost.
+/// Those of the longest delay, if they are short.
+pub const WATCH_EVENTS_MAX: usize = 4096;
+/// See [`WATCH_EVENTS_MAX`]. Arbitrary; a megabyte.
+pub const WATCH_EVENT_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a player's name in UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
 /// Bytes of any other text in a control message: a reason, a notice, a version.
@@ -30,7 +42,23 @@ pub const GAMES_MAX: usize = 16;
 /// Bytes of one control message.
 pub const CONTROL_BYTES_MAX: usize = 2048;
 /// Players that one control message tells of.
-pub const ROSTER_CHUNK: usize = 48;
+pub const ROSTER_CHUNK: usize = 40;
+/// Colours that a player may choose from. Arbitrary; more could not be told apart.
+pub const COLORS: u8 = 12;
+/// Markings that a player may choose from. Arbitrary.
+pub const PATTERNS: u8 = 8;
+/// Quick messages, whose words are the clients' own. Arbitrary.
+pub const QUICK_MESSAGES_MAX: u8 = 32;
+/// Kinds of marks on the map. Arbitrary.
+pub const MARK_KINDS: u8 = 4;
+/// Greatest coordinate of a mark in 1/64 of a metre: 16 km, more than any map. Arbitrary.
+pub const MARK_UNITS_MAX: u32 = 1 << 20;
+/// Commands that a server tells a player of, and the bytes of a name and a usage.
+pub const COMMANDS_MAX: usize = 32;
+/// See [`COMMANDS_MAX`].
+pub const COMMAND_BYTES_MAX: usize = 24;
+/// See [`COMMANDS_MAX`].
+pub const USAGE_BYTES_MAX: usize = 36;
 /// Bytes of a room's code. Arbitrary; what one can say over a telephone.
 pub const ROOM_CODE_BYTES_MAX: usize = 32;
 /// Rooms of one server, each of which ticks all the time. Arbitrary.
@@ -204,10 +232,17 @@ const _: () = {
     assert!(ENTITIES_MAX <= PREDICTED_SPAWN_INDEX_MIN, "the world leaves room for them");
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
     assert!(
-        SEATS_MAX as usize / ROSTER_CHUNK + 3 <= CONTROL_QUEUE_MAX,
+        (SEATS_MAX + WATCHERS_MAX) as usize / ROSTER_CHUNK + 5 <= CONTROL_QUEUE_MAX,
         "a newcomer is told of everybody at once"
     );
-    assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 5) + 8 <= CONTROL_BYTES_MAX);
+    assert!(WATCHERS_MAX as usize * 3 + 8 <= CONTROL_BYTES_MAX, "a message names all watchers");
+    assert!(
+        GAME_EVENTS_BURST as i64 + GAME_EVENTS_PER_SECOND as i64 * WATCH_DELAY_MAX.0 / 1_000_000
+            <= WATCH_EVENTS_MAX as i64,
+        "watchers get all events"
+    );
+    assert!(ROSTER_CHUNK * (NAME_BYTES_MAX + 18) + 8 <= CONTROL_BYTES_MAX);
+    assert!(COMMANDS_MAX * (COMMAND_BYTES_MAX + USAGE_BYTES_MAX + 2) + 8 <= CONTROL_BYTES_MAX);
     assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);
     assert!(
         PREDICTION_TICKS_MAX >= Rates::TICK_HZ_MAX as u64,

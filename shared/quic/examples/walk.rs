@@ -99,8 +99,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ada.play(Duration::from_millis(100), right)?;
     bob.play(Duration::from_millis(300), left)?;
     while let Some(notice) = bob.poll_notice() {
-        if let Notice::Chat { from, text } = notice {
-            println!("Bob reads: {}: {text}", from.unwrap_or_default());
+        if let Notice::Chat { from, text, .. } = notice {
+            println!("Bob reads: {}: {text}", from.map(|it| it.seat.name).unwrap_or_default());
         }
     }
     ada.leave("home");

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
 use phaselock::server::RoomConfig;
+use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::sync::oneshot;
 
@@ -48,6 +49,9 @@ impl LocalServer {
             map_seed: map_seed(seed),
             bots,
             rounds: Some(2),
+            // The others are bots.
+            watchers_max: 4,
+            watch_delay: Some(Micros::ZERO),
             ..RoomConfig::default()
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from .numbers import MESSAGE_BYTES_MAX, NAME_BYTES_MAX, PLAIN_CODING, ROSTER_MAX, SETUP_BYTES_MAX
+from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
 
 TICK_HZ_MIN = 10
 TICK_HZ_MAX = 128
 SNAPSHOT_HZ_MIN = 2
-REFUSALS = 9
+REFUSALS = 12
 GAMES_MAX = 16
 OUTCOMES = ("Passed", "Failed", "Vetoed", "Moot")
+COLORS = 12
+PATTERNS = 8
+QUICK_MESSAGES = 32
+MARK_KINDS = 4
+MARK_UNITS_MAX = 1 << 20
+COMMANDS_MAX = 32
 ROOMS_MAX = 16
 ROOM_CODE_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -65,9 +72,9 @@ class Body:
                 return value
         raise WireError(f"a varint has more than {bits} bits")
 
-    def signed(self) -> int:
-        """Signed number: a zigzag varint."""
-        return unzigzag(self.number())
+    def signed(self, bits: int = 64) -> int:
+        """Signed number: a zigzag varint, of at most so many bits."""
+        return unzigzag(self.number(bits))
 
     def flag(self) -> bool:
         """Boolean of one byte."""
@@ -156,6 +163,7 @@ class Hello:
     wishes: int = PLAIN_CODING
     room: str | None = None
     password: str | None = None
+    look: tuple[int, int] = (0, 0)
 
     def body(self) -> bytes:
         """Message's body."""
@@ -175,6 +183,7 @@ class Hello:
                 varint(self.wishes),
                 b"\0" if self.room is None else b"\1" + text(self.room),
                 b"\0" if self.password is None else b"\1" + text(self.password),
+                bytes(self.look),
             ]
         )
 
@@ -184,9 +193,9 @@ def query_body() -> bytes:
     return varint(1)
 
 
-def chat_body(line: str) -> bytes:
-    """Line for everybody."""
-    return varint(2) + text(line)
+def chat_body(line: str, to: int = 0) -> bytes:
+    """Line for everybody, or for an audience."""
+    return varint(2) + varint(to) + text(line)
 
 
 @dataclass
@@ -222,6 +231,7 @@ class Status:
     bots: int
     tick: int
     rooms: list[RoomStatus]
+    watchers: int = 0
 
 
 @dataclass
@@ -242,20 +252,32 @@ class Welcome:
     epoch: int
     unix_micros: int
     setup: bytes
+    watching: int | None = None
+
+
+class Seat(NamedTuple):
+    """Player, with colour and marking, and a number by which others know the person again."""
+
+    player: int
+    name: str
+    bot: bool
+    look: tuple[int, int]
+    person: int | None
 
 
 @dataclass
 class Joined:
-    """Players who are there: number, name, and `True` for a bot."""
+    """Players who are there."""
 
-    players: list[tuple[int, str, bool]]
+    players: list[Seat]
 
 
 @dataclass
 class Left:
-    """Player who is gone."""
+    """Player who is gone, and the code of the cause."""
 
     player: int
+    code: int
 
 
 @dataclass
@@ -271,6 +293,7 @@ class Chat:
     """Line of a player, or of the host, who is no player."""
 
     sender: int | None
+    to: int
     text: str
 
 
@@ -290,10 +313,51 @@ class GameEvent:
 
 
 @dataclass
+class Watching:
+    """Players who watch from now on, or play."""
+
+    players: list[int]
+    watching: bool
+
+
+@dataclass
+class Places:
+    """Free seats, and others who get one before the client, which watches."""
+
+    free: int
+    ahead: int | None
+
+
+@dataclass
 class RoundNotice:
     """News about the round: a word, and what it is about."""
 
     notice: Any
+
+
+@dataclass
+class Quick:
+    """Quick message of a player."""
+
+    sender: int
+    to: int
+    number: int
+
+
+@dataclass
+class Mark:
+    """Mark of a player on the map: kind and position."""
+
+    sender: int
+    to: int
+    mark: tuple[int, int, int]
+
+
+@dataclass
+class Commands:
+    """Commands that the player may write into the chat: names and usages."""
+
+    commands: list[tuple[str, str]]
 
 
 Message = (
@@ -307,6 +371,11 @@ Message = (
     | Refused
     | GameEvent
     | RoundNotice
+    | Watching
+    | Places
+    | Quick
+    | Mark
+    | Commands
 )
 
 
@@ -357,6 +426,30 @@ def _read_round(body: Body) -> Any:
     raise WireError(f"news about the round of the kind {kind}")
 
 
+def read_audience(body: Body) -> int:
+    """Audience of a line: 0 all, 1 the speaker's side."""
+    to = body.number(32)
+    if to > 1:
+        raise WireError(f"an audience {to}")
+    return to
+
+
+def read_look(body: Body, colors: int = COLORS) -> tuple[int, int]:
+    """Colour and marking; clients may wish for one more colour, which is none."""
+    # Hellos of earlier versions end before the looks.
+    color = body.u8()
+    pattern = 0 if body.is_over() else body.u8()
+    if color >= colors or pattern >= PATTERNS:
+        raise WireError(f"a look of colour {color} and marking {pattern}")
+    return color, pattern
+
+
+def read_mark(body: Body) -> tuple[int, int, int]:
+    """Kind and position of a mark."""
+    kind, x, y = body.u8(), body.signed(32), body.signed(32)
+    return kind, x, y
+
+
 def _read_rooms(body: Body) -> list[RoomStatus]:
     """Rooms behind a status; none if it is of an earlier version."""
     count = 0 if body.is_over() else body.number()
@@ -389,7 +482,10 @@ def read_message(data: bytes) -> Message | None:
     if kind == 1:
         names = body.text(TEXT_BYTES_MAX), body.text(TEXT_BYTES_MAX), body.text(NAME_BYTES_MAX)
         counts = body.number(16), body.number(16), body.number(16)
-        return Status(*names, *counts, body.number(), _read_rooms(body))
+        status = Status(*names, *counts, body.number(), _read_rooms(body))
+        if not body.is_over():
+            status.watchers = body.number(16)
+        return status
     if kind == 2:
         return _read_welcome(body)
     if kind == 3:
@@ -398,11 +494,12 @@ def read_message(data: bytes) -> Message | None:
             raise WireError(f"{count} players in a message")
         message = Joined([_read_seat(body) for _ in range(count)])
     elif kind == 4:
-        message = Left(body.number(16))
+        message = Left(body.number(16), body.number(16))
     elif kind == 5:
         message = Epoch(body.u8(), body.signed())
     elif kind == 6:
-        message = Chat(body.option(lambda: body.number(16)), body.text(TEXT_BYTES_MAX))
+        sender = body.option(lambda: body.number(16))
+        message = Chat(sender, read_audience(body), body.text(TEXT_BYTES_MAX))
     elif kind == 7:
         message = Refused(body.number(32), body.number(32))
         if message.refusal >= REFUSALS:
@@ -411,14 +508,40 @@ def read_message(data: bytes) -> Message | None:
         message = GameEvent(body.octets())
     elif kind == 9:
         message = RoundNotice(_read_round(body))
+    elif kind == 10:
+        count = body.number()
+        if count > WATCHERS_MAX:
+            raise WireError(f"{count} watchers in a message")
+        message = Watching([body.number(16) for _ in range(count)], body.flag())
+    elif kind == 11:
+        message = Places(body.number(16), body.option(lambda: body.number(16)))
+    elif kind == 12:
+        message = Quick(body.number(16), read_audience(body), body.u8())
+        if message.number >= QUICK_MESSAGES:
+            raise WireError(f"a quick message {message.number}")
+    elif kind == 13:
+        message = Mark(body.number(16), read_audience(body), read_mark(body))
+        mark_kind, *position = message.mark
+        if mark_kind >= MARK_KINDS or max(map(abs, position)) > MARK_UNITS_MAX:
+            raise WireError(f"a mark {message.mark}")
+    elif kind == 14:
+        message = _read_commands(body)
     else:
         return None
     body.end()
     return message
 
 
-def _read_seat(body: Body) -> tuple[int, str, bool]:
-    return body.number(16), body.text(NAME_BYTES_MAX), body.flag()
+def _read_seat(body: Body) -> Seat:
+    player, name, bot = body.number(16), body.text(NAME_BYTES_MAX), body.flag()
+    return Seat(player, name, bot, read_look(body), body.option(body.number))
+
+
+def _read_commands(body: Body) -> Commands:
+    count = body.number()
+    if count > COMMANDS_MAX:
+        raise WireError(f"a list of {count} commands")
+    return Commands([(body.text(24), body.text(36)) for _ in range(count)])
 
 
 def _read_welcome(body: Body) -> Welcome:
@@ -438,6 +561,10 @@ def _read_welcome(body: Body) -> Welcome:
         unix_micros=body.signed(),
         setup=body.octets(),
     )
+    if not body.is_over():
+        welcome.watching = body.option(body.signed)
+    if not 0 <= (welcome.watching or 0) <= WATCH_DELAY_MAX:
+        raise WireError(f"a delay of {welcome.watching} microseconds")
     ticks, snapshots = welcome.tick_hz, welcome.snapshot_hz
     if not TICK_HZ_MIN <= ticks <= TICK_HZ_MAX or snapshots < SNAPSHOT_HZ_MIN or ticks % snapshots:
         raise WireError(f"{ticks} ticks and {snapshots} snapshots a second")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .control import GAMES_MAX, Body, read_motion, room_code
+from .control import COLORS, GAMES_MAX, Body, read_audience, read_look, read_mark, read_motion
+from .control import room_code
 from .inputs import InputPacket
 from .numbers import DATAGRAM_BYTES_MAX, HELD_MAX, INPUT_KIND, NAME_BYTES_MAX, PACKET_INPUTS_MAX
 from .numbers import TEXT_BYTES_MAX, WireError, unzigzag
@@ -27,6 +28,7 @@ class HelloRequest:
     wishes: int
     room: str | None
     password: str | None
+    look: tuple[int, int]
 
 
 @dataclass
@@ -36,8 +38,9 @@ class Query:
 
 @dataclass
 class ChatRequest:
-    """Line for everybody."""
+    """Line for an audience."""
 
+    to: int
     text: str
 
 
@@ -56,7 +59,48 @@ class RoundRequest:
     request: Any
 
 
-Request = HelloRequest | Query | ChatRequest | GameRequest | RoundRequest
+@dataclass
+class WatchRequest:
+    """Wish to watch from now on, or to play."""
+
+    on: bool
+
+
+@dataclass
+class QuickRequest:
+    """Quick message of that number."""
+
+    to: int
+    number: int
+
+
+@dataclass
+class MarkRequest:
+    """Mark on the map: kind and position."""
+
+    to: int
+    mark: tuple[int, int, int]
+
+
+@dataclass
+class Restyle:
+    """Wish for another name and looks."""
+
+    name: str
+    look: tuple[int, int]
+
+
+Request = (
+    HelloRequest
+    | Query
+    | ChatRequest
+    | GameRequest
+    | RoundRequest
+    | WatchRequest
+    | QuickRequest
+    | MarkRequest
+    | Restyle
+)
 
 
 def read_request(data: bytes) -> Request | None:
@@ -75,17 +119,26 @@ def read_request(data: bytes) -> Request | None:
         # Hellos of earlier versions end before the room, or before the password.
         room = None if body.is_over() else body.option(lambda: room_code(body))
         password = None if body.is_over() else body.option(lambda: body.text(TEXT_BYTES_MAX))
+        look = (0, 0) if body.is_over() else read_look(body, COLORS + 1)
         return HelloRequest(
-            wire, version, name, games, sent, key, proof, resume, wishes, room, password
+            wire, version, name, games, sent, key, proof, resume, wishes, room, password, look
         )
     if kind == 1:
         request = Query()
     elif kind == 2:
-        request = ChatRequest(body.text())
+        request = ChatRequest(read_audience(body), body.text())
     elif kind == 3:
         request = GameRequest(body.u8(), body.octets())
     elif kind == 4:
         request = RoundRequest(_read_round(body))
+    elif kind == 5:
+        request = WatchRequest(body.flag())
+    elif kind == 6:
+        request = QuickRequest(read_audience(body), body.u8())
+    elif kind == 7:
+        request = MarkRequest(read_audience(body), read_mark(body))
+    elif kind == 8:
+        request = Restyle(body.text(), (body.u8(), body.u8()))
     else:
         return None
     body.end()

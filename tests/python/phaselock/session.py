@@ -124,7 +124,7 @@ class Session:
         if isinstance(message, Welcome):
             self._begin(message)
         elif isinstance(message, Joined):
-            self.names.update({player: (name, bot) for player, name, bot in message.players})
+            self.names.update({each.player: (each.name, each.bot) for each in message.players})
         elif isinstance(message, Left):
             self.names.pop(message.player, None)
         elif isinstance(message, Epoch):

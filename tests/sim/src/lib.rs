@@ -57,6 +57,7 @@
 pub mod bots;
 mod client;
 pub mod ether;
+mod known;
 pub mod light;
 pub mod tables;
 
@@ -64,14 +65,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use phaselock::client::{Client, Session, SessionConfig};
-use phaselock::fields::{Audience, Entity, Field};
-use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
+use phaselock::client::{Client, Part, Session, SessionConfig};
+use phaselock::game::{Entities, Game, new_bot};
 use phaselock::games::Games;
 use phaselock::identity::{Credentials, PublicKey};
-use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, Link, LinkConfig};
-use phaselock::physics::Torus;
 use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Micros, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
@@ -82,6 +80,8 @@ use phaselock::wire::protocol::{game_hash, wire_hash};
 
 pub use client::SimClient;
 use client::step_client;
+use known::{client_may_know, client_must_know, shown};
+pub use known::{may_know, must_know};
 
 /// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,6 +138,8 @@ pub struct Sim<G: Game> {
     is_draining: bool,
     /// Clients that join from now on ask for plain coding.
     pub plain: bool,
+    /// Part that clients wish to take who join from now on.
+    pub part: Part,
     /// Time between two frames of a client: by default about that of a fast display.
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
@@ -167,6 +169,7 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
         wishes: 0,
         room: None,
         password: None,
+        look: phaselock::wire::talk::Look::default(),
     }
 }
 
@@ -214,6 +217,7 @@ impl<G: Game> Sim<G> {
             seed: config.seed,
             room: Room::open(Rotation::new(config), setup),
             plain: false,
+            part: Part::Play,
             clients: Vec::new(),
             truth: BTreeMap::new(),
             server_stalled: false,
@@ -243,6 +247,7 @@ impl<G: Game> Sim<G> {
             // Here silence never ends a session, but shows what the core does.
             silence_max: Micros(i64::MAX / 2),
             plain: self.plain,
+            part: self.part,
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
         let session = Session::new(config, skew.read(self.now));
@@ -440,11 +445,11 @@ impl<G: Game> Sim<G> {
                 match (slot, known) {
                     (None, None) => {}
                     (Some(slot), None) => {
-                        let must = must_know(core.game(), truth, core.player(), slot);
+                        let must = client_must_know(core, truth, slot);
                         assert!(!must, "entity {index} was kept back at {}", version.tick);
                     }
                     (Some(slot), Some(known)) => {
-                        let may = may_know(core.game(), truth, core.player(), slot);
+                        let may = client_may_know(core, truth, slot);
                         assert!(may, "entity {index} was secret at {}", version.tick);
                         assert_eq!((slot.id, slot.owner), (known.id, known.owner));
                         let own = slot.owner == Some(core.player());
@@ -460,40 +465,4 @@ impl<G: Game> Sim<G> {
         }
         compared
     }
-}
-
-/// Returns true if a player may be told of an entity.
-pub fn may_know<G: Game>(
-    game: &G,
-    entities: &Entities<G::Entity>,
-    player: PlayerId,
-    slot: &Slot<G::Entity>,
-) -> bool {
-    slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
-}
-
-/// Returns true if a player must be told of an entity as soon as there are bytes for it.
-pub fn must_know<G: Game>(
-    game: &G,
-    entities: &Entities<G::Entity>,
-    player: PlayerId,
-    slot: &Slot<G::Entity>,
-) -> bool {
-    let both = game.viewpoint(entities, player).zip(game.position(&slot.entity));
-    let near = both.is_none_or(|(viewpoint, position)| {
-        let distance = match game.wraps() {
-            Some(size) => Torus { size }.distance(viewpoint.position, position),
-            None => viewpoint.position.distance(position),
-        };
-        distance < viewpoint.range * 0.999
-    });
-    let relevance = game.relevance(entities, player, slot);
-    slot.owner == Some(player) || (near && matches!(relevance, Relevance::Matters(_)))
-}
-
-/// An entity's state as a client may know it.
-fn shown<E: Entity>(entity: &E, own: bool) -> Vec<u32> {
-    let known = |field: &Field| own || field.audience == Audience::All;
-    let fields = entity.fields().iter().zip(entity.pack());
-    fields.map(|(field, value)| if known(field) { value } else { 0 }).collect()
 }

@@ -122,6 +122,7 @@ fn default_welcome() -> Welcome {
         epoch: 0,
         unix_micros: 0,
         setup: Vec::new(),
+        watching: None,
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use phaselock::limits::{
-    CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
+    COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX,
+    QUICK_MESSAGES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, USAGE_BYTES_MAX, WATCHERS_MAX,
 };
 use phaselock::time::Tick;
 use phaselock::wire::control::{ClientMessage, ServerMessage, body_len, frame};
@@ -60,6 +61,7 @@ fn one_of_server(body: &[u8]) -> bool {
             assert!(seats.len() <= ROSTER_CHUNK);
             for (_, seat) in seats {
                 shown(&seat.name, NAME_BYTES_MAX);
+                assert!(seat.look.is_valid());
             }
         }
         ServerMessage::Welcome(welcome) => {
@@ -85,10 +87,23 @@ fn one_of_server(body: &[u8]) -> bool {
                 shown(name, NAME_BYTES_MAX);
             }
         }
+        ServerMessage::Watching { players, .. } => {
+            assert!(players.len() <= usize::from(WATCHERS_MAX));
+        }
         ServerMessage::Left { .. }
         | ServerMessage::Epoch { .. }
         | ServerMessage::Refused { .. }
+        | ServerMessage::Places { .. }
         | ServerMessage::Game(_) => {}
+        ServerMessage::Quick { number, .. } => assert!(*number < QUICK_MESSAGES_MAX),
+        ServerMessage::Mark { mark, .. } => assert!(mark.is_valid()),
+        ServerMessage::Commands(commands) => {
+            assert!(commands.len() <= COMMANDS_MAX);
+            for command in commands {
+                shown(&command.name, COMMAND_BYTES_MAX);
+                shown(&command.usage, USAGE_BYTES_MAX);
+            }
+        }
     }
     true
 }

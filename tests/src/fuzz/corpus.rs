@@ -19,6 +19,7 @@ use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock::wire::protocol::wire_hash;
 use phaselock::wire::rooms::{RoomCode, RoomStatus};
 use phaselock::wire::round::{Ballot, House, Motion, Outcome, Presence, RoundNotice, RoundRequest};
+use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
 use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_testing::{Sim, Skew, Wire, body, bot, hello};
 
@@ -139,7 +140,10 @@ fn client_messages() -> Vec<Vec<u8>> {
         .map(ClientMessage::Hello)
         .chain([
             ClientMessage::Query,
-            ClientMessage::Chat { text: "hello \u{202e} all".into() },
+            ClientMessage::Chat { to: Audience::All, text: "hello \u{202e} all".into() },
+            ClientMessage::Quick { to: Audience::Side, number: 3 },
+            ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 1, x: -70_000, y: 9 } },
+            ClientMessage::Restyle { name: "Eve".into(), look: Look { color: 5, pattern: 5 } },
             ClientMessage::Game { number: 0, bytes: vec![0, 1, 2] },
             ClientMessage::Round(RoundRequest::Ready(true)),
             ClientMessage::Round(RoundRequest::Side(200)),
@@ -176,6 +180,7 @@ fn server_messages() -> Vec<Vec<u8>> {
             players_max: 64,
             bots: 4,
         }],
+        watchers: 2,
     };
     let closed = |text: &str| ServerMessage::Disconnect(Disconnect::new(Code::Full, text));
     let redirect = Disconnect {
@@ -186,8 +191,15 @@ fn server_messages() -> Vec<Vec<u8>> {
         closed("the server is full"),
         closed("\u{1b}[31m\u{202e}unprintable\n"),
         ServerMessage::Disconnect(redirect),
-        ServerMessage::Chat { from: Some(PlayerId(3)), text: "hello".into() },
-        ServerMessage::Chat { from: None, text: "\u{202e}".into() },
+        ServerMessage::Chat { from: Some(PlayerId(3)), to: Audience::Side, text: "hello".into() },
+        ServerMessage::Chat { from: None, to: Audience::All, text: "\u{202e}".into() },
+        ServerMessage::Quick { from: PlayerId(3), to: Audience::Side, number: 31 },
+        ServerMessage::Mark {
+            from: PlayerId(3),
+            to: Audience::All,
+            mark: Mark { kind: 3, x: 1 << 20, y: -1 },
+        },
+        ServerMessage::Commands(vec![CommandHint { name: "help".into(), usage: "".into() }]),
         ServerMessage::Refused { request: 77, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
         ServerMessage::Round(RoundNotice::House(House {
@@ -200,7 +212,9 @@ fn server_messages() -> Vec<Vec<u8>> {
             motion: Motion::Kick(PlayerId(u16::MAX)),
             outcome: Outcome::Moot,
         }),
-        ServerMessage::Left { player: PlayerId(u16::MAX) },
+        ServerMessage::Left { player: PlayerId(u16::MAX), code: Code::Kicked },
+        ServerMessage::Watching { players: vec![PlayerId(3)], watching: true },
+        ServerMessage::Places { free: 0, ahead: Some(2) },
         ServerMessage::Epoch { epoch: 255, unix_micros: i64::MIN },
         ServerMessage::Status(status),
         ServerMessage::Welcome(Welcome { tick: Tick::MAX_SENT, ..recording.welcome }),

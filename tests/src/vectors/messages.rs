@@ -2,7 +2,9 @@
 
 use phaselock::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use phaselock::ids::PlayerId;
-use phaselock::limits::{GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX};
+use phaselock::limits::{
+    GAME_SETUP_BYTES_MAX, ROOM_CODE_BYTES_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX, WATCH_DELAY_MAX,
+};
 use phaselock::time::{LocalTime, Offset, Rates, Tick};
 use phaselock::wire::control::{
     ClientMessage, Hello, Refusal, Seat, ServerMessage, Status, WISH_PLAIN, Welcome, frame,
@@ -13,6 +15,7 @@ use phaselock::wire::rooms::RoomStatus;
 use phaselock::wire::round::{
     Ballot, House, Motion, Outcome, Poll, Presence, ReadyUp, RoundNotice, RoundRequest, VoteKinds,
 };
+use phaselock::wire::talk::{Audience, CommandHint, Look, Mark};
 
 use super::json::{file, hex, lines, list, object, value, wide};
 use super::specimens::Specimens;
@@ -34,6 +37,7 @@ pub(super) fn hello() -> Hello {
         wishes: WISH_PLAIN,
         room: None,
         password: None,
+        look: Look::default(),
     }
 }
 
@@ -53,6 +57,7 @@ pub(super) fn welcome() -> Welcome {
         epoch: 255,
         unix_micros: 1_700_000_000_000_000,
         setup: vec![0, 1, 254, 255],
+        watching: None,
     }
 }
 
@@ -69,6 +74,7 @@ fn of_clients() -> Vec<ClientMessage> {
             wishes: 0,
             room: "friday-9".parse().ok(),
             password: Some("open sesame".into()),
+            look: Look { color: 11, pattern: 7 },
             ..hello()
         }),
         ClientMessage::Hello(Hello {
@@ -84,8 +90,8 @@ fn of_clients() -> Vec<ClientMessage> {
         }),
         ClientMessage::Hello(Hello { games: Vec::new(), sent: LocalTime(i64::MAX), ..hello() }),
         ClientMessage::Query,
-        ClientMessage::Chat { text: "hi".into() },
-        ClientMessage::Chat { text: "x".repeat(300) },
+        ClientMessage::Chat { to: Audience::All, text: "hi".into() },
+        ClientMessage::Chat { to: Audience::Side, text: "x".repeat(300) },
         ClientMessage::Game { number: 255, bytes: vec![0, 127, 128, 255] },
         ClientMessage::Game { number: 0, bytes: Vec::new() },
         ClientMessage::Round(RoundRequest::Ready(true)),
@@ -94,11 +100,23 @@ fn of_clients() -> Vec<ClientMessage> {
         ClientMessage::Round(RoundRequest::Call(Motion::Kick(PlayerId(300)))),
         ClientMessage::Round(RoundRequest::Call(Motion::Shuffle)),
         ClientMessage::Round(RoundRequest::Vote(Ballot::Veto)),
+        ClientMessage::Watch { on: true },
+        ClientMessage::Watch { on: false },
+        ClientMessage::Quick { to: Audience::Side, number: 31 },
+        ClientMessage::Mark { to: Audience::All, mark: Mark { kind: 0, x: -64, y: 1 << 20 } },
+        ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 3, x: i32::MIN, y: 0 } },
+        ClientMessage::Restyle { name: "Ülo".into(), look: Look { color: 1, pattern: 2 } },
     ]
 }
 
+fn hint(name: &str, usage: &str) -> CommandHint {
+    CommandHint { name: name.into(), usage: usage.into() }
+}
+
 fn of_servers() -> Vec<ServerMessage> {
-    let seat = |player, name: &str, bot| (PlayerId(player), Seat { name: name.into(), bot });
+    let seat = |player, name: &str, bot| (PlayerId(player), Seat::new(name, bot));
+    let look = Look { color: 11, pattern: 7 };
+    let dressed = Seat { look, person: Some(u64::MAX), ..Seat::new("Eve", false) };
     let seats = (0..ROSTER_CHUNK as u16).map(|n| seat(n * 1000, &format!("bot {n}"), true));
     let redirect = Disconnect {
         redirect: Some("[::1]:4433".into()),
@@ -113,6 +131,7 @@ fn of_servers() -> Vec<ServerMessage> {
         bots: 128,
         tick: Tick(1 << 48),
         rooms: Vec::new(),
+        watchers: 0,
     };
     let room = |code: &str| RoomStatus {
         code: code.parse().expect("a code"),
@@ -121,7 +140,8 @@ fn of_servers() -> Vec<ServerMessage> {
         players_max: 300,
         bots: 4,
     };
-    let rooms = Status { rooms: vec![room("1"), room("friday-9")], ..status.clone() };
+    let rooms =
+        Status { rooms: vec![room("1"), room("friday-9")], watchers: 200, ..status.clone() };
     let mut messages: Vec<_> =
         Code::ALL.iter().map(|code| Disconnect::new(*code, "text")).collect();
     messages.extend([redirect, Disconnect::new(Code::Other(65_535), "")]);
@@ -140,15 +160,20 @@ fn of_servers() -> Vec<ServerMessage> {
             epoch: 0,
             unix_micros: i64::MIN,
             setup: vec![7; GAME_SETUP_BYTES_MAX],
+            watching: Some(WATCH_DELAY_MAX),
             ..welcome()
         }),
         ServerMessage::Joined(vec![seat(300, "Ada", false), seat(65_535, "Ülo", true)]),
         ServerMessage::Joined(seats.collect()),
         ServerMessage::Joined(Vec::new()),
-        ServerMessage::Left { player: PlayerId(128) },
+        ServerMessage::Joined(vec![(PlayerId(7), dressed)]),
+        ServerMessage::Left { player: PlayerId(128), code: Code::Left },
+        ServerMessage::Left { player: PlayerId(1), code: Code::Other(65_535) },
         ServerMessage::Epoch { epoch: 200, unix_micros: -64 },
-        ServerMessage::Chat { from: Some(PlayerId(0)), text: "hi".into() },
-        ServerMessage::Chat { from: None, text: "é".repeat(TEXT_BYTES_MAX / 2) },
+        ServerMessage::Chat { from: Some(PlayerId(0)), to: Audience::Side, text: "hi".into() },
+        ServerMessage::Chat {
+            from: None, to: Audience::All, text: "é".repeat(TEXT_BYTES_MAX / 2)
+        },
         ServerMessage::Refused { request: 2, refusal: Refusal::TooMany },
         ServerMessage::Refused { request: u32::MAX, refusal: Refusal::Unknown },
         ServerMessage::Game(vec![1, 2, 3]),
@@ -176,6 +201,18 @@ fn of_servers() -> Vec<ServerMessage> {
             motion: Motion::Kick(PlayerId(3)),
             outcome: Outcome::Vetoed,
         }),
+        ServerMessage::Watching { players: vec![PlayerId(7), PlayerId(300)], watching: true },
+        ServerMessage::Watching { players: Vec::new(), watching: false },
+        ServerMessage::Places { free: 3, ahead: None },
+        ServerMessage::Places { free: 0, ahead: Some(300) },
+        ServerMessage::Quick { from: PlayerId(300), to: Audience::Side, number: 31 },
+        ServerMessage::Mark {
+            from: PlayerId(300),
+            to: Audience::All,
+            mark: Mark { kind: 3, x: -(1 << 20), y: 64 },
+        },
+        ServerMessage::Commands(vec![hint("help", ""), hint("kick", "PLAYER [TIME] [REASON]")]),
+        ServerMessage::Commands(Vec::new()),
     ]);
     messages
 }
@@ -196,15 +233,34 @@ pub fn client_values(message: &ClientMessage) -> String {
             ("wishes", value(hello.wishes)),
             ("room", value(&hello.room)),
             ("password", value(&hello.password)),
+            ("look", look_values(hello.look)),
         ]),
         ClientMessage::Query => object(&[("kind", value("Query"))]),
-        ClientMessage::Chat { text } => object(&[("kind", value("Chat")), ("text", value(text))]),
+        ClientMessage::Watch { on } => object(&[("kind", value("Watch")), ("on", value(on))]),
+        ClientMessage::Chat { to, text } => {
+            object(&[("kind", value("Chat")), ("to", value(*to as u32)), ("text", value(text))])
+        }
         ClientMessage::Game { number, bytes } => {
             object(&[("kind", value("Game")), ("number", value(number)), ("bytes", hex(bytes))])
         }
         ClientMessage::Round(request) => {
             object(&[("kind", value("Round")), ("request", value(request))])
         }
+        ClientMessage::Quick { to, number } => object(&[
+            ("kind", value("Quick")),
+            ("to", value(*to as u32)),
+            ("number", value(number)),
+        ]),
+        ClientMessage::Mark { to, mark } => object(&[
+            ("kind", value("Mark")),
+            ("to", value(*to as u32)),
+            ("mark", mark_values(*mark)),
+        ]),
+        ClientMessage::Restyle { name, look } => object(&[
+            ("kind", value("Restyle")),
+            ("name", value(name)),
+            ("look", look_values(*look)),
+        ]),
     }
 }
 
@@ -228,6 +284,7 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("bots", value(status.bots)),
             ("tick", wide(status.tick.0)),
             ("rooms", value(&status.rooms)),
+            ("watchers", value(status.watchers)),
         ]),
         ServerMessage::Welcome(welcome) => object(&[
             ("kind", value("Welcome")),
@@ -245,22 +302,32 @@ pub fn server_values(message: &ServerMessage) -> String {
             ("epoch", value(welcome.epoch)),
             ("unix_micros", wide(welcome.unix_micros)),
             ("setup", hex(&welcome.setup)),
+            ("watching", value(welcome.watching.map(|delay| delay.0))),
         ]),
         ServerMessage::Joined(seats) => {
-            let seats = seats.iter().map(|(player, seat)| value((player, &seat.name, seat.bot)));
+            let seats = seats.iter().map(|(player, seat)| {
+                let Seat { name, bot, look, person } = seat;
+                let person = value(person.map(|person| person.to_string()));
+                list([value(player), value(name), value(bot), look_values(*look), person])
+            });
             object(&[("kind", value("Joined")), ("players", list(seats))])
         }
-        ServerMessage::Left { player } => {
-            object(&[("kind", value("Left")), ("player", value(player))])
-        }
+        ServerMessage::Left { player, code } => object(&[
+            ("kind", value("Left")),
+            ("player", value(player)),
+            ("code", value(u16::from(*code))),
+        ]),
         ServerMessage::Epoch { epoch, unix_micros } => object(&[
             ("kind", value("Epoch")),
             ("epoch", value(epoch)),
             ("unix_micros", wide(unix_micros)),
         ]),
-        ServerMessage::Chat { from, text } => {
-            object(&[("kind", value("Chat")), ("from", value(from)), ("text", value(text))])
-        }
+        ServerMessage::Chat { from, to, text } => object(&[
+            ("kind", value("Chat")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("text", value(text)),
+        ]),
         ServerMessage::Refused { request, refusal } => object(&[
             ("kind", value("Refused")),
             ("request", value(request)),
@@ -270,7 +337,39 @@ pub fn server_values(message: &ServerMessage) -> String {
         ServerMessage::Round(notice) => {
             object(&[("kind", value("Round")), ("notice", value(notice))])
         }
+        ServerMessage::Watching { players, watching } => object(&[
+            ("kind", value("Watching")),
+            ("players", value(players)),
+            ("watching", value(watching)),
+        ]),
+        ServerMessage::Places { free, ahead } => {
+            object(&[("kind", value("Places")), ("free", value(free)), ("ahead", value(ahead))])
+        }
+        ServerMessage::Quick { from, to, number } => object(&[
+            ("kind", value("Quick")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("number", value(number)),
+        ]),
+        ServerMessage::Mark { from, to, mark } => object(&[
+            ("kind", value("Mark")),
+            ("from", value(from)),
+            ("to", value(*to as u32)),
+            ("mark", mark_values(*mark)),
+        ]),
+        ServerMessage::Commands(commands) => {
+            let commands = commands.iter().map(|it| value((&it.name, &it.usage)));
+            object(&[("kind", value("Commands")), ("commands", list(commands))])
+        }
     }
+}
+
+fn look_values(look: Look) -> String {
+    value((look.color, look.pattern))
+}
+
+fn mark_values(mark: Mark) -> String {
+    value((mark.kind, mark.x, mark.y))
 }
 
 fn line(framed: &[u8], values: String) -> String {

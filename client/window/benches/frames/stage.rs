@@ -82,6 +82,7 @@ impl<V: GameView> Stage<V> {
                 house: core.common().house(),
                 round_trip_ms: Some(20.0),
                 age_secs: self.age_secs,
+                watched: None,
                 frame,
             });
         }))

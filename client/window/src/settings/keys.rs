@@ -55,8 +55,8 @@ pub(crate) const KEYS: &[Key] = &[
         "Name that others see, at most 32 bytes; empty: your user's name.",
         |it| Slot::Name(&mut it.player.name),
     ),
-    key("player", "color", "Your colour, 0 to 11.", |it| {
-        Slot::Number(&mut it.player.color, 0..=11)
+    key("player", "color", "Your colour, 1 to 12; 0: the server gives you one.", |it| {
+        Slot::Number(&mut it.player.color, 0..=12)
     }),
     key("player", "look", "Your look, 0 to 7.", |it| Slot::Number(&mut it.player.look, 0..=7)),
     key("sound", "master", "Loudness of everything, in percent.", |it| {

@@ -136,12 +136,12 @@ impl Screen {
             }
         });
         row(ui, tr("Colour"), |ui| {
-            ui.add(Slider::new(&mut player.color, 0..=11));
+            ui.add(Slider::new(&mut player.color, 0..=12));
         });
         row(ui, tr("Look"), |ui| {
             ui.add(Slider::new(&mut player.look, 0..=7));
         });
-        note(ui, tr("They count from the next game that you join."));
+        note(ui, tr("Without a colour, 0, the server gives you one."));
     }
 }
 

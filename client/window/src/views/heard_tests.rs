@@ -125,6 +125,7 @@ fn draw<V: GameView>(
             presence: client.common().presence(),
             house: client.common().house(),
             round_trip_ms: None,
+            watched: None,
             age_secs: frame as f32 * FRAME_MS as f32 / 1000.0,
             frame: Frame {
                 painter: &painter,

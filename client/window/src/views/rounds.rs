@@ -228,16 +228,16 @@ fn some(names: &[&str]) -> String {
 pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
     match winners {
         [] => tr("Nobody wins the round").to_owned(),
-        [player] if *player == scene.player => tr("You win the round").to_owned(),
+        [player] if scene.is_me(*player) => tr("You win the round").to_owned(),
         [player] => fill("{name} wins the round", &[("name", scene.name_of(*player))]),
         _ => tr("A draw").to_owned(),
     }
 }
 
 /// The same by a table's first row.
-pub(crate) fn winner_of(board: &Board) -> String {
+pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String {
     match board.rows.first() {
-        Some(row) if row.own => tr("You win the round").to_owned(),
+        Some(row) if row.own && scene.watched.is_none() => tr("You win the round").to_owned(),
         Some(row) => fill("{name} wins the round", &[("name", &row.name)]),
         None => tr("Nobody wins the round").to_owned(),
     }
@@ -276,7 +276,7 @@ pub(crate) fn draw_table<G: Game>(
 /// something covers that place.
 pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 || scene.crowded {
+    if left == 0.0 || scene.crowded || scene.watched.is_some() {
         return;
     }
     let hints = scene.controls.hints().into_iter().take(lines);

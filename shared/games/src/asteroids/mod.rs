@@ -256,6 +256,11 @@ impl Game for Asteroids {
         })
     }
 
+    /// All sectors.
+    fn relevance_to_watchers(&self, _: &Entities<Piece>, other: &Slot<Piece>) -> Relevance {
+        Relevance::Matters(if matches!(other.entity, Piece::Ship(_)) { 8 } else { 2 })
+    }
+
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         ship_of(entities, player).map(|slot| slot.id)
     }

@@ -22,7 +22,7 @@ use phaselock::game::{
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::{Micros, Rates, Tick};
 
 pub use bot::Bot;
 pub use entities::{Command, Piece, Player, Score};
@@ -132,6 +132,8 @@ impl Game for Platformer {
     const LATE: Late = Late::Wait;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
+        // Everybody sees everything.
+        watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,

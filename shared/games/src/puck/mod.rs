@@ -23,7 +23,7 @@ use phaselock::game::{
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::time::Rates;
+use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
 pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
@@ -287,6 +287,8 @@ impl Game for ShufflePuck {
     const LATE: Late = Late::Repeat;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
+        // Everybody sees everything.
+        watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,

@@ -35,7 +35,7 @@ use phaselock::game::{
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::time::Rates;
+use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
 use contact::collide;
@@ -238,6 +238,8 @@ impl Game for Race {
     const SEATS_MAX: u16 = SEATS_MAX;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
+        // Everybody sees everything.
+        watch_delay: Micros::ZERO,
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,

@@ -392,6 +392,11 @@ impl Game for Skirmish {
         }
     }
 
+    /// Everything: the delay keeps it from those who play.
+    fn relevance_to_watchers(&self, _: &Entities<Piece>, _: &Slot<Piece>) -> Relevance {
+        Relevance::Matters(1)
+    }
+
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         owned::<Player, _>(entities, player).map(|(id, _)| id)
     }

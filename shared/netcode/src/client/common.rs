@@ -7,7 +7,7 @@ use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::Pll;
 use crate::ids::PlayerId;
-use crate::limits::SEATS_MAX;
+use crate::limits::{SEATS_MAX, WATCHERS_MAX};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
 use crate::wire::round::{House, Poll, Presence, RoundNotice};
@@ -28,11 +28,15 @@ pub struct Common {
     pub(super) plain: bool,
     pub(super) welcome_offset: Offset,
     pub(super) unix_micros: i64,
+    /// Those who play, and those who watch.
     pub(super) roster: BTreeMap<PlayerId, Seat>,
     pub(super) presence: BTreeMap<PlayerId, Presence>,
     pub(super) house: House,
     /// The vote that runs, and its end.
     pub(super) poll: Option<(Poll, LocalTime)>,
+    pub(super) watchers: BTreeMap<PlayerId, Seat>,
+    /// Delay with which the client watches; none if it plays.
+    pub(super) watching: Option<Micros>,
     pub(super) pll: Pll,
     pub(super) lead: Lead,
     pub(super) delay: Delay,
@@ -64,6 +68,8 @@ impl Common {
             presence: BTreeMap::new(),
             house: House::default(),
             poll: None,
+            watchers: BTreeMap::new(),
+            watching: welcome.watching,
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, welcome.rates.step()),
             delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
@@ -90,6 +96,15 @@ impl Common {
             self.delay = Delay::new(now, round_trip, rates.snapshot_interval());
             self.lead = Lead::new(now, round_trip, rates.step());
         }
+        // Who goes to watch goes back in time.
+        let later = welcome.offset.0.saturating_sub(self.welcome_offset.0);
+        self.pll.shift(Micros(later));
+        self.welcome_offset = welcome.offset;
+        self.watching = welcome.watching;
+        if self.watching.is_some() {
+            // Votes are of those who play.
+            self.poll = None;
+        }
         self.rates = rates;
         self.seed = welcome.seed;
         self.number = welcome.number;
@@ -112,15 +127,28 @@ impl Common {
         match message {
             ServerMessage::Joined(seats) => {
                 for (player, seat) in seats {
-                    let is_full = self.roster.len() >= usize::from(SEATS_MAX);
+                    let here = self.roster.len() + self.watchers.len();
+                    let is_full = here >= usize::from(SEATS_MAX + WATCHERS_MAX);
+                    self.watchers.remove(player);
                     if !is_full || self.roster.contains_key(player) {
                         self.roster.insert(*player, seat.clone());
                     }
                 }
             }
-            ServerMessage::Left { player } => {
+            ServerMessage::Left { player, .. } => {
                 self.roster.remove(player);
                 self.presence.remove(player);
+                self.watchers.remove(player);
+            }
+            ServerMessage::Watching { players, watching } => {
+                let (from, to) = match watching {
+                    true => (&mut self.roster, &mut self.watchers),
+                    false => (&mut self.watchers, &mut self.roster),
+                };
+                to.extend(players.iter().filter_map(|player| from.remove_entry(player)));
+                if *watching {
+                    self.presence.retain(|player, _| !players.contains(player));
+                }
             }
             ServerMessage::Epoch { epoch, unix_micros } => {
                 // A later tick 0 is an earlier time now.
@@ -187,6 +215,22 @@ impl Common {
         &self.roster
     }
 
+    /// Those who watch.
+    pub fn watchers(&self) -> &BTreeMap<PlayerId, Seat> {
+        &self.watchers
+    }
+
+    /// Name of somebody who plays or watches.
+    pub fn name_of(&self, player: PlayerId) -> Option<&str> {
+        let seat = self.roster.get(&player).or_else(|| self.watchers.get(&player));
+        seat.map(|seat| &*seat.name)
+    }
+
+    /// Delay with which the client watches; none if it plays.
+    pub fn watching(&self) -> Option<Micros> {
+        self.watching
+    }
+
     /// The server's time.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         self.pll.server_time(now)
@@ -197,9 +241,10 @@ impl Common {
         self.unix_micros
     }
 
-    /// Time since a snapshot last came, or since the game began.
+    /// Time since a snapshot last came, or since one could come.
     pub fn silence(&self, now: LocalTime) -> Micros {
-        (now - self.heard.map_or(self.started, |(_, arrival)| arrival)).max(Micros::ZERO)
+        let started = self.started + self.watching.unwrap_or_default();
+        (now - self.heard.map_or(started, |(_, arrival)| arrival)).max(Micros::ZERO)
     }
 
     /// The locked clock.

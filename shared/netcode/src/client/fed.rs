@@ -8,6 +8,7 @@ use crate::motion::choice::Choice;
 use crate::time::LocalTime;
 use crate::wire::disconnect::Disconnect;
 use crate::wire::round::RoundRequest;
+use crate::wire::talk::{Audience, Look, Mark};
 
 /// Input of a [`Session`](super::Session), with the client's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,12 +33,20 @@ pub enum Fed {
     Choose(u8, Choice),
     /// [`Session::set_loop_filter`](super::Session::set_loop_filter).
     LoopFilter(LocalTime, LoopFilter),
-    /// [`Session::chat`](super::Session::chat).
-    Chat(String),
+    /// [`Session::say`](super::Session::say).
+    Chat(Audience, String),
+    /// [`Session::say_quick`](super::Session::say_quick).
+    Quick(Audience, u8),
+    /// [`Session::mark`](super::Session::mark).
+    Mark(Audience, Mark),
+    /// [`Session::restyle`](super::Session::restyle).
+    Restyle(String, Look),
     /// [`Session::request`](super::Session::request) with the request's bytes.
     Request(Vec<u8>),
     /// [`Session::ask_round`](super::Session::ask_round).
     Round(RoundRequest),
+    /// [`Session::watch`](super::Session::watch).
+    Watch(bool),
     /// [`Session::leave`](super::Session::leave).
     Leave(String),
 }

@@ -1,6 +1,5 @@
 //! One game played on a server, as a state machine that is fed packets and the time.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::any::AnyClient;
@@ -9,22 +8,19 @@ use super::news::News;
 use super::picture::Picture;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
-use super::stats::Stats;
 use super::view_times::ViewTimes;
-use crate::clock::delay::Delay;
-use crate::clock::lead::Lead;
-use crate::clock::pll::{LoopFilter, Pll};
+use crate::clock::pll::LoopFilter;
 use crate::fields::{Entity, Kind, Packed, Record, Values, age_of, without_age};
 use crate::game::{Entities, Game, Late, MessageError};
-use crate::ids::{EntityId, PlayerId};
+use crate::ids::EntityId;
 use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
 use crate::motion::interpolate::TickTime;
 use crate::motion::{Moment, Timeline};
 use crate::presentation::presenter::{Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
-use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
-use crate::wire::control::{Seat, ServerMessage, Welcome};
+use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
+use crate::wire::control::{ServerMessage, Welcome};
 use crate::wire::input::{InputPacket, Pressed, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
@@ -149,8 +145,13 @@ impl<G: Game> Client<G> {
     }
 
     /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it.
+    /// One who watches presses nothing: the packet has acknowledgements alone.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
+        if self.common.watching.is_some() {
+            self.transmit(now, Tick(0), Vec::new());
+            return;
+        }
         self.common.counter.stats.ticks += 1;
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
@@ -249,71 +250,6 @@ impl<G: Game> Client<G> {
             entities.insert(slot);
         }
         entities
-    }
-
-    /// The rules.
-    pub fn game(&self) -> &G {
-        &self.game
-    }
-
-    /// The entities as they were last drawn.
-    pub fn shown(&self) -> &Entities<G::Entity> {
-        &self.shown
-    }
-
-    /// Everything received, to look at.
-    pub fn store(&self) -> &Store<G> {
-        &self.store
-    }
-
-    /// The newest tick heard of.
-    pub fn newest_tick(&self) -> Tick {
-        self.store.newest()
-    }
-
-    /// Clocks, roster and counters.
-    pub fn common(&self) -> &Common {
-        &self.common
-    }
-
-    /// The own seat.
-    pub fn player(&self) -> PlayerId {
-        self.common.player
-    }
-
-    /// The world's rates.
-    pub fn rates(&self) -> Rates {
-        self.common.rates
-    }
-
-    /// Everybody's seats.
-    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
-        &self.common.roster
-    }
-
-    /// The server's time.
-    pub fn server_time(&self, now: LocalTime) -> ServerTime {
-        self.common.server_time(now)
-    }
-
-    /// The locked clock.
-    pub fn pll(&self) -> &Pll {
-        &self.common.pll
-    }
-
-    /// Steering of prediction.
-    pub fn lead(&self) -> &Lead {
-        &self.common.lead
-    }
-
-    /// Steering of presentation.
-    pub fn delay(&self) -> &Delay {
-        &self.common.delay
-    }
-
-    /// Counters since the client joined.
-    pub fn stats(&self) -> &Stats {
-        self.common.stats()
     }
 }
 
@@ -498,3 +434,5 @@ impl<G: Game> AnyClient for Client<G> {
         self.common
     }
 }
+
+mod access;

@@ -28,7 +28,7 @@ pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
 pub use fed::Fed;
 pub use game::Client;
 pub use news::Correction;
-pub use output::{MotionSample, Notice, Output, SessionConfig, State};
+pub use output::{MotionSample, Notice, Output, Part, SessionConfig, Speaker, State};
 pub use picture::Picture;
 pub use recorder::Recorded;
 pub use session::Session;

@@ -4,11 +4,13 @@ use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
 use crate::games::Games;
+use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Rates};
-use crate::wire::control::Refusal;
-use crate::wire::disconnect::Disconnect;
+use crate::wire::control::{Refusal, Seat};
+use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::rooms::RoomCode;
 use crate::wire::round::{Motion, Outcome};
+use crate::wire::talk::{Audience, CommandHint, Look, Mark};
 
 /// Settings of a session.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub struct SessionConfig {
     pub games: Games,
     /// The player's name; the server may add a number to it.
     pub name: String,
+    /// The player's looks.
+    pub look: Look,
     /// Loop filter of the clock.
     pub filter: LoopFilter,
     /// Asks for plain coding, which takes more bytes and can be read without the rules.
@@ -25,6 +29,8 @@ pub struct SessionConfig {
     pub room: Option<RoomCode>,
     /// The server's password, where it needs one.
     pub password: Option<String>,
+    /// Part to take.
+    pub part: Part,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -34,8 +40,22 @@ impl SessionConfig {
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
-        Self { games, name, filter, plain: false, room: None, password: None, silence_max }
+        let (look, part) = (Look::UNCHOSEN, Part::default());
+        let (plain, room, password) = (false, None, None);
+        Self { games, name, look, filter, plain, room, password, part, silence_max }
     }
+}
+
+/// Part that a session wishes to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// To play, or not to be there.
+    #[default]
+    Play,
+    /// To watch, without a seat.
+    Watch,
+    /// To play, and to watch until a seat is free.
+    Wait,
 }
 
 /// State of a session towards its server.
@@ -81,6 +101,15 @@ pub enum Output {
     Close(Disconnect),
 }
 
+/// A player who says or does something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Speaker {
+    /// The player.
+    pub player: PlayerId,
+    /// The player's seat at that moment.
+    pub seat: Seat,
+}
+
 /// News for the player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
@@ -97,11 +126,53 @@ pub enum Notice {
     },
     /// A line to read.
     Chat {
-        /// The name of the player who wrote it. None: the host.
-        from: Option<String>,
+        /// The player who wrote it. None: the host.
+        from: Option<Speaker>,
+        /// The people who got it.
+        to: Audience,
         /// The line.
         text: String,
     },
+    /// A quick message.
+    Quick {
+        /// The player who chose it.
+        from: Speaker,
+        /// The people who got it.
+        to: Audience,
+        /// Number of the message, below
+        /// [`QUICK_MESSAGES_MAX`](crate::limits::QUICK_MESSAGES_MAX).
+        number: u8,
+    },
+    /// A mark on the map.
+    Mark {
+        /// The player who set it.
+        from: Speaker,
+        /// The people who got it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// A player came. Those who were there before the own player are not told of.
+    Joined {
+        /// The player.
+        who: Speaker,
+    },
+    /// A player is gone.
+    Left {
+        /// The player.
+        who: Speaker,
+        /// Cause.
+        code: Code,
+    },
+    /// A player has another name.
+    Renamed {
+        /// The name before.
+        before: String,
+        /// The player.
+        who: Speaker,
+    },
+    /// The server's commands that are for this player, in place of those before.
+    Commands(Vec<CommandHint>),
     /// A request was not done.
     Refused {
         /// Kind of the request, as
@@ -123,6 +194,13 @@ pub enum Notice {
         motion: Motion,
         /// Its end.
         outcome: Outcome,
+    },
+    /// Seats for one who watches have changed.
+    Places {
+        /// Seats that are free.
+        free: u16,
+        /// Others who get one before; none if the session does not wait for one.
+        ahead: Option<u16>,
     },
     /// An event of the game: [`read_message`](crate::game::read_message) reads it.
     Event(Vec<u8>),

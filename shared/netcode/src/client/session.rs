@@ -28,19 +28,19 @@ use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
 use crate::game::Game;
 use crate::identity::{Credentials, ResumeToken};
-use crate::limits::{FED_MAX, NOTICES_MAX};
+use crate::limits::{FED_MAX, FIELDS_MAX, NOTICES_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::WireError;
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, WISH_PLAIN, WISH_SILENCE, frame};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
 
 /// Time for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
-/// Least time between two games of a rotation, so that the client can play.
+/// Least time for three games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
 /// Length of a steady stay, after which failures count from the first again. Arbitrary, and longer
 /// than a server runs that crashes over each newcomer.
@@ -80,7 +80,8 @@ pub struct Session {
     client: Option<Box<dyn AnyClient>>,
     /// Games begun.
     stays: u32,
-    begun: LocalTime,
+    /// The last times that a game began, the newest first.
+    begun: [LocalTime; 3],
     /// Time of the last welcome that answered a hello.
     joined: LocalTime,
     /// Token of the last session, to resume it.
@@ -114,7 +115,7 @@ impl Session {
             attempt: 1,
             client: None,
             stays: 0,
-            begun: now,
+            begun: [now - GAME_MIN; 3],
             joined: now,
             token: None,
             redirect: None,
@@ -174,9 +175,10 @@ impl Session {
             sent: now,
             credentials,
             resume: self.token,
-            wishes: if self.config.plain { WISH_PLAIN } else { WISH_SILENCE },
+            wishes: self.wishes(),
             room: self.config.room.clone(),
             password: self.config.password.clone(),
+            look: self.config.look,
         });
         match frame(&hello) {
             Ok(framed) => {
@@ -227,19 +229,15 @@ impl Session {
 
     /// A message came in the middle of a game.
     fn handle_message(&mut self, message: ServerMessage) {
+        if self.handle_talk(&message) {
+            return;
+        }
         let Some(client) = &mut self.client else { return };
         match message {
-            ServerMessage::Chat { from, text } => {
-                let seat = from.and_then(|player| client.common().roster().get(&player));
-                let notice = Notice::Chat { from: seat.map(|seat| seat.name.clone()), text };
-                // Nobody who is gone says anything in the host's name.
-                if from.is_none() || seat.is_some() {
-                    self.notify(notice);
-                }
-            }
             ServerMessage::Refused { request, refusal } => {
                 self.notify(Notice::Refused { request, refusal });
             }
+            ServerMessage::Places { free, ahead } => self.notify(Notice::Places { free, ahead }),
             ServerMessage::Game(bytes) => self.notify(Notice::Event(bytes)),
             message => client.handle_message(&message),
         }
@@ -364,7 +362,9 @@ impl Session {
         let Some(client) = &mut self.client else { return };
         let mut inputs = Vec::new();
         while let Some(tick) = client.poll_tick(now) {
-            let Some(input) = press(&**client, tick) else { break };
+            // Who watches presses nothing.
+            let idle = client.common().watching().map(|_| [0; FIELDS_MAX]);
+            let Some(input) = idle.or_else(|| press(&**client, tick)) else { break };
             client.handle_packed_input(now, tick, &input);
             if self.fed.is_some() {
                 inputs.push(input.to_vec());
@@ -463,5 +463,6 @@ fn back_off(attempt: u32) -> Micros {
 mod games;
 mod recording;
 mod requests;
+mod talk;
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ use crate::motion::choice::Choice;
 use crate::motion::send_rule::SendRule;
 use crate::random::Random;
 use crate::rewind::{Past, Rewind};
-use crate::time::{Rates, Tick};
+use crate::time::{Micros, Rates, Tick};
 use crate::wire::model::Tables;
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
@@ -169,6 +169,16 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         move |other| self.relevance(entities, player, other)
     }
 
+    /// The same for those who watch, wherever they look, after the delay that the host sets. By
+    /// default they are told what a player is who owns nothing.
+    fn relevance_to_watchers(
+        &self,
+        entities: &Entities<Self::Entity>,
+        other: &Slot<Self::Entity>,
+    ) -> Relevance {
+        self.relevance(entities, PlayerId::NOBODY, other)
+    }
+
     /// The entity that a player steers. By default the first that the player owns.
     fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
         entities.owned_by(player).next().map(|slot| slot.id)
@@ -241,6 +251,10 @@ pub struct Kit<G: Game> {
     /// Takes in a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
     /// default there are none.
     pub request: HandleRequest<G>,
+    /// Time after which those who watch see the world, unless the host has another: at most
+    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX). Ten seconds by default, so that nobody
+    /// is told by a watcher what the rules hide; a game that hides nothing needs none.
+    pub watch_delay: Micros,
     /// Numbers of players that the rules [report](World::report) and a host may keep as records:
     /// their names, and the better of two. None by default.
     pub measures: &'static [(&'static str, Best)],
@@ -248,7 +262,7 @@ pub struct Kit<G: Game> {
 
 impl<G: Game> Kit<G> {
     /// No bots, no rounds, linear presentation, everything in every snapshot, general coding, no
-    /// configuration, no requests, no records.
+    /// configuration, no requests, ten seconds of delay for watchers, no records, no sides.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
@@ -263,6 +277,7 @@ impl<G: Game> Kit<G> {
             _ => Err(MessageError::Unreadable),
         },
         request: |_, _, _, _| Err(MessageError::Unreadable),
+        watch_delay: Micros::from_ms(10_000),
         measures: &[],
     };
 }

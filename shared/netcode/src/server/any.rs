@@ -91,7 +91,7 @@ pub trait AnyRoom: Debug + Send {
     /// The answer to a query.
     fn status(&self) -> Status;
 
-    /// Figures of all players with a seat, those included who are away.
+    /// Figures of all who play or watch, those included who are away.
     fn players(&self, now: LocalTime) -> Vec<PlayerFigures>;
 
     /// The whole state of world and seats, from which the game's
@@ -101,6 +101,9 @@ pub trait AnyRoom: Debug + Send {
 
     /// Seats of people that are taken, kept ones included.
     fn seats_taken(&self) -> usize;
+
+    /// People who watch, those included who are away.
+    fn watchers(&self) -> usize;
 
     /// The next shot that was tested against the past; only the newest are kept.
     fn poll_rewound(&mut self) -> Option<Rewound>;

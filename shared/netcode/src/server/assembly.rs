@@ -41,16 +41,21 @@ impl<G: Game> Room<G> {
         self.present().map(|(_, member)| member.player).collect()
     }
 
-    /// Tells a newcomer what others know.
+    /// Tells one who begins to play what others know.
     pub(super) fn brief(&mut self, now: LocalTime, client: ClientId) {
         let house = self.house(client);
         self.host.send(client, notice(RoundNotice::House(house)));
+        self.tell_all_presence(client);
+        if let Some(poll) = self.host.votes.poll(now, &self.people()) {
+            self.host.send(client, notice(RoundNotice::Poll(poll)));
+        }
+    }
+
+    /// Tells a newcomer of all who play.
+    pub(super) fn tell_all_presence(&mut self, client: ClientId) {
         let told: Vec<_> = self.assembly.told.iter().map(|(at, it)| (*at, *it)).collect();
         for some in told.chunks(ROSTER_CHUNK) {
             self.host.send(client, notice(RoundNotice::Presence(some.to_vec())));
-        }
-        if let Some(poll) = self.host.votes.poll(now, &self.people()) {
-            self.host.send(client, notice(RoundNotice::Poll(poll)));
         }
     }
 
@@ -58,25 +63,25 @@ impl<G: Game> Room<G> {
         let config = &self.host.config;
         let is_staff = self.members.get(&client).is_some_and(|it| it.member.is_staff);
         let (games, votes, ready) = (config.games.clone(), config.votes, config.ready);
-        House { games, next: self.next_game(), votes, ready, is_staff }
+        House { games, next: self.next_game().map(str::to_owned), votes, ready, is_staff }
     }
 
     /// The game after this round, if it is not this one.
-    fn next_game(&self) -> Option<String> {
+    fn next_game(&self) -> Option<&str> {
         if let Some((game, _)) = &self.host.votes.chosen {
-            return Some(game.clone());
+            return Some(game);
         }
         let config = &self.host.config;
         let rounds = config.rounds?;
         let is_last = (G::KIT.rounds_played)(&self.world).saturating_add(1) >= rounds;
         let at = config.games.iter().position(|game| game == G::NAME)?;
         let next = config.games.get(at + 1).or(config.games.first())?;
-        (is_last && next != G::NAME).then(|| next.clone())
+        (is_last && next != G::NAME).then_some(next)
     }
 
     /// Tells everybody the rules of the house.
     pub(super) fn tell_house(&mut self) {
-        self.assembly.next = self.next_game();
+        self.assembly.next = self.next_game().map(str::to_owned);
         for client in self.present().map(|(client, _)| client).collect::<Vec<_>>() {
             let house = self.house(client);
             self.host.send(client, notice(RoundNotice::House(house)));
@@ -90,9 +95,14 @@ impl<G: Game> Room<G> {
         client: ClientId,
         request: RoundRequest,
     ) -> Result<(), Refusal> {
-        let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
+        let plays = self.members.contains_key(&client);
+        let Some(Seated { member, .. }) = self.seated_mut(client) else { return Ok(()) };
         if !member.round.take(now, ROUND) {
             return Err(Refusal::TooMany);
+        }
+        if !plays {
+            // The round is of those who play it.
+            return Err(Refusal::Off);
         }
         member.activity.note(now);
         let (player, is_staff) = (member.player, member.is_staff);
@@ -260,15 +270,18 @@ impl<G: Game> Room<G> {
 
     fn tell_poll(&mut self, now: LocalTime) {
         if let Some(poll) = self.host.votes.poll(now, &self.people()) {
-            self.broadcast(&notice(RoundNotice::Poll(poll)));
+            self.tell_players(&notice(RoundNotice::Poll(poll)));
         }
     }
 
     /// Ends the vote if it is decided, and begins the game that was voted for.
     pub(super) fn watch_vote(&mut self, now: LocalTime) {
-        let people = self.people();
-        if let Some(ended) = self.host.votes.decide(now, &people) {
-            self.close_vote(now, ended);
+        // Without a vote nothing is listed, since this happens in each tick.
+        if self.host.votes.running.is_some() {
+            let people = self.people();
+            if let Some(ended) = self.host.votes.decide(now, &people) {
+                self.close_vote(now, ended);
+            }
         }
         if let Some((game, _)) = self.host.votes.chosen.take_if(|(_, at)| now >= *at) {
             self.host.tell(Event::Chosen { game });
@@ -281,7 +294,7 @@ impl<G: Game> Room<G> {
             outcome = Outcome::Moot;
         }
         tracing::info!(?motion, ?outcome, "a vote is over");
-        self.broadcast(&notice(RoundNotice::Voted { motion, outcome }));
+        self.tell_players(&notice(RoundNotice::Voted { motion, outcome }));
         if self.host.votes.chosen.is_some() {
             self.tell_house();
         }
@@ -291,7 +304,7 @@ impl<G: Game> Room<G> {
     pub(super) fn drop_vote(&mut self) {
         self.host.votes.chosen = None;
         if let Some(Running { motion, .. }) = self.host.votes.running.take() {
-            self.broadcast(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
+            self.tell_players(&notice(RoundNotice::Voted { motion, outcome: Outcome::Moot }));
         }
     }
 
@@ -312,9 +325,8 @@ impl<G: Game> Room<G> {
                 let text =
                     format!("the players voted you out; you may come back in {minutes} minutes");
                 // Whoever left before it was decided stays out as well.
-                let members = self.members.iter();
-                let found = members.filter(|(_, seated)| seated.member.key == key);
-                for client in found.map(|(client, _)| *client).collect::<Vec<_>>() {
+                let found = self.everybody().filter(|(_, member)| member.key == key);
+                for client in found.map(|(client, _)| client).collect::<Vec<_>>() {
                     self.close(client, Disconnect::new(Code::Kicked, text.clone()));
                 }
             }
@@ -345,7 +357,7 @@ impl<G: Game> Room<G> {
             self.assembly.look_at = Some(now + PRESENCE_INTERVAL);
             self.tell_presence(now, true);
         }
-        if self.next_game() != self.assembly.next {
+        if self.next_game() != self.assembly.next.as_deref() {
             self.tell_house();
         }
     }

@@ -3,17 +3,23 @@
 //! The packets of all clients are packed in one go, on as many threads as the host lends, and their
 //! times are stamped one by one as they leave.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use crate::game::Game;
+use crate::interest::Relevant;
 use crate::snapshot::encodings::Encodings;
-use crate::snapshot::sender::Shared;
-use crate::time::LocalTime;
+use crate::snapshot::history::History;
+use crate::snapshot::sender::{Begun, Shared};
+use crate::time::{LocalTime, Micros, ServerTime};
 use crate::wire::snapshot::stamp;
 use crate::wire::state::Codec;
 
 use super::any::AnyRoom as _;
+use super::gallery::Gallery;
 use super::member::Seated;
 use super::output::{ClientId, Output};
 use super::room::Room;
+use super::rotation::Host;
 use super::workers::flat_map;
 
 /// Clients that each worker packs for at a time: a fraction of a millisecond, after which the
@@ -32,6 +38,8 @@ impl<G: Game> Room<G> {
         self.interest.update(&self.game, &self.world, &*self.host.config.workers, told);
         let members = self.members.iter().filter(|(_, seated)| present(seated));
         self.due.extend(members.map(|(client, _)| *client));
+        let (tick, watchers_max) = (self.world.tick, self.host.config.watchers_max);
+        self.gallery.handle_world(&self.game, tick, &self.world.entities, watchers_max);
     }
 
     /// Tells whether snapshots may be packed: a tick goes before them, but some go between any two.
@@ -42,7 +50,73 @@ impl<G: Game> Room<G> {
     /// Packs the newest snapshot for the next of those who have not got it, are not `behind`, and
     /// whose path is not full.
     pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
-        let Self { host, game, history, encodings, plain_encodings, members, begun, .. } = self;
+        let Self { host, game, history, encodings, plain_encodings, members, begun, due, .. } =
+            self;
+        let server_time = host.server_time(now);
+        let scene = Scene {
+            game,
+            history,
+            encodings,
+            plain_encodings,
+            due,
+            begun,
+            told: None,
+            server_time,
+        };
+        scene.pack(host, members, now, behind);
+    }
+
+    /// The same for those who watch.
+    pub(super) fn pack_gallery(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
+        let Self { host, game, gallery, .. } = self;
+        let Gallery { history, encodings, plain_encodings, watchers, begun, due, told, .. } =
+            gallery;
+        let server_time = host.server_time(now) - gallery.delay;
+        let told = Some(told.told());
+        let scene =
+            Scene { game, history, encodings, plain_encodings, due, begun, told, server_time };
+        scene.pack(host, watchers, now, behind);
+    }
+
+    /// Stamps what leaves now.
+    pub(super) fn stamped(&self, now: LocalTime, mut output: Output) -> Output {
+        if let Output::Datagram { client, bytes } = &mut output
+            && let (history, delay) = match self.gallery.watchers.contains_key(client) {
+                true => (&self.gallery.history, self.gallery.delay),
+                false => (&self.history, Micros::ZERO),
+            }
+            && let Some(frame) = history.newest()
+        {
+            let server_time = self.host.server_time(now) - delay;
+            stamp(bytes, self.host.config.rates, frame.tick, server_time);
+        }
+        output
+    }
+}
+
+/// The newest snapshot of players or of watchers, and those who have not got it.
+struct Scene<'a, G: Game> {
+    game: &'a G,
+    history: &'a History,
+    encodings: &'a mut Encodings<G>,
+    plain_encodings: &'a mut Option<Encodings<G>>,
+    due: &'a mut VecDeque<ClientId>,
+    begun: &'a mut Vec<(ClientId, Begun)>,
+    /// Entities that all are told of; none if each sees others.
+    told: Option<&'a [Relevant]>,
+    /// The server's time as they are told it.
+    server_time: ServerTime,
+}
+
+impl<G: Game> Scene<'_, G> {
+    fn pack(
+        self,
+        host: &mut Host,
+        members: &mut BTreeMap<ClientId, Seated<G::Input>>,
+        now: LocalTime,
+        behind: &dyn Fn(ClientId) -> bool,
+    ) {
+        let Self { game, history, encodings, plain_encodings, begun, told, server_time, .. } = self;
         let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
         let mut due = self.due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         begun.clear();
@@ -60,9 +134,8 @@ impl<G: Game> Room<G> {
             begun.push((*client, seated.begin_snapshot(encodings, history)));
         }
         drop(due);
-        let server_time = host.server_time(now);
         let plain = plain_encodings.as_ref();
-        let (game, history, trained) = (&*game, &*history, &*encodings);
+        let trained = &*encodings;
         let mut begun = begun.iter().peekable();
         let items = members.iter_mut().filter_map(|(client, seated)| {
             let (client, snapshot) = *begun.next_if(|(begun, _)| begun == client)?;
@@ -73,19 +146,9 @@ impl<G: Game> Room<G> {
             let encodings = plain.filter(|_| seated.member.plain).unwrap_or(trained);
             let shared = Shared { encodings, game, history };
             let send = |bytes| take(Output::Datagram { client, bytes });
-            seated.pack_snapshot(&shared, snapshot, now, server_time, send);
+            seated.pack_snapshot(&shared, snapshot, told, (now, server_time), send);
         };
         let outputs = &mut host.outputs;
         flat_map(&*host.config.workers, items, pack, |output| outputs.push_back(output));
-    }
-
-    /// Stamps what leaves now.
-    pub(super) fn stamped(&self, now: LocalTime, mut output: Output) -> Output {
-        if let Output::Datagram { bytes, .. } = &mut output
-            && let Some(frame) = self.history.newest()
-        {
-            stamp(bytes, self.host.config.rates, frame.tick, self.host.server_time(now));
-        }
-        output
     }
 }

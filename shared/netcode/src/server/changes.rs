@@ -2,17 +2,16 @@
 
 use super::config::RoomChanges;
 use super::control::Event;
-use super::naming::free_name;
 use super::room::Room;
 use super::rotation::bot_name;
-use super::seating::free_seat;
+use super::talk::bot_seat;
 use crate::fields::{Entity, find_kind};
 use crate::game::Game;
-use crate::ids::PlayerId;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
 use crate::rewind::Rewind;
-use crate::wire::control::{Seat, ServerMessage};
+use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::Code;
 
 impl<G: Game> Room<G> {
     /// Takes over other settings.
@@ -24,7 +23,7 @@ impl<G: Game> Room<G> {
         let most = config.rewind.unwrap_or(G::REWIND.most);
         let favour = config.favour.unwrap_or(G::REWIND.favour);
         self.world.past.configure(config.rates, Rewind { most, favour });
-        for seated in self.members.values_mut() {
+        for seated in self.members.values_mut().chain(self.gallery.watchers.values_mut()) {
             seated.member.set_bytes_per_second(config.client_bytes_per_second);
         }
         self.keep_bots();
@@ -76,7 +75,7 @@ impl<G: Game> Room<G> {
             let Some((player, _)) = self.bots.pop_last() else { break };
             self.game.leave(&mut self.world, player);
             self.world.set_profile(player, None);
-            self.broadcast(&ServerMessage::Left { player });
+            self.broadcast(&ServerMessage::Left { player, code: Code::Left });
         }
         let seats = usize::from(G::SEATS_MAX);
         while self.bots.len() < usize::from(count) && self.bots.len() + self.members.len() < seats {
@@ -86,14 +85,10 @@ impl<G: Game> Room<G> {
     }
 
     fn add_bot(&mut self) {
-        let people = self.members.values().map(|it| (it.member.player, &*it.member.name));
-        let taken = people.chain(self.bots.iter().map(|(player, seat)| (*player, &*seat.name)));
-        let player: PlayerId =
-            free_seat(taken.clone().map(|(player, _)| player), &mut self.host.next_player);
         let number = self.bots.len() as u16 + 1;
-        let name = free_name(taken.map(|(_, name)| name), bot_name(number));
+        let (player, name) = self.free_player(bot_name(number));
         self.sit_down(player, name.clone());
         self.game.join(&mut self.world, player);
-        self.broadcast(&ServerMessage::Joined(vec![(player, Seat { name, bot: true })]));
+        self.broadcast(&ServerMessage::Joined(vec![(player, bot_seat(player, &name))]));
     }
 }

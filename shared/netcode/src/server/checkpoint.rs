@@ -22,6 +22,7 @@ use crate::random::Random;
 use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 use crate::wire::control::Hello;
 use crate::wire::protocol::game_hash;
+use crate::wire::talk::Look;
 use crate::wire::text::clean_name;
 
 use super::control::Event;
@@ -29,7 +30,7 @@ use super::control::Event;
 /// Resume tokens that a room may have given after its last checkpoint: far more than it can.
 const TOKENS_BETWEEN: u64 = 1 << 16;
 /// Version of the layout.
-const FORMAT: u16 = 2;
+const FORMAT: u16 = 3;
 
 /// A room cannot be made of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,6 +86,7 @@ struct KeptEntity {
 struct KeptSeat {
     player: PlayerId,
     name: String,
+    look: Look,
     key: PublicKey,
     token: ResumeToken,
     /// Games of the player's build, with their hashes.
@@ -119,6 +121,7 @@ impl<G: Game> Room<G> {
         let seat = |member: &Member| KeptSeat {
             player: member.player,
             name: member.name.clone(),
+            look: member.look,
             key: member.key,
             token: member.token,
             games: member.games.clone(),
@@ -230,7 +233,8 @@ impl Kept {
         host.next_token = self.next_token.wrapping_add(TOKENS_BETWEEN);
         host.next_player = self.next_player;
         // With nobody in it, and no bots, who have their places in the world already.
-        let rotation = Rotation { host, tick, members: Vec::new(), bots: Vec::new() };
+        let rotation =
+            Rotation { host, tick, members: Vec::new(), watchers: Vec::new(), bots: Vec::new() };
         let mut room = Room::<G>::open(rotation, &self.setup);
         room.world.entities.refill(slots.iter());
         room.world.generations = self.generations;
@@ -279,7 +283,7 @@ impl<G: Game> Room<G> {
 
     /// Keeps the seat of a player who was here before.
     fn keep(&mut self, seat: KeptSeat, client: ClientId, now: LocalTime) {
-        let KeptSeat { player, name, key, token, mut games, plain, played, address } = seat;
+        let KeptSeat { player, name, look, key, token, mut games, plain, played, address } = seat;
         let Some(name) = clean_name(&name) else { return };
         games.truncate(GAMES_MAX);
         // The true hello is still to come.
@@ -294,6 +298,7 @@ impl<G: Game> Room<G> {
             wishes: 0,
             room: None,
             password: None,
+            look: if look.is_valid() { look } else { Look::default() },
         };
         let Host { config, epoch_number, number, .. } = &self.host;
         let mut member =

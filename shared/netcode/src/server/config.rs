@@ -26,6 +26,13 @@ pub struct RoomConfig {
     pub fill: bool,
     /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
     pub players_max: u16,
+    /// People who may watch beside them, at most [`WATCHERS_MAX`](crate::limits::WATCHERS_MAX); 0
+    /// for nobody.
+    pub watchers_max: u16,
+    /// Time after which they see the world, from 0 to
+    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX), up to a whole snapshot; none for the
+    /// game's own.
+    pub watch_delay: Option<Micros>,
     /// Most bytes of snapshots a second for one client.
     pub client_bytes_per_second: u32,
     /// Kinds of entities, by their names, that are sent by another rule than the game declares. A
@@ -63,7 +70,7 @@ pub struct RoomConfig {
 }
 
 impl Default for RoomConfig {
-    /// A room for 16 people and no bots, at the default rates, without end.
+    /// A room for 16 people, no watchers and no bots, at the default rates, without end.
     fn default() -> Self {
         Self {
             name: "Phaselock".into(),
@@ -73,6 +80,8 @@ impl Default for RoomConfig {
             bots: 0,
             fill: false,
             players_max: 16,
+            watchers_max: 0,
+            watch_delay: None,
             client_bytes_per_second: CLIENT_BYTES_DEFAULT,
             send: Vec::new(),
             rewind: None,
@@ -103,6 +112,10 @@ pub struct RoomChanges {
     pub fill: bool,
     /// Seats for people. With fewer of them nobody is put out, but seats that are freed stay free.
     pub players_max: u16,
+    /// People who may watch. With fewer of them nobody is put out.
+    pub watchers_max: u16,
+    /// Time after which watchers see the world, from the next game on; none for the game's own.
+    pub watch_delay: Option<Micros>,
     /// Most bytes of snapshots a second for one client.
     pub client_bytes_per_second: u32,
     /// Kinds of entities that are sent by another rule than the game declares.
@@ -133,6 +146,8 @@ impl RoomChanges {
             bots: config.bots,
             fill: config.fill,
             players_max: config.players_max,
+            watchers_max: config.watchers_max,
+            watch_delay: config.watch_delay,
             client_bytes_per_second: config.client_bytes_per_second,
             send: config.send.clone(),
             rewind: config.rewind,
@@ -152,6 +167,7 @@ impl RoomChanges {
         (config.name, config.bots, config.players_max) = (name, bots, players_max);
         (config.client_bytes_per_second, config.send) = (client_bytes_per_second, send);
         (config.rewind, config.favour) = (self.rewind, self.favour);
+        (config.watchers_max, config.watch_delay) = (self.watchers_max, self.watch_delay);
         (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
         (config.fill, config.games) = (self.fill, self.games);
         (config.votes, config.ready) = (self.votes, self.ready);

@@ -9,7 +9,8 @@ use crate::identity::PublicKey;
 use crate::ids::PlayerId;
 use crate::motion::send_rule::SendRule;
 use crate::time::Micros;
-use crate::wire::disconnect::Disconnect;
+use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::talk::{Audience, CommandHint};
 
 /// An order of the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,21 @@ pub enum Command {
         player: Target,
         /// Cause, for the player to read.
         text: String,
+    },
+    /// The same for good: the host lets the player in no more.
+    Ban {
+        /// The player.
+        player: Target,
+        /// Cause, for the player to read.
+        text: String,
+    },
+    /// Tells a player of the commands that are for that player; of more than
+    /// [`COMMANDS_MAX`](crate::limits::COMMANDS_MAX) the first.
+    Offer {
+        /// The player.
+        player: Target,
+        /// The commands.
+        commands: Vec<CommandHint>,
     },
     /// Shows everybody a line.
     Say {
@@ -120,13 +136,31 @@ pub enum Event {
     Left {
         /// The seat.
         player: PlayerId,
+        /// Cause, for programs.
+        code: Code,
         /// Cause.
         reason: String,
+    },
+    /// A player watches from now on, or plays. Who comes plays, as long as nothing else is said.
+    Watching {
+        /// The player.
+        player: PlayerId,
+        /// True if the player watches.
+        watching: bool,
+    },
+    /// A player has another name.
+    Renamed {
+        /// The seat.
+        player: PlayerId,
+        /// The new name.
+        name: String,
     },
     /// A player said something.
     Chat {
         /// The seat.
         player: PlayerId,
+        /// The people who got it.
+        to: Audience,
         /// The line.
         text: String,
     },

@@ -10,7 +10,7 @@ use crate::wire::disconnect::{Code, Disconnect};
 
 use super::any::AnyRoom;
 use super::control::{Command, CommandError, Event};
-use super::member::{DatagramError, Seated};
+use super::member::DatagramError;
 use super::output::{ClientId, Output};
 use super::people::{Pass, PlayerFigures};
 use super::room::Room;
@@ -25,23 +25,27 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        let is_present = |seated: &Seated<_>| seated.member.away_until.is_none();
-        if self.members.get(&client).is_some_and(is_present) {
+        if self.seated_mut(client).is_some_and(|seated| seated.member.away_until.is_none()) {
             self.handle_request(now, client, body);
         }
     }
 
     fn handle_arrival(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
-        if !self.members.contains_key(&client) {
+        if self.seated_mut(client).is_none() {
             self.receive(now, client, body, pass);
         }
     }
 
     fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
-        let server_time = self.host.server_time(now);
-        let (tick, rates) = (self.world.tick, self.host.config.rates);
-        let seated = self.members.get_mut(&client);
-        let Some(seated) = seated.filter(|it| it.member.away_until.is_none()) else { return };
+        let mut server_time = self.host.server_time(now);
+        let (mut tick, rates) = (self.world.tick, self.host.config.rates);
+        if self.gallery.watchers.contains_key(&client) {
+            (server_time, tick) = (server_time - self.gallery.delay, self.gallery.tick(tick));
+        }
+        let Some(seated) = self.seated_mut(client).filter(|it| it.member.away_until.is_none())
+        else {
+            return;
+        };
         match seated.handle_datagram(bytes, now, server_time, tick, rates) {
             Ok(()) => {}
             Err(DatagramError::NeverSent(error)) => {
@@ -55,13 +59,13 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
-        if let Some(seated) = self.members.get_mut(&client) {
+        if let Some(seated) = self.seated_mut(client) {
             seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
     }
 
     fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
-        self.members.get_mut(&client).map_or(PathWindow::Open, |seated| seated.window(now))
+        self.seated_mut(client).map_or(PathWindow::Open, |seated| seated.window(now))
     }
 
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
@@ -70,11 +74,11 @@ impl<G: Game> AnyRoom for Room<G> {
         if let Some(draining) = &self.host.draining {
             until = until.min(draining.end);
         }
-        let Some(seated) = self.members.get_mut(&client) else { return };
+        let Some(seated) = self.seated_mut(client) else { return };
         let member = &mut seated.member;
         // A seat is kept for a player, and not for whoever only knocked.
         if until <= now || member.stats.accepted == 0 {
-            return self.free(client, reason);
+            return self.free(client, Code::Lost, reason);
         }
         if member.away_until.is_none() {
             tracing::info!(client = client.0, player = %member.player, reason, "away");
@@ -86,7 +90,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_left(&mut self, client: ClientId, reason: &str) {
-        self.free(client, reason);
+        self.free(client, Code::Left, reason);
     }
 
     fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {
@@ -110,6 +114,7 @@ impl<G: Game> AnyRoom for Room<G> {
             let played = (G::KIT.rounds_played)(&self.world);
             self.step();
             self.send_events();
+            self.send_late_events();
             self.tell_of_rounds(played);
             self.has_packed = false;
         }
@@ -122,6 +127,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.drop_idle(now);
             self.count_down(now);
             self.watch_people(now);
+            self.look_for_seats(now);
             // Until everybody has got the last one, a new one would only take the time for it.
             // Datagrams are stamped by the newest, so none of another may be left either.
             let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
@@ -137,7 +143,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn shutdown(&mut self, goodbye: &Disconnect) {
-        for client in self.members.keys().copied().collect::<Vec<_>>() {
+        for client in self.everybody().map(|(client, _)| client).collect::<Vec<_>>() {
             self.close(client, goodbye.clone());
         }
     }
@@ -154,8 +160,12 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        while self.host.outputs.is_empty() && !self.due.is_empty() && self.has_time(now) {
-            self.pack_due(now, behind);
+        let is_due = |room: &Self| !room.due.is_empty() || !room.gallery.due.is_empty();
+        while self.host.outputs.is_empty() && is_due(self) && self.has_time(now) {
+            match self.due.is_empty() {
+                false => self.pack_due(now, behind),
+                true => self.pack_gallery(now, behind),
+            }
             self.has_packed = true;
         }
         let output = self.host.outputs.pop_front()?;
@@ -168,8 +178,12 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn players(&self, now: LocalTime) -> Vec<PlayerFigures> {
         let server_time = self.host.server_time(now);
-        let members = self.members.values();
-        members.map(|seated| seated.member.figures(now, server_time)).collect()
+        let players = self.members.values().map(|it| it.member.figures(now, server_time));
+        let watchers = self.gallery.watchers.values().map(|it| PlayerFigures {
+            is_watching: true,
+            ..it.member.figures(now, server_time - self.gallery.delay)
+        });
+        players.chain(watchers).collect()
     }
 
     fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
@@ -178,6 +192,10 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn seats_taken(&self) -> usize {
         self.members.len()
+    }
+
+    fn watchers(&self) -> usize {
+        self.gallery.watchers.len()
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {
@@ -190,12 +208,13 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn close_game(self: Box<Self>) -> Rotation {
-        let Self { host, world, members, bots, .. } = *self;
+        let Self { host, world, members, gallery, bots, .. } = *self;
         let members = members.into_iter().map(|(client, seated)| (client, seated.into_member()));
         Rotation {
             host: Host { number: host.number.wrapping_add(1), ..host },
             tick: world.tick,
             members: members.collect(),
+            watchers: gallery.close(),
             bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
         }
     }

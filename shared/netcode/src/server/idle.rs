@@ -6,6 +6,7 @@ use crate::game::Game;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::{Code, Disconnect};
+use crate::wire::talk::Audience;
 
 /// Time from the warning to the goodbye, or half of the whole if that is shorter.
 const WARNING: Micros = Micros::from_ms(30_000);
@@ -32,12 +33,12 @@ impl<G: Game> Room<G> {
         for client in warned {
             let secs = warning.0 / 1_000_000;
             let text = format!("you will be put out in {secs} seconds unless you do something");
-            self.host.send(client, ServerMessage::Chat { from: None, text });
+            self.host.send(client, ServerMessage::Chat { from: None, to: Audience::All, text });
         }
         for client in late {
             let text = format!("you did nothing for {} seconds", idle.0 / 1_000_000);
             self.host.put_out(client, Disconnect::new(Code::Idle, &text));
-            self.free(client, &text);
+            self.free(client, Code::Idle, &text);
         }
     }
 }

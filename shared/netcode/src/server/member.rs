@@ -8,6 +8,7 @@ use crate::game::{Game, Inputs, Late, Step};
 use crate::identity::{PublicKey, ResumeToken};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
+use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use crate::path::{PathWindow, SendRate};
 use crate::snapshot::encodings::Encodings;
@@ -17,14 +18,18 @@ use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::Hello;
 use crate::wire::input::read_input;
 use crate::wire::snapshot::{KindSet, Perceived, References, SnapshotHeader};
+use crate::wire::talk::{Look, person};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::activity::Activity;
+use super::allowance::TalkAllowance;
 use super::bucket::Bucket;
 use super::config::RoomConfig;
 use super::interest::Sight;
-use super::people::{MemberStats, Muted, Pass, PlayerFigures, Target};
+use super::people::{MemberStats, Muted, Pass, Target};
 use super::view::ViewEstimate;
+
+mod figures;
 
 /// Reason why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +52,7 @@ pub(super) enum DatagramError {
 pub(super) struct Member {
     pub(super) player: PlayerId,
     pub(super) name: String,
+    pub(super) look: Look,
     pub(super) key: PublicKey,
     pub(super) token: ResumeToken,
     /// End of the time for which the seat is kept, if the connection is lost.
@@ -61,13 +67,23 @@ pub(super) struct Member {
     pub(super) is_staff: bool,
     /// A valid input packet came since the welcome.
     pub(super) heard: bool,
-    /// Allowance of chat lines and of the game's requests.
-    pub(super) chat: Bucket,
+    /// Allowances of talk and of the game's requests.
+    pub(super) talk: TalkAllowance,
     pub(super) requests: Bucket,
     /// Allowance of requests about the round.
     pub(super) round: Bucket,
     /// Ready for the round.
     pub(super) is_ready: bool,
+    /// The same of changes between watching and playing, and the number of them: packets of the
+    /// time before are told by it.
+    pub(super) changes: Bucket,
+    changed: u8,
+    /// Time by which the server's time, as the client is told it, is set back.
+    delay: Micros,
+    /// Place in the line of those who wait for a seat.
+    pub(super) waits: Option<u64>,
+    /// Free seats and others before it in the line, as the client was told.
+    pub(super) places_told: Option<(u16, Option<u16>)>,
     /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// The client gets snapshots in plain coding.
@@ -122,6 +138,7 @@ impl Member {
         Self {
             player,
             name,
+            look: hello.look.worn_by(person(hello.credentials.key)),
             key: hello.credentials.key,
             token,
             away_until: None,
@@ -131,10 +148,15 @@ impl Member {
             muted: None,
             is_staff: false,
             heard: false,
-            chat: Bucket::default(),
+            talk: TalkAllowance::default(),
             requests: Bucket::default(),
             round: Bucket::default(),
             is_ready: false,
+            changes: Bucket::default(),
+            changed: 0,
+            delay: Micros::ZERO,
+            waits: None,
+            places_told: None,
             plain: hello.wishes_plain(),
             reads_silence: hello.wishes_silence(),
             games: hello.games,
@@ -167,31 +189,6 @@ impl Member {
         self
     }
 
-    /// Figures for the host.
-    pub(super) fn figures(&self, now: LocalTime, server_time: ServerTime) -> PlayerFigures {
-        let estimate = self.offset.estimate(server_time);
-        PlayerFigures {
-            player: self.player,
-            name: self.name.clone(),
-            key: self.key,
-            address: self.address,
-            played: now - self.joined,
-            is_away: self.away_until.is_some(),
-            idle: now - self.activity.at,
-            round_trip: estimate.map(|it| it.round_trip),
-            jitter: Micros(self.jitter / JITTER_GAIN),
-            offset: estimate.map(|it| it.offset),
-            error_max: estimate.map(|it| it.error_max),
-            is_muted: self.muted.as_ref().is_some_and(|mute| mute.holds(now)),
-            stats: self.stats,
-        }
-    }
-
-    /// Round trip, as far as it is known.
-    pub(super) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
-        self.offset.estimate(server_time).map(|it| it.round_trip)
-    }
-
     /// Notes the time that an input packet took, on two clocks (RFC 3550, A.8).
     fn note_transit(&mut self, transit: Micros) {
         if let Some(before) = self.transit.replace(transit) {
@@ -208,8 +205,31 @@ impl Member {
         if self.muted.is_none() {
             self.muted = before.muted.clone();
         }
-        (self.chat, self.requests, self.round) = (before.chat, before.requests, before.round);
+        (self.talk, self.requests, self.round) = (before.talk, before.requests, before.round);
         (self.allowance, self.stats) = (before.allowance, before.stats);
+        self.changes = before.changes;
+    }
+
+    /// Sets the server's time, as the client is told it with its next welcome, back by `delay`.
+    pub(super) fn set_delay(&mut self, delay: Micros) {
+        if self.delay != delay {
+            let by = delay - std::mem::replace(&mut self.delay, delay);
+            self.welcome_offset = Offset(self.welcome_offset.0.saturating_sub(by.0));
+            self.offset.clear();
+        }
+    }
+
+    /// Goes on in another part, watching or playing, with another delay.
+    pub(super) fn change_part(&mut self, now: LocalTime, delay: Micros) {
+        self.set_delay(delay);
+        self.changed = self.changed.wrapping_add(1);
+        self.activity.note(now);
+        self.places_told = None;
+    }
+
+    /// Index of the game in the server's rotation, as this client counts it.
+    pub(super) fn number(&self, number: u8) -> u8 {
+        number.wrapping_add(self.changed)
     }
 }
 
@@ -217,8 +237,10 @@ impl Member {
 #[derive(Debug)]
 pub(super) struct Seated<I> {
     pub(super) member: Member,
-    /// Index of the game in the server's rotation, modulo 256.
-    game: u8,
+    /// Index of the game in the server's rotation, modulo 256, as the client counts it.
+    pub(super) game: u8,
+    /// Inputs count for nothing.
+    watches: bool,
     inputs: InputBuffer<I>,
     sender: Sender,
     pub(super) sight: Sight,
@@ -245,7 +267,8 @@ impl<I: Record> Seated<I> {
         // Packets are numbered anew.
         member.view.restart();
         Self {
-            game,
+            game: member.number(game),
+            watches: false,
             inputs: InputBuffer::new(G::LATE),
             sender: Sender::new(member.player, member.rate.clone())
                 .reading_silence(member.reads_silence),
@@ -256,6 +279,11 @@ impl<I: Record> Seated<I> {
             trusted_from: 0,
             member,
         }
+    }
+
+    /// For one who watches.
+    pub(super) fn watching(self) -> Self {
+        Self { watches: true, ..self }
     }
 
     /// Ends the game; what was measured of the client's path and clock remains.
@@ -352,6 +380,9 @@ impl<I: Record> Seated<I> {
         self.member.heard_at = now;
         self.member.heard = true;
         self.member.stats.accepted += 1;
+        if self.watches {
+            return Ok(());
+        }
         if packet.epoch != self.member.epoch {
             return Ok(()); // Its ticks belong to another epoch.
         }
@@ -415,13 +446,14 @@ impl<I: Record> Seated<I> {
         self.sender.begin(encodings, history)
     }
 
-    /// Packs the snapshot that was begun into packets that leave now.
+    /// Packs the snapshot that was begun into packets that leave now. It is of what is `told`, or
+    /// else of what the player sees.
     pub(super) fn pack_snapshot<G: Game>(
         &mut self,
         shared: &Shared<'_, G>,
         begun: Begun,
-        now: LocalTime,
-        server_time: ServerTime,
+        told: Option<&[Relevant]>,
+        (now, server_time): (LocalTime, ServerTime),
         mut send: impl FnMut(Vec<u8>),
     ) {
         let change = |offset: Offset| {
@@ -445,7 +477,7 @@ impl<I: Record> Seated<I> {
             references: References::NONE,
             silent: KindSet::NONE,
         };
-        let told = self.sight.told();
+        let told = told.unwrap_or_else(|| self.sight.told());
         let stats = &mut self.member.stats;
         let tick = shared.history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();

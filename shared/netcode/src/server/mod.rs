@@ -1,6 +1,7 @@
 //! The server's decisions: one world and its members.
 
 mod activity;
+mod allowance;
 pub mod any;
 mod assembly;
 mod broadcast;
@@ -10,6 +11,7 @@ mod checkpoint;
 mod config;
 mod control;
 mod driven;
+mod gallery;
 mod idle;
 mod interest;
 mod member;
@@ -18,12 +20,15 @@ mod output;
 mod people;
 mod presence;
 mod reception;
+mod reel;
 mod requests;
 mod room;
 mod rotation;
 mod seating;
+mod talk;
 mod view;
 mod votes;
+mod watching;
 mod workers;
 
 pub use any::AnyRoom;

@@ -122,6 +122,8 @@ pub struct PlayerFigures {
     pub offset: Option<Offset>,
     /// Bound of the offset's error.
     pub error_max: Option<Micros>,
+    /// The player watches, and has no seat.
+    pub is_watching: bool,
     /// The player may not speak.
     pub is_muted: bool,
     /// Counts of the session.

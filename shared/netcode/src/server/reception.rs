@@ -2,18 +2,18 @@
 
 use super::control::Event;
 use super::member::{Member, Seated};
-use super::naming::{checked, free_name};
+use super::naming::checked;
 use super::output::{ClientId, Output};
 use super::people::Pass;
 use super::room::Room;
 use super::rotation::Host;
-use super::seating::free_seat;
+use super::talk::bot_seat;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
-use crate::time::{LocalTime, Offset};
-use crate::wire::control::{ClientMessage, Hello, Seat, ServerMessage, Welcome};
+use crate::time::{LocalTime, Micros, Offset, Tick};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
 
@@ -25,6 +25,12 @@ impl<G: Game> Room<G> {
     }
 
     pub(super) fn broadcast(&mut self, message: &ServerMessage) {
+        self.tell_players(message);
+        self.tell_watchers(message);
+    }
+
+    /// Sends a message to all who play.
+    pub(super) fn tell_players(&mut self, message: &ServerMessage) {
         for (client, seated) in &self.members {
             if seated.member.away_until.is_none() {
                 self.host.send(*client, message.clone());
@@ -69,6 +75,11 @@ impl<G: Game> Room<G> {
             return self.host.put_out(client, goodbye);
         }
         match self.seat_of(&hello) {
+            // The player gives the seat up.
+            Ok(Some(old)) if hello.wishes_to_watch() => {
+                let text = "you joined again from elsewhere";
+                self.close(old, Disconnect::new(Code::Replaced, text));
+            }
             Ok(Some(old)) => return self.resume(now, client, old, hello, pass),
             Ok(None) => {}
             Err(goodbye) => return self.host.put_out(client, goodbye),
@@ -95,30 +106,32 @@ impl<G: Game> Room<G> {
                 return self.host.put_out(client, goodbye);
             }
         };
+        let before = self.take_watcher(&hello);
+        let watches = hello.wishes_to_watch()
+            || (hello.wishes_to_wait()
+                && self.host.config.watchers_max > 0
+                && !self.make_seat(pass.is_staff));
+        if watches {
+            return self.watch(now, client, hello, pass, wanted, before.as_ref());
+        }
         if !self.make_seat(pass.is_staff) {
             let seats = self.seats_max();
             let text = format!("all seats are taken ({seats} of {seats}); try again later");
             return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
         self.make_way();
-        let people =
-            self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
-        let taken = people.chain(bots);
-        let next = &mut self.host.next_player;
-        let player = free_seat(taken.clone().map(|(player, _)| player), next);
-        let name = free_name(taken.map(|(_, name)| name), wanted);
+        let (player, name) = self.free_player(wanted);
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
-        let roster = self.roster();
+        let roster = self.roster(None);
         let token = self.host.token();
         let address = pass.address;
         let member = self.member(now, (player, name.clone()), token, hello, pass);
+        let seat = member.seat();
         self.welcome(client, &member, false);
         self.seat(client, member);
         for message in roster {
             self.host.send(client, message);
         }
-        let seat = Seat { name: name.clone(), bot: false };
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.brief(now, client);
         self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
@@ -143,15 +156,20 @@ impl<G: Game> Room<G> {
 
     /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
     /// away for longest. Returns false if too many are there.
-    fn make_seat(&mut self, is_staff: bool) -> bool {
+    pub(super) fn make_seat(&mut self, is_staff: bool) -> bool {
         if self.present().count() >= self.seats_for(is_staff) {
+            return false;
+        }
+        let waits = !is_staff && self.gallery.first_waiting().is_some();
+        if waits && self.members.len() >= self.seats_max().into() {
+            // Others were here before.
             return false;
         }
         while self.members.len() >= self.seats_max().into() {
             let members = self.members.iter();
             let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
             let Some((_, client)) = away.min() else { break };
-            self.free(client, "the server was full while the player was away");
+            self.free(client, Code::Lost, "the server was full while the player was away");
         }
         true
     }
@@ -198,12 +216,14 @@ impl<G: Game> Room<G> {
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
         let seat = (player, member.name.clone());
         let mut back = self.member(now, seat, member.token, hello, pass);
+        // The player may have changed the name since that hello was made, and keeps the looks.
+        back.look = member.look;
         back.resume(&member);
         self.welcome(client, &back, resumed);
         self.take_seat(client, back);
         self.game.resume(&mut self.world, player);
         self.world.snap();
-        for message in self.roster() {
+        for message in self.roster(Some(player)) {
             self.host.send(client, message);
         }
         self.brief(now, client);
@@ -211,7 +231,7 @@ impl<G: Game> Room<G> {
     }
 
     /// A member who has just said hello.
-    fn member(
+    pub(super) fn member(
         &self,
         now: LocalTime,
         seat: (PlayerId, String),
@@ -240,26 +260,44 @@ impl<G: Game> Room<G> {
 
     /// Puts a member out and frees the seat.
     pub(super) fn close(&mut self, client: ClientId, goodbye: Disconnect) {
-        let reason = goodbye.text.clone();
-        let away = self.members.get(&client).is_some_and(|it| it.member.away_until.is_some());
-        if !away {
+        let (code, reason) = (goodbye.code, goodbye.text.clone());
+        if !self.is_away(client) {
             self.host.put_out(client, goodbye);
         }
-        self.free(client, &reason);
+        self.free(client, code, &reason);
     }
 
-    /// Frees a member's seat.
-    pub(super) fn free(&mut self, client: ClientId, reason: &str) {
-        let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
+    /// Frees a member's seat, or a watcher's place.
+    pub(super) fn free(&mut self, client: ClientId, code: Code, reason: &str) {
+        drop(self.take_out(client, code, reason));
+    }
+
+    /// The same; returns who had it.
+    pub(super) fn take_out(
+        &mut self,
+        client: ClientId,
+        code: Code,
+        reason: &str,
+    ) -> Option<Member> {
+        let seated = self.members.remove(&client);
+        let plays = seated.is_some();
+        let seated = seated.or_else(|| self.gallery.watchers.remove(&client))?;
         self.due.retain(|due| *due != client);
-        let Member { player, name, stats, .. } = member;
+        self.gallery.due.retain(|due| *due != client);
+        let member = seated.into_member();
+        let Member { player, ref name, stats, .. } = member;
         tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
-        self.game.leave(&mut self.world, player);
-        self.world.set_profile(player, None);
-        self.broadcast(&ServerMessage::Left { player });
+        if plays {
+            self.game.leave(&mut self.world, player);
+            self.world.set_profile(player, None);
+        }
+        self.broadcast(&ServerMessage::Left { player, code });
         self.assembly.forget(player);
-        self.host.tell(Event::Left { player, reason: reason.to_owned() });
-        self.keep_bots();
+        self.host.tell(Event::Left { player, code, reason: reason.to_owned() });
+        if plays {
+            self.keep_bots();
+        }
+        Some(member)
     }
 
     /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
@@ -284,6 +322,23 @@ impl<G: Game> Room<G> {
     }
 
     pub(super) fn welcome(&mut self, client: ClientId, member: &Member, resumed: bool) {
+        self.welcome_to(client, member, resumed, self.world.tick, None);
+    }
+
+    /// The same for one who watches.
+    pub(super) fn welcome_watcher(&mut self, client: ClientId, member: &Member) {
+        let tick = self.gallery.tick(self.world.tick);
+        self.welcome_to(client, member, false, tick, Some(self.gallery.delay));
+    }
+
+    fn welcome_to(
+        &mut self,
+        client: ClientId,
+        member: &Member,
+        resumed: bool,
+        tick: Tick,
+        watching: Option<Micros>,
+    ) {
         if member.away_until.is_some() {
             return;
         }
@@ -291,26 +346,38 @@ impl<G: Game> Room<G> {
         let welcome = ServerMessage::Welcome(Welcome {
             server: config.name.clone(),
             game: G::NAME.into(),
-            number,
+            number: member.number(number),
             seed: config.map_seed.wrapping_add(u64::from(number)),
             rates: config.rates,
             player: member.player,
             token: member.token,
             resumed,
-            tick: self.world.tick,
+            tick,
             offset: member.welcome_offset,
             epoch: epoch_number,
             unix_micros: config.unix_micros,
             setup: self.setup.clone(),
+            watching,
         });
         self.host.send(client, welcome);
     }
 
-    fn roster(&self) -> Vec<ServerMessage> {
-        let seat = |player, name: &str, bot| (player, Seat { name: name.to_owned(), bot });
-        let people = self.members.values().map(|s| seat(s.member.player, &s.member.name, false));
-        let bots = self.bots.iter().map(|(player, bot)| seat(*player, &bot.name, true));
-        let seats: Vec<_> = people.chain(bots).collect();
-        seats.chunks(ROSTER_CHUNK).map(|seats| ServerMessage::Joined(seats.to_vec())).collect()
+    /// All who play and who watch; the reader last, by whom a client tells who comes later.
+    pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<ServerMessage> {
+        let people = self.everybody().map(|(_, member)| (member.player, member.seat()));
+        let bots = self.bots.iter().map(|(player, bot)| (*player, bot_seat(*player, &bot.name)));
+        let mut seats: Vec<_> = bots.chain(people).collect();
+        seats.sort_by_key(|(player, _)| Some(*player) == reader);
+        let chunks = seats.chunks(ROSTER_CHUNK);
+        let mut roster: Vec<_> =
+            chunks.map(|seats| ServerMessage::Joined(seats.to_vec())).collect();
+        let watchers = self.gallery.watchers.values().map(|seated| seated.member.player);
+        let players: Vec<_> = watchers.collect();
+        if !players.is_empty() {
+            // Before the reader's own seat, behind which everything is news.
+            let end = roster.len().saturating_sub(1);
+            roster.insert(end, ServerMessage::Watching { players, watching: true });
+        }
+        roster
     }
 }

@@ -1,25 +1,22 @@
 //! Requests of members, and orders of the host.
 
 use super::bucket::RequestLimit;
-use super::control::{Command, CommandError, Event};
-use super::member::Seated;
+use super::control::{Command, CommandError};
+use super::member::{Member, Seated};
 use super::output::ClientId;
-use super::people::Muted;
+use super::people::{Muted, Target};
 use super::room::Room;
 use super::rotation::Draining;
+use super::talk::clean_line;
 use crate::fields::{Entity, find_kind};
 use crate::game::Game;
-use crate::limits::{RESUME_MAX, TEXT_BYTES_MAX};
+use crate::limits::{COMMANDS_MAX, RESUME_MAX};
 use crate::time::{LocalTime, Micros};
 use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
-use crate::wire::text::{clip, printable};
+use crate::wire::talk::Audience;
 
-/// Chat: a quick exchange, and no more than anybody reads. Arbitrary.
-const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
-/// Chat of everybody together: it may not displace a slow reader's game. Arbitrary.
-const CHAT_OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
 /// Seconds before the end of a drained server at which players are told.
 const COUNTDOWN: [i64; 9] = [1, 2, 3, 4, 5, 10, 30, 60, 300];
 /// Farewells that wait. Arbitrary.
@@ -27,26 +24,30 @@ const FAREWELLS_MAX: usize = 256;
 /// Requests to the game. Arbitrary; inputs are for what happens all the time.
 const REQUESTS: RequestLimit = RequestLimit { burst: 8, interval: Micros::from_ms(250) };
 
-/// A line as others may see it: printable, without blanks around it, at most [`TEXT_BYTES_MAX`]
-/// bytes; none if nothing is left.
-fn clean_line(text: &str) -> Option<String> {
-    let visible = printable(text);
-    let line = clip(visible.trim(), TEXT_BYTES_MAX).trim_end();
-    (!line.is_empty()).then(|| line.to_owned())
-}
-
 impl<G: Game> Room<G> {
     /// A message of a member.
     pub(super) fn handle_request(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
         let done = match ClientMessage::parse(body) {
-            Ok(ClientMessage::Chat { text }) => {
-                self.handle_chat(now, client, &text).map_err(|refusal| (2, refusal))
+            Ok(ClientMessage::Chat { to, text }) => {
+                self.handle_chat(now, client, (to, &text)).map_err(|refusal| (2, refusal))
             }
             Ok(ClientMessage::Game { number, bytes }) => {
                 self.handle_game(now, client, number, &bytes).map_err(|refusal| (3, refusal))
             }
             Ok(ClientMessage::Round(request)) => {
                 self.handle_round(now, client, request).map_err(|refusal| (4, refusal))
+            }
+            Ok(ClientMessage::Watch { on }) => {
+                self.handle_watch(now, client, on).map_err(|refusal| (5, refusal))
+            }
+            Ok(ClientMessage::Quick { to, number }) => {
+                self.handle_quick(now, client, (to, number)).map_err(|refusal| (6, refusal))
+            }
+            Ok(ClientMessage::Mark { to, mark }) => {
+                self.handle_mark(now, client, (to, mark)).map_err(|refusal| (7, refusal))
+            }
+            Ok(ClientMessage::Restyle { name, look }) => {
+                self.handle_restyle(now, client, (&name, look)).map_err(|refusal| (8, refusal))
             }
             Ok(ClientMessage::Hello(_) | ClientMessage::Query) => {
                 let text = "protocol error: your client sent another hello";
@@ -59,35 +60,11 @@ impl<G: Game> Room<G> {
             }
         };
         if let Err((request, refusal)) = done {
-            if let Some(seated) = self.members.get_mut(&client) {
+            if let Some(seated) = self.seated_mut(client) {
                 seated.member.stats.requests_refused += 1;
             }
             self.host.send(client, ServerMessage::Refused { request, refusal });
         }
-    }
-
-    fn handle_chat(&mut self, now: LocalTime, client: ClientId, text: &str) -> Result<(), Refusal> {
-        let Some(Seated { member, .. }) = self.members.get_mut(&client) else { return Ok(()) };
-        let text = clean_line(text).ok_or(Refusal::Length)?;
-        if !member.chat.take(now, CHAT) || !self.host.chat.take(now, CHAT_OF_ALL) {
-            return Err(Refusal::TooMany);
-        }
-        member.activity.note(now);
-        let player = member.player;
-        if text.starts_with('/') && self.host.config.takes_commands {
-            self.host.tell(Event::Asked { player, text });
-            return Ok(());
-        }
-        member.muted.take_if(|mute| !mute.holds(now));
-        if let Some(mute) = &member.muted {
-            let text = clip(&mute.answer(now), TEXT_BYTES_MAX).to_owned();
-            self.host.send(client, ServerMessage::Chat { from: None, text });
-            return Ok(());
-        }
-        tracing::info!(%player, name = member.name, text, "chat");
-        self.broadcast(&ServerMessage::Chat { from: Some(player), text: text.clone() });
-        self.host.tell(Event::Chat { player, text });
-        Ok(())
     }
 
     fn handle_game(
@@ -101,7 +78,7 @@ impl<G: Game> Room<G> {
         if !member.requests.take(now, REQUESTS) {
             return Err(Refusal::TooMany);
         }
-        if number != self.host.number {
+        if number != member.number(self.host.number) {
             return Err(Refusal::Game);
         }
         let player = member.player;
@@ -119,7 +96,7 @@ impl<G: Game> Room<G> {
         let kept = draining.countdown.len() - due;
         let Some(secs) = draining.countdown.drain(kept..).next() else { return };
         let text = format!("the server stops in {secs} s");
-        self.broadcast(&ServerMessage::Chat { from: None, text });
+        self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
     }
 
     /// Carries out an order.
@@ -129,34 +106,29 @@ impl<G: Game> Room<G> {
         command: Command,
     ) -> Result<(), CommandError> {
         match command {
-            Command::Kick { player, text } => {
-                if self.bots.contains_key(&player.seat) {
-                    return Err(CommandError::Bot(player.seat));
-                }
-                let mut members = self.members.iter();
-                let member = members.find(|(_, seated)| seated.member.is(player));
-                let (client, seated) = member.ok_or(CommandError::NoPlayer(player.seat))?;
-                let text = clean_line(&text).unwrap_or_else(|| "the host put you out".into());
-                let goodbye = Disconnect::new(Code::Kicked, text);
-                let farewells = &mut self.host.farewells;
-                let away = seated.member.away_until.filter(|_| farewells.len() < FAREWELLS_MAX);
-                if let Some(until) = away {
-                    farewells.insert(seated.member.key, (goodbye.clone(), until));
-                }
-                self.close(*client, goodbye);
+            Command::Kick { player, text } => self.expel(Code::Kicked, player, &text)?,
+            Command::Ban { player, text } => self.expel(Code::Banned, player, &text)?,
+            Command::Offer { player, mut commands } => {
+                let here = |member: &Member| member.away_until.is_none() && member.is(player);
+                let client = self.everybody().find(|(_, member)| here(member));
+                let (client, _) = client.ok_or(CommandError::NoPlayer(player.seat))?;
+                commands.truncate(COMMANDS_MAX);
+                self.host.send(client, ServerMessage::Commands(commands));
             }
             Command::Say { text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
-                self.broadcast(&ServerMessage::Chat { from: None, text });
+                self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
             }
             Command::Tell { player, text } => {
                 let text = clean_line(&text).ok_or(CommandError::Empty)?;
-                let client = self.present().find(|(_, member)| member.is(player));
+                let here = |member: &Member| member.away_until.is_none() && member.is(player);
+                let client = self.everybody().find(|(_, member)| here(member));
                 let (client, _) = client.ok_or(CommandError::NoPlayer(player.seat))?;
-                self.host.send(client, ServerMessage::Chat { from: None, text });
+                self.host.send(client, ServerMessage::Chat { from: None, to: Audience::All, text });
             }
             Command::Mute { player, mute } => {
-                let mut members = self.members.values_mut();
+                let watchers = self.gallery.watchers.values_mut();
+                let mut members = self.members.values_mut().chain(watchers);
                 let seated = members.find(|seated| seated.member.is(player));
                 let member = &mut seated.ok_or(CommandError::NoPlayer(player.seat))?.member;
                 member.muted = mute.map(|mute| Muted::from(mute, now));
@@ -165,7 +137,7 @@ impl<G: Game> Room<G> {
                 if self.host.draining.take().is_some() {
                     tracing::info!("the server is drained no more");
                     let text = "the server goes on".to_owned();
-                    self.broadcast(&ServerMessage::Chat { from: None, text });
+                    self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
                 }
             }
             Command::Send { kind, rule } => {
@@ -184,10 +156,29 @@ impl<G: Game> Room<G> {
                 let countdown = COUNTDOWN.into_iter().filter(|secs| *secs < left).collect();
                 self.host.draining = Some(Draining { goodbye, end, rounds, countdown });
                 if let Some(text) = clean_line(&text) {
-                    self.broadcast(&ServerMessage::Chat { from: None, text });
+                    self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Puts a player out, and remembers the goodbye for whoever is away.
+    fn expel(&mut self, code: Code, player: Target, text: &str) -> Result<(), CommandError> {
+        if self.bots.contains_key(&player.seat) {
+            return Err(CommandError::Bot(player.seat));
+        }
+        let member = self.everybody().find(|(_, member)| member.is(player));
+        let (client, member) = member.ok_or(CommandError::NoPlayer(player.seat))?;
+        let (key, away_until) = (member.key, member.away_until);
+        let text = clean_line(text).unwrap_or_else(|| "the host put you out".into());
+        let goodbye = Disconnect::new(code, text);
+        let farewells = &mut self.host.farewells;
+        let away = away_until.filter(|_| farewells.len() < FAREWELLS_MAX);
+        if let Some(until) = away {
+            farewells.insert(key, (goodbye.clone(), until));
+        }
+        self.close(client, goodbye);
         Ok(())
     }
 }

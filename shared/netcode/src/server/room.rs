@@ -32,6 +32,7 @@ use crate::wire::state::Codec;
 use super::any::AnyRoom as _;
 use super::config::RoomConfig;
 use super::control::Event;
+use super::gallery::Gallery;
 use super::interest::Interest;
 use super::member::Seated;
 use super::output::ClientId;
@@ -62,6 +63,8 @@ pub struct Room<G: Game> {
     pub(super) plain_encodings: Option<Encodings<G>>,
     pub(super) interest: Interest<G>,
     pub(super) members: BTreeMap<ClientId, Seated<G::Input>>,
+    /// Those who watch, who are no members.
+    pub(super) gallery: Gallery<G>,
     pub(super) bots: BTreeMap<PlayerId, BotSeat<G>>,
     /// Seeds of the bots' whims.
     bot_random: Random,
@@ -91,7 +94,7 @@ impl<G: Game> Room<G> {
     /// one, or with one that cannot be read, they have their default.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
-        let Rotation { host, tick, mut members, bots } = rotation;
+        let Rotation { host, tick, mut members, watchers, bots } = rotation;
         let config = &host.config;
         // A new game is a new world.
         let [seed, map_seed] =
@@ -129,6 +132,7 @@ impl<G: Game> Room<G> {
             plain_encodings: None,
             interest: Interest::default(),
             members: BTreeMap::new(),
+            gallery: Gallery::new(&host),
             bots: BTreeMap::new(),
             bot_random: Random::new(seed ^ 0xb07),
             due: VecDeque::new(),
@@ -171,7 +175,7 @@ impl<G: Game> Room<G> {
                     room.seat(client, member);
                 }
                 Err(goodbye) => {
-                    lost.push((member.player, goodbye.text.clone()));
+                    lost.push((member.player, goodbye.clone()));
                     if member.away_until.is_none() {
                         room.host.put_out(client, goodbye);
                     }
@@ -179,11 +183,12 @@ impl<G: Game> Room<G> {
             }
         }
         for (player, _) in too_many {
-            room.broadcast(&ServerMessage::Left { player: *player });
+            room.broadcast(&ServerMessage::Left { player: *player, code: Code::Left });
         }
-        for (player, reason) in lost {
-            room.broadcast(&ServerMessage::Left { player });
-            room.host.tell(Event::Left { player, reason });
+        room.open_gallery(watchers, &mut lost);
+        for (player, Disconnect { code, text: reason, .. }) in lost {
+            room.broadcast(&ServerMessage::Left { player, code });
+            room.host.tell(Event::Left { player, code, reason });
         }
         room.drop_vote();
         room.tell_house();
@@ -201,6 +206,7 @@ impl<G: Game> Room<G> {
     /// Sends a kind by another rule from now on.
     pub(super) fn send_by(&mut self, kind: u8, rule: SendRule) {
         self.encodings.set_rule(kind, rule);
+        self.gallery.send_by(kind, rule);
         let kind = G::Entity::KINDS[usize::from(kind)].name;
         tracing::info!(kind, %rule, "sending");
         self.host.tell(Event::Sending { kind, rule });
@@ -217,7 +223,7 @@ impl<G: Game> Room<G> {
         host.epoch_number = host.epoch_number.wrapping_add(1);
         host.config.unix_micros = host.config.unix_micros.saturating_add(lost.0);
         let (epoch, unix_micros) = (host.epoch_number, host.config.unix_micros);
-        for seated in self.members.values_mut() {
+        for seated in self.members.values_mut().chain(self.gallery.watchers.values_mut()) {
             seated.handle_epoch(epoch);
         }
         self.broadcast(&ServerMessage::Epoch { epoch, unix_micros });
@@ -238,6 +244,7 @@ impl<G: Game> Room<G> {
             seated.take::<G>(self.host.config.rates, tick, most, inputs);
             seated.refill();
         }
+        self.gallery.watchers.values_mut().for_each(Seated::refill);
         self.world.tick = tick;
         self.game.step(&mut self.world, inputs);
         if G::LATE == Late::Wait {
@@ -250,15 +257,19 @@ impl<G: Game> Room<G> {
 
     /// Frees the seats of those who stay away, and keeps those of the silent.
     pub(super) fn drop_silent(&mut self, now: LocalTime) {
-        let members = self.members.iter();
-        let late = members.filter(|(_, seated)| match seated.member.away_until {
+        // A watcher gets nothing to acknowledge until something is old enough.
+        let patience = |client| match self.gallery.watchers.contains_key(&client) {
+            true => SILENCE_MAX + self.gallery.delay,
+            false => SILENCE_MAX,
+        };
+        let late = self.everybody().filter(|(client, member)| match member.away_until {
             Some(until) => now >= until,
-            None => now - seated.member.heard_at > SILENCE_MAX,
+            None => now - member.heard_at > patience(*client),
         });
-        let late = late.map(|(client, seated)| (*client, seated.member.away_until));
+        let late = late.map(|(client, member)| (client, member.away_until));
         for (client, away) in late.collect::<Vec<_>>() {
             if away.is_some() {
-                self.free(client, "the connection was lost");
+                self.free(client, Code::Lost, "the connection was lost");
                 continue;
             }
             let secs = SILENCE_MAX.0 / 1_000_000;
@@ -276,7 +287,12 @@ impl<G: Game> Room<G> {
         while let Some((to, bytes)) = self.world.outbox.pop() {
             let message = ServerMessage::Game(bytes);
             match to {
-                None => self.broadcast(&message),
+                None => {
+                    if let ServerMessage::Game(event) = &message {
+                        self.gallery.keep_event(self.world.tick, event);
+                    }
+                    self.tell_players(&message);
+                }
                 Some(player) => {
                     let client = self.present().find(|(_, member)| member.player == player);
                     if let Some(client) = client.map(|(client, _)| client) {
@@ -312,6 +328,7 @@ impl<G: Game> Room<G> {
             bots: self.bots.len() as u16,
             tick: self.world.tick,
             rooms: Vec::new(),
+            watchers: self.gallery.present().count() as u16,
         }
     }
 
@@ -332,11 +349,11 @@ impl<G: Game> Room<G> {
 
     /// Returns true if a client's connection is lost, and its seat is kept.
     pub fn is_away(&self, client: ClientId) -> bool {
-        self.members.get(&client).is_some_and(|seated| seated.member.away_until.is_some())
+        self.everybody().any(|(it, member)| it == client && member.away_until.is_some())
     }
 
     /// Counts of a client's session.
     pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
-        self.members.get(&client).map(|seated| seated.member.stats)
+        self.everybody().find(|(it, _)| *it == client).map(|(_, member)| member.stats)
     }
 }

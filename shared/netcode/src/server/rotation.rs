@@ -47,10 +47,12 @@ pub(super) struct Host {
     pub(super) draining: Option<Draining>,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
-    /// Allowance of chat lines of everybody.
-    pub(super) chat: Bucket,
     /// Votes, and those who were voted out.
     pub(super) votes: Votes,
+    /// The next place in the line of those who wait for a seat.
+    pub(super) next_ticket: u64,
+    /// Allowance of everybody's talk.
+    pub(super) talk: Bucket,
 }
 
 impl Host {
@@ -76,6 +78,12 @@ impl Host {
         token
     }
 
+    /// The last place in the line of those who wait for a seat.
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
     /// Tells the host.
     pub(super) fn tell(&mut self, event: Event) {
         if self.events.len() >= ROOM_EVENTS_MAX {
@@ -91,6 +99,7 @@ pub struct Rotation {
     pub(super) host: Host,
     pub(super) tick: Tick,
     pub(super) members: Vec<(ClientId, Member)>,
+    pub(super) watchers: Vec<(ClientId, Member)>,
     /// Bots' seats and names.
     pub(super) bots: Vec<(PlayerId, String)>,
 }
@@ -110,12 +119,14 @@ impl Rotation {
                 next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
                 farewells: BTreeMap::new(),
-                chat: Bucket::default(),
                 votes: Votes::default(),
+                next_ticket: 0,
+                talk: Bucket::default(),
                 config,
             },
             tick: Tick(0),
             members: Vec::new(),
+            watchers: Vec::new(),
             bots: (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect(),
         }
     }

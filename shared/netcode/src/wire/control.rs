@@ -5,21 +5,26 @@
 //! can tell that they do not match, and any client can ask for the status. Kinds are only ever
 //! added: a server refuses a request of an unknown kind, and a client ignores such a notice.
 
+mod refusal;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::disconnect::Disconnect;
+pub use self::refusal::Refusal;
+use super::disconnect::{Code, Disconnect};
 use super::error::WireError;
 use super::rooms::{RoomCode, RoomStatus};
 use super::round::{RoundNotice, RoundRequest};
+use super::talk::{Audience, CommandHint, Look, Mark};
 use super::text::printable;
 use crate::identity::{Credentials, ResumeToken};
 use crate::ids::PlayerId;
 use crate::limits::{
-    CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, ROOMS_LISTED_MAX,
-    ROSTER_CHUNK, TEXT_BYTES_MAX,
+    COMMAND_BYTES_MAX, COMMANDS_MAX, CONTROL_BYTES_MAX, GAME_SETUP_BYTES_MAX, GAMES_MAX,
+    NAME_BYTES_MAX, QUICK_MESSAGES_MAX, ROOMS_LISTED_MAX, ROSTER_CHUNK, TEXT_BYTES_MAX,
+    USAGE_BYTES_MAX, WATCH_DELAY_MAX, WATCHERS_MAX,
 };
-use crate::time::{LocalTime, Offset, Rates, Tick};
+use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 
 /// From a client.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -29,8 +34,10 @@ pub enum ClientMessage {
     Hello(Hello),
     /// The only message of a client that asks for the server's status.
     Query,
-    /// A line for everybody to read. The server cleans and clips it.
+    /// A line to read. The server cleans and clips it.
     Chat {
+        /// The people who get it.
+        to: Audience,
         /// The line.
         text: String,
     },
@@ -43,6 +50,33 @@ pub enum ClientMessage {
     },
     /// A request about the round: readiness, sides, votes.
     Round(RoundRequest),
+    /// A wish to watch from now on, or to play.
+    Watch {
+        /// True to give the seat up, or the place in the line for one; false for a seat as soon as
+        /// one is free.
+        on: bool,
+    },
+    /// A quick message, which each client says in its own language.
+    Quick {
+        /// The people who get it.
+        to: Audience,
+        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        number: u8,
+    },
+    /// A mark on the map.
+    Mark {
+        /// The people who get it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// A wish for another name or other looks.
+    Restyle {
+        /// The name.
+        name: String,
+        /// The looks.
+        look: Look,
+    },
 }
 
 /// A client's request to play.
@@ -62,12 +96,14 @@ pub struct Hello {
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
-    /// [`WISH_PLAIN`], [`WISH_SILENCE`], and bits of later versions.
+    /// [`WISH_PLAIN`], [`WISH_SILENCE`], [`WISH_WATCH`], [`WISH_WAIT`], and bits of later versions.
     pub wishes: u32,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
     /// The server's password, where it needs one; at most [`TEXT_BYTES_MAX`] bytes.
     pub password: Option<String>,
+    /// The player's looks.
+    pub look: Look,
 }
 
 /// Wish for [plain coding](super::state::Codec::plain); the games' hashes are then those of their
@@ -78,7 +114,23 @@ pub const WISH_PLAIN: u32 = 1;
 /// counts for nothing beside [`WISH_PLAIN`].
 pub const WISH_SILENCE: u32 = 2;
 
+/// Wish to watch, without a seat.
+pub const WISH_WATCH: u32 = 4;
+
+/// Wish to play, and to watch until a seat is free. It counts for nothing beside [`WISH_WATCH`].
+pub const WISH_WAIT: u32 = 8;
+
 impl Hello {
+    /// Tells whether the client wishes to watch.
+    pub fn wishes_to_watch(&self) -> bool {
+        self.wishes & WISH_WATCH != 0
+    }
+
+    /// Tells whether the client watches rather than goes, until a seat is free.
+    pub fn wishes_to_wait(&self) -> bool {
+        self.wishes & (WISH_WATCH | WISH_WAIT) == WISH_WAIT
+    }
+
     /// Tells whether the client reads what a snapshot's silence says.
     pub fn wishes_silence(&self) -> bool {
         self.wishes & WISH_SILENCE != 0
@@ -97,6 +149,17 @@ pub struct Seat {
     pub name: String,
     /// True if the server plays it.
     pub bot: bool,
+    /// The player's looks.
+    pub look: Look,
+    /// The player's [`person`](super::talk::person) number; none for a bot.
+    pub person: Option<u64>,
+}
+
+impl Seat {
+    /// A seat of a player without a number, with the first look.
+    pub fn new(name: impl Into<String>, bot: bool) -> Self {
+        Self { name: name.into(), bot, look: Look::default(), person: None }
+    }
 }
 
 /// From the server.
@@ -109,12 +172,14 @@ pub enum ServerMessage {
     /// The answer to a hello, and the beginning of the next game of the rotation.
     Welcome(Welcome),
     /// Players are here, at most [`ROSTER_CHUNK`]: all of them for a newcomer, who may get several
-    /// such messages, and each newcomer for all.
+    /// such messages, then each newcomer for all, and whoever has another name or other looks.
     Joined(Vec<(PlayerId, Seat)>),
     /// A player is gone.
     Left {
         /// The seat.
         player: PlayerId,
+        /// Cause.
+        code: Code,
     },
     /// Tick 0 moved, after a stall too long to catch up.
     Epoch {
@@ -127,6 +192,8 @@ pub enum ServerMessage {
     Chat {
         /// The player who wrote it. None: the host.
         from: Option<PlayerId>,
+        /// The people who got it.
+        to: Audience,
         /// The line; at most [`TEXT_BYTES_MAX`] bytes.
         text: String,
     },
@@ -141,29 +208,41 @@ pub enum ServerMessage {
     Game(Vec<u8>),
     /// News about the round and the people in it.
     Round(RoundNotice),
-}
-
-/// Cause for which a request was not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Refusal {
-    /// The server does not know requests of that kind.
-    Unknown,
-    /// Requests of that kind come too fast.
-    TooMany,
-    /// The request is too long, or has nothing in it.
-    Length,
-    /// The game does not understand it.
-    Game,
-    /// The host has that switched off, or the game has no such thing.
-    Off,
-    /// The player has to wait: newcomers, and those whose last vote failed.
-    Soon,
-    /// A vote runs already.
-    Busy,
-    /// The sides would be uneven.
-    Uneven,
-    /// Nobody is there whom it could be about, or the host's people protect that player.
-    Protected,
+    /// Some of those who are here watch from now on, or play. Whoever is not told of plays.
+    Watching {
+        /// They; at most [`WATCHERS_MAX`].
+        players: Vec<PlayerId>,
+        /// True if they watch.
+        watching: bool,
+    },
+    /// Seats for a client that watches. It comes again when this changes.
+    Places {
+        /// Seats that are free.
+        free: u16,
+        /// Others who get one before the client; none if it does not wait for one.
+        ahead: Option<u16>,
+    },
+    /// A quick message of a player.
+    Quick {
+        /// The player.
+        from: PlayerId,
+        /// The people who got it.
+        to: Audience,
+        /// Number of the message, below [`QUICK_MESSAGES_MAX`].
+        number: u8,
+    },
+    /// A mark that a player set.
+    Mark {
+        /// The player.
+        from: PlayerId,
+        /// The people who got it.
+        to: Audience,
+        /// The mark.
+        mark: Mark,
+    },
+    /// Commands that the client's player may write into the chat, behind a slash; at most
+    /// [`COMMANDS_MAX`]. They take the place of those before.
+    Commands(Vec<CommandHint>),
 }
 
 /// Status of a server.
@@ -186,6 +265,8 @@ pub struct Status {
     /// Rooms that anybody may join, the first [`ROOMS_LISTED_MAX`]; empty from a room alone. The
     /// figures above are of all rooms together, game and tick of one of them.
     pub rooms: Vec<RoomStatus>,
+    /// Number of people who watch.
+    pub watchers: u16,
 }
 
 /// A client's data for its first packet.
@@ -218,6 +299,9 @@ pub struct Welcome {
     /// Configuration of the rules ([`Kit::configure`](crate::game::Kit::configure)), in the game's
     /// own format; at most [`GAME_SETUP_BYTES_MAX`].
     pub setup: Vec<u8>,
+    /// The client watches, so long after it happened: `tick` and `offset` are of that time too. At
+    /// most [`WATCH_DELAY_MAX`]. None: it plays.
+    pub watching: Option<Micros>,
 }
 
 /// Puts a message behind its length; refuses one that is too long.
@@ -242,7 +326,7 @@ pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
 }
 
 /// Number of the last kind of client message and of server message.
-const LAST_KINDS: [u32; 2] = [4, 9];
+const LAST_KINDS: [u32; 2] = [8, 14];
 
 /// Kind of a message: the number of its variant.
 fn kind(body: &[u8]) -> Result<u32, WireError> {
@@ -254,9 +338,8 @@ fn kind(body: &[u8]) -> Result<u32, WireError> {
 }
 
 /// Reads a message. Those of `open` kinds may go on, in words of a later version, and may lack the
-/// last fields, so many zeros. A hello and a
-/// status of an earlier version end before the room and the password, or the rooms; then there are
-/// none.
+/// last fields, so many zeros. A hello and a status of an earlier version end before the room, the
+/// password and the looks, or the rooms; then there are none.
 fn parse<M: DeserializeOwned>(
     body: &[u8],
     last: u32,
@@ -268,7 +351,7 @@ fn parse<M: DeserializeOwned>(
     }
     // Behind whatever goes on it is unread.
     let open = open.iter().find(|(it, _)| *it == kind);
-    let padded = open.map(|(_, zeros)| [body, &[0; 2][..*zeros]].concat());
+    let padded = open.map(|(_, zeros)| [body, &[0; 4][..*zeros]].concat());
     match postcard::take_from_bytes(padded.as_deref().unwrap_or(body)) {
         Ok((message, rest)) if rest.is_empty() || padded.is_some() => Ok(message),
         Ok(_) => Err(WireError::Trailing),
@@ -290,7 +373,7 @@ fn clean_text(text: &mut String, max: usize, what: &'static str) -> Result<(), W
 impl ClientMessage {
     /// Reads the body of a frame.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 2)])?;
+        let mut message: Self = parse(body, LAST_KINDS[0], &[(0, 4)])?;
         if let Self::Round(request) = &mut message {
             request.check()?;
         }
@@ -304,6 +387,9 @@ impl ClientMessage {
             for (game, _) in &hello.games {
                 check_text(game, NAME_BYTES_MAX, "game's name")?;
             }
+            if !hello.look.is_wish() {
+                return Err(WireError::Range("look"));
+            }
         }
         Ok(message)
     }
@@ -316,6 +402,10 @@ impl ClientMessage {
             Self::Chat { .. } => 2,
             Self::Game { .. } => 3,
             Self::Round(_) => 4,
+            Self::Watch { .. } => 5,
+            Self::Quick { .. } => 6,
+            Self::Mark { .. } => 7,
+            Self::Restyle { .. } => 8,
         }
     }
 
@@ -335,7 +425,7 @@ impl ClientMessage {
 impl ServerMessage {
     /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 1), (2, 1)])?;
+        let mut message: Self = parse(body, LAST_KINDS[1], &[(0, 1), (1, 2), (2, 2)])?;
         match &mut message {
             Self::Disconnect(disconnect) => disconnect.check()?,
             Self::Joined(seats) => {
@@ -344,6 +434,9 @@ impl ServerMessage {
                 }
                 for (_, seat) in seats {
                     clean_text(&mut seat.name, NAME_BYTES_MAX, "name")?;
+                    if !seat.look.is_valid() {
+                        return Err(WireError::Range("look"));
+                    }
                 }
             }
             Self::Chat { text, .. } => clean_text(text, TEXT_BYTES_MAX, "text")?,
@@ -356,6 +449,10 @@ impl ServerMessage {
                 }
                 if welcome.setup.len() > GAME_SETUP_BYTES_MAX {
                     return Err(WireError::Range("game's configuration"));
+                }
+                let delay = welcome.watching.unwrap_or_default();
+                if !(Micros::ZERO..=WATCH_DELAY_MAX).contains(&delay) {
+                    return Err(WireError::Range("watchers' delay"));
                 }
             }
             Self::Status(status) => {
@@ -370,7 +467,30 @@ impl ServerMessage {
                 }
             }
             Self::Round(notice) => notice.check()?,
-            Self::Left { .. } | Self::Epoch { .. } | Self::Refused { .. } | Self::Game(_) => {}
+            Self::Watching { players, .. } if players.len() > WATCHERS_MAX.into() => {
+                return Err(WireError::Range("list of watchers"));
+            }
+            Self::Quick { number, .. } if *number >= QUICK_MESSAGES_MAX => {
+                return Err(WireError::Range("quick message"));
+            }
+            Self::Mark { mark, .. } if !mark.is_valid() => return Err(WireError::Range("mark")),
+            Self::Commands(commands) => {
+                if commands.len() > COMMANDS_MAX {
+                    return Err(WireError::Range("list of commands"));
+                }
+                for command in commands {
+                    clean_text(&mut command.name, COMMAND_BYTES_MAX, "command's name")?;
+                    clean_text(&mut command.usage, USAGE_BYTES_MAX, "command's usage")?;
+                }
+            }
+            Self::Left { .. }
+            | Self::Epoch { .. }
+            | Self::Refused { .. }
+            | Self::Game(_)
+            | Self::Watching { .. }
+            | Self::Places { .. }
+            | Self::Quick { .. }
+            | Self::Mark { .. } => {}
         }
         Ok(message)
     }

@@ -26,6 +26,7 @@ mod rotation;
 pub mod round;
 pub mod snapshot;
 pub mod state;
+pub mod talk;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -41,6 +41,7 @@ mod kind {
     pub(super) const FLAGS: u8 = 9;
     pub(super) const ROOM: u8 = 10;
     pub(super) const FINGERPRINT: u8 = 11;
+    pub(super) const WATCHERS: u8 = 12;
 }
 
 /// Flag of a server that asks for a password.
@@ -64,6 +65,8 @@ pub struct Info {
     pub players_max: u32,
     /// Number of bots that play.
     pub bots: u32,
+    /// Number of people who watch.
+    pub watchers: u32,
     /// Rounds of the present game that have been played in the room that has played most.
     pub round: u32,
     /// Number of rooms, those too that are not listed.
@@ -111,6 +114,7 @@ impl Info {
             (kind::ROUND, self.round),
             (kind::ROOMS, self.rooms_count),
             (kind::FLAGS, u32::from(self.needs_password) * NEEDS_PASSWORD),
+            (kind::WATCHERS, self.watchers),
         ] {
             fields.put(kind, &number.to_le_bytes());
         }
@@ -154,6 +158,7 @@ impl Info {
             kind::PLAYERS => self.players = number(field)?,
             kind::SEATS => self.players_max = number(field)?,
             kind::BOTS => self.bots = number(field)?,
+            kind::WATCHERS => self.watchers = number(field)?,
             kind::ROUND => self.round = number(field)?,
             kind::ROOMS => self.rooms_count = number(field)?,
             kind::FLAGS => self.needs_password = number(field)? & NEEDS_PASSWORD != 0,
@@ -253,6 +258,7 @@ mod tests {
             bots: 2,
         };
         Info {
+            watchers: 9,
             server: "Friday night".into(),
             version: "0.1.0".into(),
             games: vec!["chess".into(), "go".into()],

@@ -78,6 +78,8 @@ pub struct RoomFigures {
     pub is_open: bool,
     /// Seats of people that are taken, kept ones included.
     pub seats_taken: usize,
+    /// Number of people who watch.
+    pub watchers: u16,
     /// Time that its ticks and snapshots have taken, as of the last whole second.
     pub busy: Duration,
     /// Times that its rules panicked.
@@ -321,6 +323,7 @@ impl Directory {
             (listed.players, listed.players_max) = (status.players, status.players_max);
             listed.bots = status.bots;
             figures.seats_taken = seats_taken;
+            figures.watchers = status.watchers;
         }
     }
 
@@ -407,6 +410,7 @@ impl Directory {
         status.players = sum(|room| room.players);
         status.players_max = sum(|room| room.players_max);
         status.bots = sum(|room| room.bots);
+        status.watchers = rooms().map(|room| room.watchers).fold(0, u16::saturating_add);
         // A room made for a code is for those who know it.
         let open = rooms().filter(|room| room.is_open);
         status.rooms = open.map(|room| room.status.clone()).take(ROOMS_LISTED_MAX).collect();

@@ -319,10 +319,11 @@ impl Entrance {
 /// Status of a server with these rooms.
 fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
     let mut info = info.clone();
-    for RoomFigures { status, is_open, rounds, .. } in rooms {
+    for RoomFigures { status, is_open, rounds, watchers, .. } in rooms {
         info.players += u32::from(status.players);
         info.players_max += u32::from(status.players_max);
         info.bots += u32::from(status.bots);
+        info.watchers += u32::from(*watchers);
         info.round = info.round.max(*rounds);
         info.rooms_count += 1;
         // A room made for a code is for those who know it.

@@ -147,8 +147,14 @@ impl ServerHandle {
             self.change(changes);
         }
         let rooms = self.directory.destinations();
-        let is_personal =
-            matches!(command, Command::Kick { .. } | Command::Tell { .. } | Command::Mute { .. });
+        let is_personal = matches!(
+            command,
+            Command::Kick { .. }
+                | Command::Ban { .. }
+                | Command::Tell { .. }
+                | Command::Offer { .. }
+                | Command::Mute { .. }
+        );
         if is_personal && rooms.len() > 1 {
             return Err(OrderError::WhichRoom);
         }
@@ -174,7 +180,11 @@ impl ServerHandle {
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(changes.clone());
         self.directory.set_seats(changes.players_max);
         if let Some(running) = self.running.get() {
-            running.places.widen(places_for(changes.players_max, running.rooms_max));
+            running.places.widen(places_for(
+                changes.players_max,
+                changes.watchers_max,
+                running.rooms_max,
+            ));
         }
     }
 
@@ -268,9 +278,10 @@ impl ServerHandle {
 }
 
 /// Places for connections to rooms with so many seats each, beside which are those of the host's
-/// people.
-pub(super) fn places_for(players_max: u16, rooms_max: usize) -> usize {
-    (usize::from(players_max) + usize::from(STAFF_SEATS_MAX)) * rooms_max + SPARE_CONNECTIONS
+/// people, and so many who watch.
+pub(super) fn places_for(players_max: u16, watchers_max: u16, rooms_max: usize) -> usize {
+    let of_room = [players_max, watchers_max, STAFF_SEATS_MAX].map(usize::from);
+    of_room.iter().sum::<usize>() * rooms_max + SPARE_CONNECTIONS
 }
 
 /// Waits for a room's answer.

@@ -294,7 +294,7 @@ impl Server {
         let rooms_min = usize::from(rooms.rooms).clamp(1, rooms_max);
         let shards = if rooms.threads > 1 { usize::from(rooms.threads) } else { 0 };
         let players_max = plan.config.players_max;
-        let places = places_for(players_max, rooms_max);
+        let places = places_for(players_max, plan.config.watchers_max, rooms_max);
 
         let Self { sockets, endpoint, host, doorkeeping, keys, signer, .. } = self;
         let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);

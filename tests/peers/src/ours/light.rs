@@ -41,6 +41,7 @@ pub(super) async fn play(
         wishes: 0,
         room: None,
         password: None,
+        look: phaselock::wire::talk::Look::default(),
     };
     send.write_all(&frame(&ClientMessage::Hello(hello))?).await?;
     let welcome = match read(&mut receive).await? {

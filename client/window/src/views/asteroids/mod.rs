@@ -87,7 +87,7 @@ impl GameView for AsteroidsScreen {
         let ahead = own.map_or(Vec2::ZERO, |own| own.velocity() * LOOK_AHEAD_SECS);
         self.lean = ease(self.lean, ahead, scene.secs, 0.4);
         let target = self.own_at + self.lean;
-        let camera = self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT });
+        let camera = scene.aim(&mut self.rig, &Shot { target, ..SHOT });
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
         self.draw_world(scene, &brush);
@@ -109,6 +109,7 @@ impl AsteroidsScreen {
             ship: slot.entity,
             at: self.image(slot.entity.position()),
             own: scene.is_own(slot.id),
+            dress: scene.dress_of(slot.owner),
         });
         seen.collect()
     }
@@ -234,7 +235,8 @@ impl AsteroidsScreen {
             let at = self.image(slot.entity.position());
             if brush.camera.sees(at, 2.0) {
                 let own = slot.owner == Some(scene.player);
-                ships::draw_bullet(brush, &slot.entity, at, own);
+                let color = scene.dress_of(slot.owner).color;
+                ships::draw_bullet(brush, (&slot.entity, own), at, color);
             }
         }
         // The own ship above the others.
@@ -274,7 +276,7 @@ impl AsteroidsScreen {
         if let Some(own) = own {
             hud::draw_state(scene, own, scene.rates.step_secs());
             hud::draw_radar(scene, own);
-            if !own.is_alive() && !scene.scores && !results {
+            if scene.watched.is_none() && !own.is_alive() && !scene.scores && !results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = (score.deaths != self.deaths_alive).then_some(score.killer);
                 let killer = killer.and_then(|killer| killer.checked_sub(2)).map(PlayerId);
@@ -282,7 +284,7 @@ impl AsteroidsScreen {
                 self.hud.draw_loss(scene, killer, secs);
             }
         }
-        let verdict = winner_of(&board);
+        let verdict = winner_of(scene, &board);
         draw_table(scene, time, &verdict, &board);
         if !results {
             // Between the texts in the corners, or above them.

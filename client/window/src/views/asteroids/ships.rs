@@ -41,6 +41,7 @@ pub(super) struct Seen {
     /// Position in the picture's world.
     pub(super) at: Vec2,
     pub(super) own: bool,
+    pub(super) dress: Dress,
 }
 
 impl Ships {
@@ -65,7 +66,7 @@ impl Ships {
     pub(super) fn draw_trails(&self, brush: &Brush<'_>, ships: &[Seen]) {
         for seen in ships {
             if let Some(memory) = self.0.get(&seen.id) {
-                let color = fade(palette::side(seen.own), 0.55);
+                let color = fade(seen.dress.color, 0.55);
                 memory.trail.draw(brush, color, 0.8, TRAIL_SECS);
             }
         }
@@ -75,8 +76,8 @@ impl Ships {
         let ship = &seen.ship;
         let brush = world.local(seen.at, ship.facing());
         let hurt = self.0.get(&seen.id).map_or(0.0, |memory| memory.hurt / HURT_SECS);
-        let line = mix(palette::side(seen.own), Color32::WHITE, hurt);
-        let inside = mix(palette::side_dark(seen.own), Color32::WHITE, hurt * 0.8);
+        let line = mix(seen.dress.color, Color32::WHITE, hurt);
+        let inside = mix(seen.dress.dark, Color32::WHITE, hurt * 0.8);
         if ship.thrust {
             draw_flame(&brush, seen.id.index, age_secs);
         }
@@ -98,6 +99,7 @@ impl Ships {
             brush.outline(FOE_HULL, stroke);
             brush.disc((0.1, 0.0), 0.22, line);
         }
+        seen.dress.mark(&brush, 0.8, 0.9);
         if ship.shield > 0 {
             draw_shield(&world.local(seen.at, Vec2::X), (line, ship.shield), age_secs);
         }
@@ -126,8 +128,12 @@ fn draw_shield(brush: &Brush<'_>, (color, left): (Color32, u16), age_secs: f32) 
 }
 
 /// A bullet: the own ones are bright darts, others' are rings with a short tail.
-pub(super) fn draw_bullet(brush: &Brush<'_>, bullet: &Bullet, at: Vec2, own: bool) {
-    let color = palette::side(own);
+pub(super) fn draw_bullet(
+    brush: &Brush<'_>,
+    (bullet, own): (&Bullet, bool),
+    at: Vec2,
+    color: Color32,
+) {
     let tail = at - bullet.velocity().normalize_or_zero() * if own { 1.5 } else { 0.9 };
     brush.glow(at, 0.9, light(color, 0.5));
     brush.beam([(tail, light(color, 0.0)), (at, light(color, 1.0))], 0.4);
@@ -144,8 +150,9 @@ pub(super) fn draw_tag(brush: &Brush<'_>, seen: &Seen, tag: (&str, bool)) {
     let over = brush.point(seen.at - Vec2::Y * 1.9);
     for n in 0..HULL {
         let at = over + vec2((f32::from(n) - f32::from(HULL - 1) / 2.0) * 9.0, 0.0);
-        let inside = if n < seen.ship.hull { palette::FOE } else { Color32::TRANSPARENT };
-        brush.painter.circle(at, 3.0, inside, (1.0, fade(palette::FOE, 0.9)));
+        let color = seen.dress.color;
+        let inside = if n < seen.ship.hull { color } else { Color32::TRANSPARENT };
+        brush.painter.circle(at, 3.0, inside, (1.0, fade(color, 0.9)));
     }
     name_tag(brush.painter, over - vec2(0.0, 5.0), Align2::CENTER_BOTTOM, tag, 13.0, 1.0);
 }

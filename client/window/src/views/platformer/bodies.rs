@@ -223,8 +223,8 @@ impl Body {
         self.seen = true;
     }
 
-    pub(super) fn draw_trail(&self, brush: &Brush<'_>, own: bool) {
-        let color = fade(palette::side(own), if own { 0.4 } else { 0.2 });
+    pub(super) fn draw_trail(&self, brush: &Brush<'_>, own: bool, dress: Dress) {
+        let color = fade(dress.color, if own { 0.4 } else { 0.2 });
         self.trail.draw(brush, color, 0.7, TRAIL_SECS);
     }
 
@@ -234,7 +234,7 @@ impl Body {
         name_tag(brush.painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.0, 0.85);
     }
 
-    pub(super) fn draw(&self, brush: &Brush<'_>, own: bool) {
+    pub(super) fn draw(&self, brush: &Brush<'_>, own: bool, dress: Dress) {
         // Measured from the feet, up being negative.
         let brush = &brush.local(self.at, Vec2::X);
         let flight = (self.velocity.y.abs() / 60.0).min(0.16);
@@ -242,7 +242,7 @@ impl Body {
         let wide = 2.0 * HALF_WIDTH * (1.0 + squash * 0.8);
         let high = HEIGHT * (1.0 - squash);
         let lean = (self.velocity.x / RUN_SPEED).clamp(-1.0, 1.0) * 0.09;
-        let (edge, inside) = (palette::side(own), palette::side_dark(own));
+        let (edge, inside) = (dress.color, dress.dark);
         if own {
             brush.glow((0.0, -0.5), 1.9, light(palette::OWN, 0.13));
         }
@@ -279,7 +279,9 @@ impl Body {
         }
         let dark = mix(inside, edge, if own { 0.35 } else { 0.25 });
         brush.polygon(points, dark, brush.stroke(0.08, edge));
-        self.draw_face(brush, &corner, (wide, high), own);
+        let belly = brush.local(corner(0.0, high * 0.28), Vec2::X);
+        dress.mark(&belly, wide * 0.42, 0.9);
+        self.draw_face(brush, &corner, (wide, high), (own, edge));
     }
 
     fn draw_face(
@@ -287,9 +289,9 @@ impl Body {
         brush: &Brush<'_>,
         corner: &impl Fn(f32, f32) -> Vec2,
         (wide, high): (f32, f32),
-        own: bool,
+        (own, edge): (bool, Color32),
     ) {
-        let (look, edge) = (self.facing * wide * 0.17, palette::side(own));
+        let look = self.facing * wide * 0.17;
         for side in [-1.0, 1.0] {
             let at = corner(look + side * wide * 0.17, high * 0.68);
             brush.ellipse(at, vec2(0.085, 0.12), palette::TEXT);

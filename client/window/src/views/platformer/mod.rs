@@ -180,7 +180,7 @@ impl PlatformerScreen {
         let (width, height) = (level.width as f32, level.height as f32);
         let x = (aim.x + self.ahead).clamp(half.x, (width - half.x).max(half.x));
         let y = (aim.y - 0.8).min(height + 1.2 - half.y);
-        self.rig.follow(scene.screen, scene.secs, &Shot { target: Vec2::new(x, y), ..SHOT })
+        scene.aim(&mut self.rig, &Shot { target: Vec2::new(x, y), ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Platformer>, brush: &Brush<'_>, cast: Cast<'_>) {
@@ -196,10 +196,10 @@ impl PlatformerScreen {
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|(slot, _)| scene.is_own(slot.id));
         for (slot, body) in &shown {
-            body.draw_trail(brush, scene.is_own(slot.id));
+            body.draw_trail(brush, scene.is_own(slot.id), scene.dress_of(slot.owner));
         }
         for (slot, body) in &shown {
-            body.draw(brush, scene.is_own(slot.id));
+            body.draw(brush, scene.is_own(slot.id), scene.dress_of(slot.owner));
         }
         self.particles.draw_above(brush);
         for (slot, body) in shown.into_iter().filter(|(slot, _)| !scene.is_own(slot.id)) {

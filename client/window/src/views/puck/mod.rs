@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use phaselock_client::prelude::*;
 use phaselock_games::puck::seats::sides;
-use phaselock_games::puck::{Board as RinkBoard, Command, Score, ShufflePuck, rink};
+use phaselock_games::puck::{Board as RinkBoard, Command, Mallet, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
 
 use events::{Effects, TRAIL_SECS};
@@ -87,15 +87,16 @@ impl PuckScreen {
     fn draw_world(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, brush: &Brush<'_>) {
         ice::draw(brush, self.effects.lit, seen.goals());
         self.effects.particles.draw_below(brush);
-        let look = |id, mallet| Look {
-            mate: seen.is_mate(mallet),
-            own: seen.own == Some(id),
-            flash: self.effects.flash_of(id),
+        let look = |slot: &Slot<Mallet>| Look {
+            mate: seen.is_mate(&slot.entity),
+            dress: scene.dress_of(slot.owner),
+            own: seen.own == Some(slot.id),
+            flash: self.effects.flash_of(slot.id),
         };
         let mut mallets: Vec<_> = seen.mallets.iter().collect();
         mallets.sort_by_key(|slot| (seen.own == Some(slot.id), slot.id));
         for slot in &mallets {
-            pieces::draw_beneath(brush, &slot.entity, look(slot.id, &slot.entity));
+            pieces::draw_beneath(brush, &slot.entity, look(slot));
         }
         if let Some(puck) = &seen.puck {
             let color = mix(palette::WARN, Color32::WHITE, 0.3 + 0.5 * self.effects.heat);
@@ -105,7 +106,7 @@ impl PuckScreen {
             pieces::draw_puck(brush, puck, self.effects.heat, held);
         }
         for slot in &mallets {
-            pieces::draw_mallet(brush, &slot.entity, look(slot.id, &slot.entity));
+            pieces::draw_mallet(brush, &slot.entity, look(slot));
         }
         self.effects.particles.draw_above(brush);
         for slot in mallets.into_iter().filter(|slot| seen.own != Some(slot.id)) {

@@ -8,6 +8,7 @@ use phaselock_games::puck::{Mallet, Puck};
 pub(super) struct Look {
     pub(super) mate: bool,
     pub(super) own: bool,
+    pub(super) dress: Dress,
     /// Flash of a strike, 0 to 1.
     pub(super) flash: f32,
 }
@@ -36,8 +37,11 @@ pub(super) fn draw_mallet(brush: &Brush<'_>, mallet: &Mallet, look: Look) {
         brush.dashes(Vec2::ZERO, 0.4, 6, (0.0, 0.6), ring);
     }
     // The knob that the hand holds, and the lamps on it.
-    let edge = brush.stroke(0.04, fade(color, 0.8));
-    brush.circle((0.0, -0.03), 0.25, mix(body, palette::STEEL, 0.25), edge);
+    // It wears the player's own colour and marking.
+    let own = look.dress;
+    let edge = brush.stroke(0.06, own.color);
+    brush.circle((0.0, -0.03), 0.25, mix(own.dark, palette::STEEL, 0.2), edge);
+    own.mark(&brush.local((0.0, -0.03), Vec2::X), 0.22, 1.0);
     brush.glow((-0.08, -0.13), 0.17, light(Color32::WHITE, 0.55));
     if look.own {
         brush.dashes(Vec2::ZERO, MALLET + 0.1, 4, (-0.04, 0.32), brush.stroke(0.06, color));

@@ -15,8 +15,6 @@ const BODY: [(f32, f32); 8] = [
     (-2.05, 0.86),
     (-2.15, 0.6),
 ];
-/// Patterns that tell cars apart, besides their numbers.
-const PATTERNS: u16 = 6;
 
 /// Adds a rectangle between two distances ahead of a car's middle and two to its right.
 fn block(brush: &Brush<'_>, mesh: &mut Mesh, ahead: [f32; 2], right: [f32; 2], color: Color32) {
@@ -29,21 +27,15 @@ pub(super) struct Look {
     pub(super) own: bool,
     pub(super) player: PlayerId,
     pub(super) solid: bool,
+    pub(super) dress: Dress,
 }
 
 pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
     let brush = &world.local(car.position(), car.nose());
     let there = if look.solid { 1.0 } else { 0.45 };
     let dye = |color: Color32| fade(color, there);
-    // Other cars differ in brightness, besides their patterns.
-    let shade = f32::from(look.player.0 * 7 % 5) / 4.0;
-    let paint = if look.own {
-        palette::OWN
-    } else {
-        let dark = mix(palette::FOE, palette::FOE_DARK, 0.35);
-        mix(dark, mix(palette::FOE, palette::TEXT, 0.3), shade)
-    };
-    let trim = if look.own { palette::TEXT } else { palette::FOE_DARK };
+    let paint = mix(look.dress.color, look.dress.dark, 0.15);
+    let trim = if look.own { palette::TEXT } else { look.dress.dark };
 
     if look.solid {
         for (ahead, radius) in [(1.0, 1.5), (-1.0, 1.6)] {
@@ -67,7 +59,7 @@ pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
     let edge = Stroke::new((0.1 * brush.metre).max(1.0), dye(trim));
     brush.polygon(BODY.into_iter().chain(left), dye(paint), edge);
     let mut mesh = Mesh::default();
-    pattern(&mut mesh, brush, look.player.0 % PATTERNS, dye(trim));
+    pattern(&mut mesh, brush, look.dress.pattern, dye(trim));
     // Wing and windows.
     block(brush, &mut mesh, [-2.3, -2.0], [-0.95, 0.95], dye(trim));
     let glass = dye(mix(palette::VOID, palette::STEEL, 0.12));
@@ -93,7 +85,7 @@ pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
 }
 
 /// Stripes, bands and squares.
-fn pattern(mesh: &mut Mesh, brush: &Brush<'_>, which: u16, color: Color32) {
+fn pattern(mesh: &mut Mesh, brush: &Brush<'_>, which: u8, color: Color32) {
     let mut block = |ahead, right| block(brush, mesh, ahead, right, color);
     let both = [-1.0, 1.0];
     match which {
@@ -117,6 +109,10 @@ fn pattern(mesh: &mut Mesh, brush: &Brush<'_>, which: u16, color: Color32) {
                 block([ahead, ahead + 0.4], [right, right + 0.44]);
             }
         }
+        // A stripe along the middle.
+        5 => block([-2.0, 2.05], [-0.2, 0.2]),
+        // Two bands across the bonnet.
+        6 => [1.0, 1.5].iter().for_each(|at| block([*at, at + 0.22], [-0.85, 0.85])),
         // Sills along both sides.
         _ => both.iter().for_each(|side| block([-1.9, 1.3], [side * 0.68, side * 0.9])),
     }

@@ -231,7 +231,7 @@ impl RaceScreen {
             cut: CUT,
             bounds: None,
         };
-        self.rig.follow(scene.screen, scene.secs, &shot)
+        scene.aim(&mut self.rig, &shot)
     }
 
     fn draw_world(&self, scene: &Scene<'_, Race>, brush: &Brush<'_>, own: Option<&Car>) {
@@ -253,7 +253,11 @@ impl RaceScreen {
             let Some(player) = slot.owner else { continue };
             let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
-            cars::draw(brush, &slot.entity, cars::Look { own, player, solid });
+            cars::draw(
+                brush,
+                &slot.entity,
+                cars::Look { own, player, solid, dress: scene.dress_of(slot.owner) },
+            );
         }
         self.ground.draw_barriers(brush);
         self.particles.draw_above(brush);

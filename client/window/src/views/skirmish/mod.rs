@@ -258,7 +258,7 @@ impl SkirmishScreen {
             Vec2::ZERO
         };
         let target = self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5);
-        self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT })
+        scene.aim(&mut self.rig, &Shot { target, ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, brush: &Brush<'_>) {
@@ -274,7 +274,7 @@ impl SkirmishScreen {
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
-            self.bodies.draw(brush, slot, is_own(slot));
+            self.bodies.draw(brush, slot, is_own(slot), scene.dress_of(slot.owner));
         }
         self.things.draw_props(brush, true);
         things::draw_shells(brush, scene);
@@ -298,8 +298,15 @@ impl SkirmishScreen {
         draw_clock(scene, time, figures);
         if let Some(own) = own {
             self.hud.draw_health(scene, own);
-            self.hud.draw_weapons(scene, own);
-            if own.health == 0 && !scene.scores && round.phase() != Phase::Results {
+            if scene.watched.is_none() {
+                // Others are not told of its ammunition.
+                self.hud.draw_weapons(scene, own);
+            }
+            if scene.watched.is_none()
+                && own.health == 0
+                && !scene.scores
+                && round.phase() != Phase::Results
+            {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
                 let killer = killer.map(|killer| scene.name_of(killer));
@@ -314,7 +321,7 @@ impl SkirmishScreen {
         if round.phase() != Phase::Results {
             self.announcer.draw(scene);
         }
-        draw_table(scene, time, &winner_of(&board), &board);
+        draw_table(scene, time, &winner_of(scene, &board), &board);
         if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
             let reload = f32::from(own.weapon().reload_ticks(scene.rates));
             let slow = own.weapon() != Weapon::Rifle && own.cooldown > 0;

@@ -77,7 +77,7 @@ impl Bodies {
         self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
 
-    pub(super) fn draw(&self, world: &Brush<'_>, slot: &Slot<Player>, own: bool) {
+    pub(super) fn draw(&self, world: &Brush<'_>, slot: &Slot<Player>, own: bool, dress: Dress) {
         let body = self.0.get(&slot.id).copied().unwrap_or_default();
         let player = &slot.entity;
         let alive = player.health > 0;
@@ -88,7 +88,7 @@ impl Bodies {
             return;
         }
         let size = if alive { 0.6 + 0.4 * appeared } else { 1.0 - 0.4 * gone };
-        let look = Look::new(own, there, if alive { body.hurt / HURT_SECS } else { 0.6 });
+        let look = Look::new(dress, there, if alive { body.hurt / HURT_SECS } else { 0.6 });
         let upright = world.local(player.position(), Vec2::X * size);
         let brush = &world.local(player.position(), player.facing() * size);
 
@@ -113,6 +113,7 @@ impl Bodies {
         } else {
             brush.disc((0.12, 0.0), 0.13, look.edge);
         }
+        dress.mark(brush, RADIUS, there);
     }
 }
 
@@ -136,8 +137,8 @@ struct Look {
 }
 
 impl Look {
-    fn new(own: bool, there: f32, hurt: f32) -> Self {
-        let (edge, inside) = (palette::side(own), palette::side_dark(own));
+    fn new(dress: Dress, there: f32, hurt: f32) -> Self {
+        let (edge, inside) = (dress.color, dress.dark);
         Self {
             edge: fade(mix(edge, Color32::WHITE, hurt * 0.8), there),
             inside: fade(mix(inside, Color32::WHITE, hurt * 0.7), there),

@@ -16,8 +16,10 @@ impl Session {
         hello_sent: Option<LocalTime>,
         now: LocalTime,
     ) {
-        if hello_sent.is_none() && now - self.begun < GAME_MIN {
-            let text = "the server changes its game more than once a second";
+        // One who watches may get a seat just as another game begins.
+        let [.., oldest] = self.begun;
+        if hello_sent.is_none() && now - oldest < GAME_MIN {
+            let text = "the server changes its game three times a second";
             return self.close(now, Disconnect::new(Code::Protocol, text));
         }
         let Ok(entry) = self.config.games.get(&welcome.game).cloned() else {
@@ -42,14 +44,17 @@ impl Session {
         client.record_motion(self.motion.is_some());
         self.client = Some(client);
         self.stays += 1;
-        self.begun = now;
+        self.begun.rotate_right(1);
+        self.begun[0] = now;
         let (server, resumed) = (welcome.server.clone(), welcome.resumed);
         self.notify(Notice::Game { server, game: entry.name, resumed });
         self.token = Some(welcome.token);
+        // A watcher gets nothing until something is old enough.
+        let patience = welcome.watching.unwrap_or_default();
+        (self.heard, self.excused) = (now + patience, false);
         if hello_sent.is_some() {
             self.step = Step::Playing;
             self.joined = now;
-            (self.heard, self.excused) = (now, false);
             self.enter(State::Connected);
         }
     }

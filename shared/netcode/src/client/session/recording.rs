@@ -74,9 +74,13 @@ impl Session {
             Fed::Choose(kind, choice) => self.choose(*kind, *choice),
             Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
             // Not sent then is not sent now.
-            Fed::Chat(text) => drop(self.chat(text)),
+            Fed::Chat(to, text) => drop(self.say(*to, text)),
+            Fed::Quick(to, number) => drop(self.say_quick(*to, *number)),
+            Fed::Mark(to, mark) => drop(self.mark(*to, *mark)),
+            Fed::Restyle(name, look) => drop(self.restyle(name, *look)),
             Fed::Request(bytes) => drop(self.request_bytes(bytes.clone())),
             Fed::Round(request) => drop(self.ask_round(request.clone())),
+            Fed::Watch(on) => drop(self.watch(*on)),
             Fed::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.

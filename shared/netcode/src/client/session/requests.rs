@@ -4,29 +4,75 @@ use serde::Serialize;
 
 use super::{Session, Step};
 use crate::client::fed::Fed;
-use crate::client::output::{Notice, Output};
+use crate::client::output::{Notice, Output, Part};
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::time::LocalTime;
-use crate::wire::control::{ClientMessage, frame};
+use crate::wire::control::{ClientMessage, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame};
 use crate::wire::round::{Poll, RoundNotice, RoundRequest};
+use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
 
 /// Requests that wait for the transport; of more the newest are lost.
 const REQUESTS_MAX: usize = 64;
 
 impl Session {
-    /// Says a line to everybody. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses
-    /// lines that come too fast.
+    /// Wishes of a hello.
+    pub(super) fn wishes(&self) -> u32 {
+        let coding = if self.config.plain { WISH_PLAIN } else { WISH_SILENCE };
+        coding
+            | match self.config.part {
+                Part::Play => 0,
+                Part::Watch => WISH_WATCH,
+                Part::Wait => WISH_WAIT,
+            }
+    }
+
+    /// Says a line to everybody: see [`say`](Self::say).
     pub fn chat(&mut self, text: &str) -> Result<(), MessageError> {
-        self.note(|| Fed::Chat(text.into()));
-        self.ask(&ClientMessage::Chat { text: clip(text, TEXT_BYTES_MAX).into() })
+        self.say(Audience::All, text)
+    }
+
+    /// Says a line. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses lines that
+    /// come too fast.
+    pub fn say(&mut self, to: Audience, text: &str) -> Result<(), MessageError> {
+        self.note(|| Fed::Chat(to, text.into()));
+        self.ask(&ClientMessage::Chat { to, text: clip(text, TEXT_BYTES_MAX).into() })
+    }
+
+    /// Says a quick message, by its number.
+    pub fn say_quick(&mut self, to: Audience, number: u8) -> Result<(), MessageError> {
+        self.note(|| Fed::Quick(to, number));
+        self.ask(&ClientMessage::Quick { to, number })
+    }
+
+    /// Sets a mark on the map.
+    pub fn mark(&mut self, to: Audience, mark: Mark) -> Result<(), MessageError> {
+        self.note(|| Fed::Mark(to, mark));
+        self.ask(&ClientMessage::Mark { to, mark })
+    }
+
+    /// Asks for another name and other looks, now and in later sessions.
+    pub fn restyle(&mut self, name: &str, look: Look) -> Result<(), MessageError> {
+        self.note(|| Fed::Restyle(name.into(), look));
+        let name = clip(name, TEXT_BYTES_MAX).to_owned();
+        (self.config.name, self.config.look) = (name.clone(), look);
+        self.ask(&ClientMessage::Restyle { name, look })
     }
 
     /// Sends a request about the round: readiness, side, votes.
     pub fn ask_round(&mut self, request: RoundRequest) -> Result<(), MessageError> {
         self.note(|| Fed::Round(request.clone()));
         self.ask(&ClientMessage::Round(request))
+    }
+
+    /// Watches from now on, without a seat; or plays, as soon as a seat is free.
+    pub fn watch(&mut self, on: bool) -> Result<(), MessageError> {
+        self.note(|| Fed::Watch(on));
+        self.ask(&ClientMessage::Watch { on })?;
+        // For when the server is joined again.
+        self.config.part = if on { Part::Watch } else { Part::Wait };
+        Ok(())
     }
 
     /// Sends a request to the game.

@@ -1,4 +1,4 @@
-//! Tests of control messages.
+//! Control messages: golden bytes, versions, garbage.
 
 use super::*;
 use crate::identity::{Proof, PublicKey};
@@ -18,6 +18,7 @@ fn hello() -> Hello {
         wishes: WISH_PLAIN,
         room: None,
         password: None,
+        look: Look { color: 3, pattern: 1 },
     }
 }
 
@@ -35,7 +36,7 @@ fn frames_are_as_documented() {
         1, // -1, zigzag
     ]);
     assert_eq!(framed[31..127], [[7; 32], [8; 32], [9; 32]].concat());
-    assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0]);
+    assert_eq!(framed[127..], [1, 0xac, 0x02, 1, 0, 0, 3, 1]);
     let full = ServerMessage::Disconnect(Disconnect::new(Code::Full, "full"));
     assert_eq!(frame(&full).unwrap(), documented("example-disconnect"));
     assert_eq!(ServerMessage::parse(&frame(&full).unwrap()[2..]), Ok(full));
@@ -43,27 +44,31 @@ fn frames_are_as_documented() {
 
 #[test]
 fn kinds_are_those_of_the_document() {
-    let chat = ClientMessage::Chat { text: "hi".into() };
+    let chat = ClientMessage::Chat { to: Audience::All, text: "hi".into() };
     for message in [
         ClientMessage::Hello(hello()),
         ClientMessage::Query,
         chat,
         ClientMessage::Game { number: 7, bytes: vec![1] },
         ClientMessage::Round(RoundRequest::Ready(true)),
+        ClientMessage::Watch { on: true },
+        ClientMessage::Quick { to: Audience::Side, number: 3 },
+        ClientMessage::Mark { to: Audience::Side, mark: Mark { kind: 1, x: -1, y: 1 } },
+        ClientMessage::Restyle { name: "Ada".into(), look: Look { color: 11, pattern: 7 } },
     ] {
         let body = frame(&message).unwrap()[2..].to_vec();
         assert_eq!(kind(&body), Ok(message.kind()));
         assert_eq!(ClientMessage::parse(&body), Ok(message));
     }
-    assert_eq!(ClientMessage::parse(&[5]), Err(WireError::Message(5)));
-    assert_eq!(ServerMessage::parse(&[10, 1, 2]), Err(WireError::Message(10)));
+    assert_eq!(ClientMessage::parse(&[9]), Err(WireError::Message(9)));
+    assert_eq!(ServerMessage::parse(&[15, 1, 2]), Err(WireError::Message(15)));
     assert_eq!(frame(&ServerMessage::Game(vec![5])).unwrap(), [3, 0, 8, 1, 5]);
 }
 
 #[test]
 fn disconnect_and_status_may_go_on_in_later_versions() {
     let full = ServerMessage::Disconnect(Disconnect::new(Code::Other(999), "full"));
-    let left = ServerMessage::Left { player: PlayerId(1) };
+    let left = ServerMessage::Left { player: PlayerId(1), code: Code::Kicked };
     for (message, is_open) in [(full, true), (left, false)] {
         let body = [&frame(&message).unwrap()[2..], &[1, 2, 3]].concat();
         let expected = if is_open { Ok(message) } else { Err(WireError::Trailing) };
@@ -80,18 +85,35 @@ fn a_longer_hello_from_the_future_is_read() {
 }
 
 #[test]
-fn a_hello_of_the_past_names_no_room_and_no_password() {
-    let body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
-    for missing in [1, 2] {
+fn a_hello_of_the_past_names_no_room_no_password_and_no_looks() {
+    let plain = Hello { look: Look::default(), ..hello() };
+    let body = frame(&ClientMessage::Hello(plain.clone())).unwrap()[2..].to_vec();
+    for missing in 1..=4 {
         let old = &body[..body.len() - missing];
-        assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(hello())));
+        assert_eq!(ClientMessage::parse(old), Ok(ClientMessage::Hello(plain.clone())));
     }
-    let oldest = body.len() - 2;
+    let oldest = body.len() - 4;
     let there = Hello { room: "friday".parse().ok(), ..hello() };
     let body = frame(&ClientMessage::Hello(there.clone())).unwrap()[2..].to_vec();
     assert_eq!(ClientMessage::parse(&body), Ok(ClientMessage::Hello(there)));
-    for cut in oldest + 1..body.len() - 1 {
+    for cut in oldest + 1..body.len() - 3 {
         assert!(ClientMessage::parse(&body[..cut]).is_err(), "{cut}");
+    }
+}
+
+#[test]
+fn looks_marks_and_quick_messages_out_of_range_are_refused() {
+    let odd = Hello { look: Look { color: 13, pattern: 0 }, ..hello() };
+    let body = frame(&ClientMessage::Hello(odd)).unwrap();
+    assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("look")));
+    let (from, to) = (PlayerId(1), Audience::All);
+    for (message, what) in [
+        (ServerMessage::Quick { from, to, number: 32 }, "quick message"),
+        (ServerMessage::Mark { from, to, mark: Mark { kind: 4, x: 0, y: 0 } }, "mark"),
+        (ServerMessage::Mark { from, to, mark: Mark { kind: 0, x: 0, y: i32::MAX } }, "mark"),
+    ] {
+        let body = frame(&message).unwrap();
+        assert_eq!(ServerMessage::parse(&body[2..]), Err(WireError::Range(what)));
     }
 }
 
@@ -110,7 +132,7 @@ fn too_long_is_refused() {
     let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
     assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
     let text = "x".repeat(CONTROL_BYTES_MAX);
-    assert!(frame(&ServerMessage::Chat { from: None, text }).is_err());
+    assert!(frame(&ServerMessage::Chat { from: None, to: Audience::All, text }).is_err());
     let text = "x".repeat(TEXT_BYTES_MAX + 1);
     let long = Disconnect { redirect: Some(text), ..Disconnect::new(Code::Full, "full") };
     let body = frame(&ServerMessage::Disconnect(long)).unwrap();

@@ -1,5 +1,6 @@
 //! The choice of a room for a newcomer, and rooms that are made for one.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +50,14 @@ impl List {
         let kept = rooms.find(|(_, entry)| entry.seats_of(key).any(|seat| seat.is_away));
         if let Some((room, _)) = kept {
             return Ok(*room);
+        }
+        if hello.wishes_to_watch() {
+            // Where most is to be seen.
+            let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open);
+            let order = |entry: &Entry| (self.is_silent(entry.shard, now), Reverse(entry.taken()));
+            if let Some((room, _)) = open.min_by_key(|(_, entry)| order(entry)) {
+                return Ok(*room);
+            }
         }
         let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
         let free_if = |may: &dyn Fn(&Entry) -> bool| {
@@ -126,6 +135,7 @@ impl List {
             status,
             is_open,
             seats_taken: 0,
+            watchers: 0,
             busy: Duration::ZERO,
             panics: 0,
             rounds: 0,

@@ -62,7 +62,9 @@ impl Rooms {
             })?),
         };
         let is_new = self.clock.now() - running.began < GAME_MIN;
-        if is_new && running.room.as_ref().is_some_and(|room| room.seats_taken() > 0) {
+        if is_new
+            && running.room.as_ref().is_some_and(|room| room.seats_taken() + room.watchers() > 0)
+        {
             return Err(CommandError::TooSoon);
         }
         let waiting = match self.running.get_mut(&id).and_then(|running| running.pause.take()) {
@@ -113,7 +115,7 @@ impl Rooms {
         else {
             return;
         };
-        if room.seats_taken() > 0 {
+        if room.seats_taken() + room.watchers() > 0 {
             *empty_since = None;
             return;
         }

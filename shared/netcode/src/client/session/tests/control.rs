@@ -1,10 +1,12 @@
 //! Goodbyes, redirects, tokens, requests and notices.
 
 use super::*;
+use crate::client::output::Speaker;
 use crate::game::MessageError;
 use crate::identity::{PublicKey, ResumeToken};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::wire::control::{Refusal, Seat};
+use crate::wire::talk::Audience;
 
 #[test]
 fn wait_that_a_server_asks_for_is_kept_within_an_hour() {
@@ -105,9 +107,10 @@ fn token_of_a_session_is_offered_when_it_is_lost() {
 #[test]
 fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
     let mut session = playing();
-    let seat = Seat { name: "Ada".into(), bot: false };
+    let seat = Seat::new("Ada", false);
     let joined = ServerMessage::Joined(vec![(PlayerId(7), seat)]);
-    let line = |from, text: &str| ServerMessage::Chat { from, text: text.into() };
+    let line =
+        |from, text: &str| ServerMessage::Chat { from, to: Audience::All, text: text.into() };
     let refused = ServerMessage::Refused { request: 2, refusal: Refusal::TooMany };
     for message in [
         joined,
@@ -120,8 +123,10 @@ fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
         session.handle_control(&body(&message), ms(20));
     }
     session.handle_control(&[99, 1, 2, 3], ms(21));
+    let ada = || Speaker { player: PlayerId(7), seat: Seat::new("Ada", false) };
     let chat = |from: Option<&str>, text: &str| Notice::Chat {
-        from: from.map(str::to_owned),
+        from: from.map(|_| ada()),
+        to: Audience::All,
         text: text.into(),
     };
     assert_eq!(
@@ -150,5 +155,8 @@ fn requests_that_nobody_fetches_are_bounded() {
     assert_eq!(sent.len(), 64);
     let Output::Control(framed) = &sent[0] else { panic!("{:?}", sent[0]) };
     let text = "x".repeat(TEXT_BYTES_MAX);
-    assert_eq!(ClientMessage::parse(&framed[2..]), Ok(ClientMessage::Chat { text }));
+    assert_eq!(
+        ClientMessage::parse(&framed[2..]),
+        Ok(ClientMessage::Chat { to: Audience::All, text })
+    );
 }

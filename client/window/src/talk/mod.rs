@@ -1,0 +1,327 @@
+//! Talk: what others say, who comes and goes, quick messages, marks, and people who are muted.
+//!
+//! `lines` keeps what is shown, `draft` the line that is written, `muted` the people who are not
+//! heard; none of them draws. `drawing`, `pings`, `quick` and `people` do.
+
+mod draft;
+mod drawing;
+mod lines;
+mod muted;
+mod people;
+mod pings;
+mod quick;
+
+use std::path::PathBuf;
+
+use egui_macroquad::egui::Context;
+use phaselock::client::{Common, Notice, Session, Speaker};
+use phaselock::game::MessageError;
+use phaselock::time::LocalTime;
+use phaselock::wire::control::Refusal;
+use phaselock::wire::disconnect::Code;
+use phaselock::wire::talk::{Audience, Mark};
+
+use self::draft::Draft;
+use self::lines::{Kind, Lines};
+use self::muted::Muted;
+use self::pings::Pings;
+use super::actions;
+use super::controls::Controls;
+use super::words::fill;
+use crate::prelude::*;
+
+/// Kind of the mark that a player sets: here.
+const HERE: u8 = 0;
+/// Commands of the window itself.
+const OWN_COMMANDS: [&str; 2] = ["ignore", "unignore"];
+/// Number of the request that sets a mark.
+const MARK_REQUEST: u32 = 6;
+
+/// Form of the talk that has the keyboard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    Nothing,
+    /// A line is written. The key that opened it may still be in this frame's input.
+    Line { is_fresh: bool },
+    /// A quick message is chosen.
+    Quick { is_fresh: bool },
+}
+
+/// The talk of a visit.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    lines: Lines,
+    draft: Draft,
+    muted: Muted,
+    pings: Pings,
+    open: Open,
+    /// The server's commands.
+    commands: Vec<String>,
+    /// The mark that was set last, and whether its game has sides, as far as the server said.
+    mark: Option<Mark>,
+    has_sides: bool,
+}
+
+impl Talk {
+    /// The talk of a new visit, with the muted people of a file.
+    pub(crate) fn open(muted: Option<PathBuf>, now: LocalTime) -> Self {
+        let (muted, told) = Muted::open(muted);
+        let mut talk = Self {
+            lines: Lines::default(),
+            draft: Draft::default(),
+            muted,
+            pings: Pings::default(),
+            open: Open::Nothing,
+            commands: Vec::new(),
+            mark: None,
+            has_sides: true,
+        };
+        if let Some(told) = told {
+            talk.tell(&told, now);
+        }
+        talk
+    }
+
+    /// Adds a line in the program's name.
+    pub(crate) fn tell(&mut self, text: &str, now: LocalTime) {
+        self.lines.add(Kind::System, None, text, now);
+    }
+
+    /// Another game begins.
+    pub(crate) fn begin_game(&mut self) {
+        self.pings.clear();
+        (self.mark, self.has_sides) = (None, true);
+    }
+
+    /// Takes in what the session tells of others. Returns true for a line that is heard.
+    pub(crate) fn handle(&mut self, notice: Notice, session: &mut Session, now: LocalTime) -> bool {
+        match notice {
+            Notice::Chat { from: None, text, .. } => {
+                self.tell(&text, now);
+                return true;
+            }
+            Notice::Chat { from: Some(from), to, text } => {
+                return self.hear(&from, to, &text, now);
+            }
+            Notice::Quick { from, to, number } => {
+                return quick::words(number).is_some_and(|it| self.hear(&from, to, it, now));
+            }
+            Notice::Mark { from, mark, .. } if !self.muted.has(from.seat.person) => {
+                self.pings.add((&from.seat.name, from.seat.look.color), mark, now);
+            }
+            Notice::Joined { who } if !who.seat.bot => {
+                let text = fill("{name} has joined", &[("name", &who.seat.name)]);
+                self.lines.add(Kind::Join, None, &text, now);
+            }
+            Notice::Left { who, code } if !who.seat.bot => {
+                let text = left(&who.seat.name, code);
+                self.lines.add(Kind::Leave, None, &text, now);
+            }
+            Notice::Renamed { before, who } => {
+                let names = [("before", &*before), ("name", &*who.seat.name)];
+                self.lines.add(Kind::Join, None, &fill("{before} is now {name}", &names), now);
+            }
+            Notice::Commands(commands) => {
+                self.commands = commands.into_iter().map(|it| it.name).collect();
+            }
+            Notice::Refused { request: MARK_REQUEST, refusal: Refusal::NoSide } => {
+                // A game without sides: everybody sees the mark.
+                self.has_sides = false;
+                if let Some(mark) = self.mark.take() {
+                    let _ = session.mark(Audience::All, mark);
+                }
+            }
+            Notice::Refused { refusal, .. } => self.tell(refused(refusal), now),
+            _ => {}
+        }
+        false
+    }
+
+    /// Shows what a person says who is not muted, and tells whether that was done.
+    fn hear(&mut self, from: &Speaker, to: Audience, text: &str, now: LocalTime) -> bool {
+        if self.muted.has(from.seat.person) {
+            return false;
+        }
+        let kind = match to {
+            Audience::All => Kind::All,
+            Audience::Side => Kind::Side,
+        };
+        self.lines.add(kind, Some((&from.seat.name, from.seat.look.color)), text, now);
+        true
+    }
+
+    /// True while the keyboard is the talk's.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open != Open::Nothing
+    }
+
+    /// Closes the line or the list that is open.
+    pub(crate) fn close(&mut self) {
+        self.open = Open::Nothing;
+        self.lines.show_newest();
+    }
+
+    /// Opens what a key asks for.
+    pub(crate) fn handle_keys(&mut self, controls: &Controls) {
+        let is_fresh = true;
+        if controls.pressed(&actions::CHAT) {
+            self.draft.begin(Audience::All);
+            self.open = Open::Line { is_fresh };
+        } else if controls.pressed(&actions::SIDE_CHAT) {
+            self.draft.begin(Audience::Side);
+            self.open = Open::Line { is_fresh };
+        } else if controls.pressed(&actions::QUICK) {
+            self.open = Open::Quick { is_fresh };
+        }
+    }
+
+    /// Sets a mark where the mouse points, on the own side if there is one.
+    pub(crate) fn point(&mut self, session: &mut Session, at: Vec2, wraps: Option<Vec2>) {
+        let at = wraps.map_or(at, |period| at.rem_euclid(period));
+        let Some(mark) = Mark::at(HERE, at) else { return };
+        self.mark = Some(mark);
+        let to = if self.has_sides { Audience::Side } else { Audience::All };
+        // The server refuses what comes too fast, and the player is told so.
+        let _ = session.mark(to, mark);
+    }
+
+    /// Paints the marks over a picture.
+    pub(crate) fn draw_marks(
+        &mut self,
+        painter: &Painter,
+        camera: Camera,
+        wraps: Option<Vec2>,
+        now: LocalTime,
+    ) {
+        self.pings.draw(painter, camera, wraps, now);
+    }
+
+    /// Draws the lines and what is open, and sends what is finished.
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        painter: &Painter,
+        session: &mut Session,
+        now: LocalTime,
+    ) {
+        drawing::draw_lines(painter, &self.lines, now, matches!(self.open, Open::Line { .. }));
+        let sent = match self.open {
+            Open::Nothing => Ok(()),
+            Open::Line { is_fresh } => {
+                self.open = Open::Line { is_fresh: false };
+                self.draw_draft(ctx, is_fresh, session, now)
+            }
+            Open::Quick { is_fresh } => {
+                self.open = Open::Quick { is_fresh: false };
+                let corner = painter.clip_rect().left_bottom() + drawing::CORNER;
+                quick::draw(painter, corner);
+                match quick::chosen().filter(|_| !is_fresh) {
+                    Some(number) => {
+                        self.close();
+                        session.say_quick(Audience::All, number)
+                    }
+                    None => Ok(()),
+                }
+            }
+        };
+        if let Err(error) = sent {
+            self.tell(&fill("Not sent: {error}.", &[("error", &error.to_string())]), now);
+        }
+    }
+
+    fn draw_draft(
+        &mut self,
+        ctx: &Context,
+        is_fresh: bool,
+        session: &mut Session,
+        now: LocalTime,
+    ) -> Result<(), MessageError> {
+        let roster = session.client().map(|client| client.common().roster().values());
+        let names: Vec<_> = roster.into_iter().flatten().map(|seat| &*seat.name).collect();
+        let commands = self.commands.iter().map(|it| &**it).chain(OWN_COMMANDS);
+        let commands: Vec<_> = commands.collect();
+        let words = (&*commands, &*names);
+        let finished = drawing::draw_draft(ctx, &mut self.draft, &mut self.lines, words);
+        if !finished || is_fresh {
+            return Ok(());
+        }
+        let line = self.draft.finish();
+        self.close();
+        let Some((to, line)) = line else { return Ok(()) };
+        match line.strip_prefix('/').map(|it| it.split_once(' ').unwrap_or((it, ""))) {
+            Some((command @ ("ignore" | "unignore"), name)) => {
+                let common = session.client().map(|client| client.common());
+                self.ignore(common, name.trim_matches([' ', '"']), command == "ignore", now);
+                Ok(())
+            }
+            _ => session.say(to, &line),
+        }
+    }
+
+    /// Mutes the person of that name, or no longer.
+    fn ignore(&mut self, common: Option<&Common>, name: &str, is_muted: bool, now: LocalTime) {
+        let lower = name.to_lowercase();
+        let seats = common.into_iter().flat_map(|common| common.roster().values());
+        let person = seats.filter(|it| it.name.to_lowercase() == lower).find_map(|it| it.person);
+        match person {
+            Some(person) => self.mute(person, name, is_muted, now),
+            None => self.tell(&fill("There is nobody called {name} here.", &[("name", name)]), now),
+        }
+    }
+
+    fn mute(&mut self, person: u64, name: &str, is_muted: bool, now: LocalTime) {
+        let problem = self.muted.set(person, name, is_muted);
+        let done = match is_muted {
+            true => fill("You do not hear {name} any more.", &[("name", name)]),
+            false => fill("You hear {name} again.", &[("name", name)]),
+        };
+        self.tell(&problem.unwrap_or(done), now);
+    }
+
+    /// Draws the people beside the pause.
+    pub(crate) fn draw_people(&mut self, ctx: &Context, common: &Common, now: LocalTime) {
+        let chosen = people::draw(ctx, common.roster(), common.player(), &self.muted);
+        if let Some((person, name, is_muted)) = chosen {
+            self.mute(person, &name, is_muted, now);
+        }
+    }
+}
+
+/// The end of a player's stay in words.
+fn left(name: &str, code: Code) -> String {
+    let names = [("name", name)];
+    match code {
+        Code::Lost | Code::Silent | Code::NotReading => {
+            fill("{name} has lost the connection", &names)
+        }
+        Code::Kicked => fill("{name} was put out", &names),
+        Code::Banned => fill("{name} was banned", &names),
+        Code::Idle => fill("{name} did nothing for too long", &names),
+        Code::Full | Code::OtherGame => fill("{name} cannot play the next game", &names),
+        Code::Protocol | Code::Failed => fill("{name} was disconnected by an error", &names),
+        _ => fill("{name} has left", &names),
+    }
+}
+
+/// A refusal in words for the player.
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Unknown => {
+            tr("The server does not know how to do that; its version may be older.")
+        }
+        Refusal::TooMany => tr("Not sent: too many at once. Wait a moment."),
+        Refusal::Length => tr("Not sent: the line is empty or too long."),
+        Refusal::Game => tr("The game did not understand that."),
+        Refusal::Off => tr(
+            "That is not to be had here: the host has switched it off, or it makes no sense now.",
+        ),
+        Refusal::Soon => tr("Too soon: wait a little before you call a vote."),
+        Refusal::Busy => tr("Another vote runs. Wait for its end."),
+        Refusal::Uneven => tr("The sides would be uneven. Ask somebody to change with you."),
+        Refusal::Protected => tr("That player cannot be voted out."),
+        Refusal::Full => tr("Nobody else may watch here. Play on, or try again later."),
+        Refusal::NoSide => tr("Not sent: you are on no side here."),
+        Refusal::Range => tr("Not sent: a number in it is out of range."),
+    }
+}

@@ -1,0 +1,181 @@
+//! People whom the player does not want to hear, kept by their numbers, on whatever server.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::wire::text::{clip, printable};
+use serde::{Deserialize, Serialize};
+
+/// People in the file. Arbitrary.
+const PEOPLE_MAX: usize = 1000;
+/// Bytes of the file: twice what so many people take.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// The file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    #[serde(default)]
+    people: Vec<KeptPerson>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptPerson {
+    /// The number in hexadecimal digits.
+    person: String,
+    /// The name when the person was muted, for whoever reads the file.
+    #[serde(default)]
+    name: String,
+}
+
+/// Muted people, in a file or without one.
+#[derive(Debug, Default)]
+pub(super) struct Muted {
+    people: BTreeMap<u64, String>,
+    path: Option<PathBuf>,
+    /// The file could not be read; it is set aside before another is written.
+    is_broken: bool,
+}
+
+impl Muted {
+    /// Reads the people of a file, which need not exist. A sentence says why it cannot be used.
+    pub(super) fn open(path: Option<PathBuf>) -> (Self, Option<String>) {
+        let mut muted = Self { path, ..Self::default() };
+        let Some(path) = &muted.path else { return (muted, None) };
+        match read(path) {
+            Ok(people) => {
+                muted.people = people;
+                (muted, None)
+            }
+            Err(error) => {
+                let name = path.display();
+                let told = format!(
+                    "The people that you muted, in {name}, cannot be read: {error}. Mend the file, \
+                     or it is set aside when you mute somebody."
+                );
+                muted.is_broken = true;
+                (muted, Some(told))
+            }
+        }
+    }
+
+    /// True for somebody who is muted.
+    pub(super) fn has(&self, person: Option<u64>) -> bool {
+        person.is_some_and(|person| self.people.contains_key(&person))
+    }
+
+    /// Mutes somebody, or no longer. A sentence says why that is not kept.
+    pub(super) fn set(&mut self, person: u64, name: &str, is_muted: bool) -> Option<String> {
+        if is_muted && self.people.len() >= PEOPLE_MAX && !self.people.contains_key(&person) {
+            return Some(format!("You have muted {PEOPLE_MAX} people; unmute one first."));
+        }
+        match is_muted {
+            true => drop(self.people.insert(person, clip(name, NAME_BYTES_MAX).to_owned())),
+            false => drop(self.people.remove(&person)),
+        }
+        let path = self.path.as_ref()?;
+        match write(path, &self.people, self.is_broken) {
+            Ok(()) => {
+                self.is_broken = false;
+                None
+            }
+            Err(error) => {
+                Some(format!("Not kept beyond this game, in {}: {error}.", path.display()))
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
+    // A pipe would block, and a folder cannot be read.
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
+        about => about?,
+    };
+    let mut text = String::new();
+    let read = File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if read as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
+    }
+    let kept: Kept = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |at| text[..at.start].matches('\n').count() + 1);
+        io::Error::other(format!("line {line}: {}", printable(error.message())))
+    })?;
+    let number = |it: KeptPerson| {
+        let person = u64::from_str_radix(&it.person, 16);
+        let bad = || io::Error::other(format!("{:?} is no person's number", clip(&it.person, 40)));
+        Ok((person.map_err(|_| bad())?, clip(&printable(&it.name), NAME_BYTES_MAX).to_owned()))
+    };
+    kept.people.into_iter().take(PEOPLE_MAX).map(number).collect()
+}
+
+/// Writes a new file and puts it in the old one's place.
+fn write(path: &Path, people: &BTreeMap<u64, String>, is_broken: bool) -> io::Result<()> {
+    let people = people
+        .iter()
+        .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
+    let kept = Kept { people: people.collect() };
+    let text = toml::to_string(&kept).map_err(io::Error::other)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if is_broken {
+        fs::rename(path, path.with_extension("toml.broken"))?;
+    }
+    // Two windows at once do not write into one file.
+    let part = path.with_extension(format!("toml.{}", std::process::id()));
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(b"# People whom you muted, by their numbers.\n\n")?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn muted_people_stay_muted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("muted.toml");
+        let (mut muted, told) = Muted::open(Some(path.clone()));
+        assert_eq!(told, None);
+        assert_eq!(muted.set(u64::MAX, "Eve \"quoted\"", true), None);
+        assert_eq!(muted.set(5, "Bob", true), None);
+        assert_eq!(muted.set(5, "Bob", false), None);
+        let (again, told) = Muted::open(Some(path));
+        assert_eq!(told, None);
+        assert!(again.has(Some(u64::MAX)) && !again.has(Some(5)) && !again.has(None));
+    }
+
+    #[test]
+    fn a_broken_file_is_said_and_set_aside_and_nothing_of_it_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("muted.toml");
+        let huge = format!("#{}", "x".repeat(FILE_BYTES_MAX as usize));
+        let bad = "people = [{ person = \"xyz\" }]";
+        for text in ["\u{0}\u{1}", "people = 3", bad, &huge] {
+            fs::write(&path, text).unwrap();
+            let (mut muted, told) = Muted::open(Some(path.clone()));
+            assert!(told.is_some_and(|told| told.contains("cannot be read")));
+            assert_eq!(muted.set(7, "Eve", true), None);
+            assert_eq!(fs::read_to_string(path.with_extension("toml.broken")).unwrap(), text);
+            assert!(Muted::open(Some(path.clone())).0.has(Some(7)));
+        }
+    }
+
+    #[test]
+    fn the_list_is_bounded() {
+        let mut muted = Muted::default();
+        for person in 0..PEOPLE_MAX as u64 {
+            assert_eq!(muted.set(person, "x", true), None);
+        }
+        assert!(muted.set(u64::MAX, "y", true).is_some() && !muted.has(Some(u64::MAX)));
+        assert_eq!(muted.set(0, "x", true), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! Quick messages: sent as numbers, said in each reader's language.
+
+use macroquad::input::{KeyCode, is_key_pressed};
+
+use crate::prelude::*;
+
+/// Keys of the messages, in their order.
+const KEYS: [KeyCode; 9] = [
+    KeyCode::Key1,
+    KeyCode::Key2,
+    KeyCode::Key3,
+    KeyCode::Key4,
+    KeyCode::Key5,
+    KeyCode::Key6,
+    KeyCode::Key7,
+    KeyCode::Key8,
+    KeyCode::Key9,
+];
+
+/// Words of a quick message; none for a number of a later version.
+pub(super) fn words(number: u8) -> Option<&'static str> {
+    Some(match number {
+        0 => tr("Hello!"),
+        1 => tr("Good game!"),
+        2 => tr("Thank you!"),
+        3 => tr("Sorry!"),
+        4 => tr("Help!"),
+        5 => tr("Go!"),
+        6 => tr("Wait!"),
+        7 => tr("Well played!"),
+        8 => tr("Watch out!"),
+        _ => return None,
+    })
+}
+
+/// Number of the message whose key was pressed in this frame.
+pub(super) fn chosen() -> Option<u8> {
+    (0..).zip(KEYS).find(|(_, key)| is_key_pressed(*key)).map(|(number, _)| number)
+}
+
+/// Paints the list with its lower left corner at a point.
+pub(super) fn draw(painter: &Painter, left_bottom: Pos2) {
+    let row = 22.0;
+    let count = KEYS.len() as f32;
+    let size = vec2(210.0, row * count + 14.0);
+    let rect = Rect::from_min_size(left_bottom - vec2(0.0, size.y), size);
+    painter.rect_filled(rect, 6.0, fade(palette::CARD, 0.93));
+    painter.rect_stroke(rect, 6.0, Stroke::new(1.0, palette::EDGE), StrokeKind::Inside);
+    for (n, number) in (0..KEYS.len() as u8).enumerate() {
+        let at = rect.left_top() + vec2(12.0, 7.0 + row * n as f32);
+        let key = format!("{}", n + 1);
+        text(painter, at, Align2::LEFT_TOP, &key, 15.0, palette::OWN);
+        let words = words(number).unwrap_or_default();
+        text(painter, at + vec2(22.0, 0.0), Align2::LEFT_TOP, words, 15.0, palette::TEXT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock::limits::QUICK_MESSAGES_MAX;
+
+    #[test]
+    fn each_key_has_words_that_a_server_takes() {
+        for number in 0..KEYS.len() as u8 {
+            assert!(words(number).is_some() && number < QUICK_MESSAGES_MAX);
+        }
+        assert_eq!(words(QUICK_MESSAGES_MAX), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Begin of a visit: to a server elsewhere, or to one in this program.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use phaselock::client::{Part, SessionConfig};
+use phaselock::games::Games;
+use phaselock::wire::talk::Look;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::invitation::Invitation;
+use phaselock_quic::local::LocalServer;
+use phaselock_quic::pins::KnownHosts;
+use phaselock_quic::player::{PlayerKey, PlayerKeys};
+
+use super::beside::invitations;
+use super::{DETAILS, GRAPH, Visit};
+use crate::args::Setup;
+use crate::graph::NetGraph;
+use crate::people::People;
+use crate::presentation::Panel;
+use crate::settings::folder;
+use crate::talk::Talk;
+use crate::view::Views;
+use crate::watch::Places;
+use crate::words::{fill, tr};
+
+/// Settings of every visit.
+pub(crate) struct VisitConfig<'a> {
+    /// Name of the player.
+    pub(crate) name: String,
+    /// Looks of the player.
+    pub(crate) look: Look,
+    /// The file of muted people.
+    pub(crate) muted: Option<PathBuf>,
+    pub(crate) clock: Clock,
+    pub(crate) views: &'a Views,
+    pub(crate) setup: &'a Setup,
+    /// Names of the panels that are open from the start.
+    pub(crate) panels: &'a [String],
+}
+
+impl Visit {
+    /// Starts a server in this program, for friends on the local network too if it is open, and
+    /// joins it.
+    pub(crate) fn host(
+        games: Games,
+        bots: u16,
+        open: bool,
+        config: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let server = match open {
+            false => LocalServer::start(games, bots),
+            true => {
+                let folder = folder().ok_or_else(|| {
+                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
+                        .to_owned()
+                })?;
+                let name = fill("{name}'s game", &[("name", &config.name)]);
+                LocalServer::start_open(games, bots, &name, &folder.join("here"))
+            }
+        };
+        let server = server.map_err(|error| error.to_string())?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
+        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
+        Self::start("the server on this computer".to_owned(), options, Some(server), config)
+    }
+
+    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
+        let Invitation { address, fingerprint } = invitation;
+        let pins = match (KnownHosts::default_path(), fingerprint) {
+            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
+            (Some(path), None) => Pins::File(path),
+            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
+            (None, None) => Pins::Memory,
+        };
+        let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
+        let title = address.to_string();
+        let options = Options { keys, ..Options::new(address, pins) };
+        Self::start(title, options, None, config)
+    }
+
+    fn start(
+        title: String,
+        options: Options,
+        server: Option<LocalServer>,
+        VisitConfig { name, look, muted, clock, views, setup, panels }: VisitConfig<'_>,
+    ) -> Result<Self, String> {
+        let shared = server.as_ref().map(invitations).unwrap_or_default();
+        let options = Options { link: setup.link.clone(), ..options };
+        let config = SessionConfig {
+            look,
+            filter: setup.filter,
+            room: setup.room.clone(),
+            password: setup.password.clone(),
+            // Where all seats are taken, one watches until one is free.
+            part: if setup.watch { Part::Watch } else { Part::Wait },
+            ..SessionConfig::new(views.games().clone(), name)
+        };
+        let open = |name: &str| panels.iter().any(|it| it == name);
+        let driver = Driver::spawn(options, config, clock)
+            .map_err(|error| format!("cannot start the network's thread: {error}"))?;
+        Ok(Self {
+            title,
+            driver,
+            server,
+            views: views.clone(),
+            play: None,
+            server_name: String::new(),
+            lost: None,
+            pinned: None,
+            has_arrived: false,
+            shared,
+            paused: false,
+            people: People::default(),
+            scrolled: 0,
+            details: open(DETAILS),
+            talk: Talk::open(muted, clock.now()),
+            worn: None,
+            changed: None,
+            link: setup.link_words(),
+            filter: setup.filter,
+            graph: NetGraph::new(setup.net_graph || open(GRAPH)),
+            panel: Panel::new(setup.marks),
+            places: Places::default(),
+            presentation: setup.presentation,
+            chosen: BTreeMap::new(),
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! State of a visit, as the window asks for it.
+
+use phaselock::client::State;
+
+use super::{DETAILS, GRAPH, Visit};
+use crate::controls::Action;
+use crate::overlay;
+
+impl Visit {
+    /// Names of the open panels, in the order of the settings.
+    pub(crate) fn panels(&self) -> Vec<&'static str> {
+        let panels = [(self.details, DETAILS), (self.graph.shown, GRAPH)];
+        panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
+    }
+
+    /// True while the pause is shown.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Name and actions of the game.
+    pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
+        self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
+    }
+
+    /// True while the game runs: joined, and heard of since.
+    pub(crate) fn is_playing(&self) -> bool {
+        let now = self.now();
+        let common = self.driver.session.client().map(|client| client.common());
+        let heard = common.is_some_and(|common| {
+            common.stats().snapshots > 0 && common.silence(now) <= overlay::SILENCE_BAD
+        });
+        self.is_connected() && heard
+    }
+
+    /// Reason why the game does not run.
+    pub(crate) fn trouble(&self) -> String {
+        match self.driver.session.state() {
+            State::Connecting { attempt } => {
+                let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
+                format!("still connecting to {} (attempt {attempt}){lost}", self.title)
+            }
+            State::Connected => format!("{} sends no snapshots", self.title),
+            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(&reason.text),
+        }
+    }
+
+    /// A reason with the name of the server, unless it has it.
+    pub(super) fn at_place(&self, reason: &str) -> String {
+        if reason.contains(&self.title) {
+            return reason.to_owned();
+        }
+        format!("{}: {reason}", self.title)
+    }
+}

@@ -1,0 +1,38 @@
+//! Name and looks of the settings, which others see once they stay as they are.
+
+use phaselock::time::Micros;
+use phaselock::wire::talk::Look;
+
+use super::Visit;
+
+/// Time for which a changed name or look of the settings stays before others are told.
+const CHANGE_STAYS: Micros = Micros::from_ms(1_500);
+
+impl Visit {
+    /// Takes over another name and other looks of the settings, once they stay as they are: a
+    /// server takes few changes. An empty name is none.
+    pub(crate) fn wear(&mut self, name: &str, look: Look) {
+        let (now, wish) = (self.now(), (name.to_owned(), look));
+        let Some(worn) = &self.worn else {
+            self.worn = Some(wish);
+            return;
+        };
+        if *worn == wish || !self.is_connected() {
+            self.changed = None;
+            return;
+        }
+        if now - *self.changed.get_or_insert(now) < CHANGE_STAYS {
+            return;
+        }
+        let session = &mut self.driver.session;
+        let common = session.client().map(|client| client.common());
+        let seat = common.and_then(|common| common.roster().get(&common.player()));
+        let name = match (name, seat) {
+            ("", Some(seat)) => seat.name.clone(),
+            (name, _) => name.to_owned(),
+        };
+        // The server refuses what comes too fast, and the player is told so.
+        let _ = session.restyle(&name, look);
+        (self.worn, self.changed) = (Some(wish), None);
+    }
+}

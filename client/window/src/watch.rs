@@ -1,0 +1,203 @@
+//! Watching: whom the picture follows, and the camera that follows nobody.
+
+use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
+use glam::Vec2;
+use phaselock::client::Common;
+use phaselock::ids::PlayerId;
+
+use super::actions::Action;
+use super::camera::Camera;
+use super::controls::Controls;
+use super::paint::{fade, text_over};
+use super::palette;
+use super::words::{fill, tr};
+
+/// The next player.
+const NEXT: Action =
+    Action::new("watch_next", "watch the next player", &["E", "Pad:RightShoulder"]);
+/// The player before.
+const BEFORE: Action =
+    Action::new("watch_before", "watch the player before", &["Q", "Pad:LeftShoulder"]);
+/// A camera that follows nobody, or again the player.
+const FREE: Action = Action::new("watch_free", "free camera", &["F", "Pad:Y"]);
+/// A seat, as soon as one is free.
+const PLAY: Action = Action::new("watch_play", "play", &["Space", "Pad:A"]);
+/// Ways of the free camera.
+const WAYS: [Action; 4] = [
+    Action::new("watch_left", "camera to the left", &["A", "Left", "Pad:LeftStickLeft"]),
+    Action::new("watch_right", "camera to the right", &["D", "Right", "Pad:LeftStickRight"]),
+    Action::new("watch_up", "camera up", &["W", "Up", "Pad:LeftStickUp"]),
+    Action::new("watch_down", "camera down", &["S", "Down", "Pad:LeftStickDown"]),
+];
+/// Drags the free camera along.
+const DRAG: Action = Action::new("watch_drag", "drag the camera", &["Mouse:Left", "Mouse:Right"]);
+/// Shows less, larger.
+const NEAR: Action = Action::new("watch_near", "camera nearer", &["Wheel:Up", "Pad:DPadUp"]);
+/// Shows more, smaller.
+const FAR: Action =
+    Action::new("watch_far", "camera further away", &["Wheel:Down", "Pad:DPadDown"]);
+
+/// Part of the visible height that the free camera moves by in a second.
+const SPEED: f32 = 1.2;
+/// Factor of a step nearer.
+const STEP: f32 = 1.15;
+/// Visible size in the free camera, in that of a player's camera.
+const ZOOM: std::ops::RangeInclusive<f32> = 0.4..=6.0;
+
+/// The camera that follows nobody.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeCamera {
+    /// Point of the world in the middle, in metres.
+    pub middle: Vec2,
+    /// Visible size, in that of a player's camera.
+    pub zoom: f32,
+}
+
+/// Player or place that one who watches looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// The player whom the picture follows.
+    pub target: Option<PlayerId>,
+    /// The camera instead, if it follows nobody.
+    pub free: Option<FreeCamera>,
+}
+
+/// Seats for one who watches, as the server told last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) free: u16,
+    pub(crate) ahead: Option<u16>,
+}
+
+/// Memory of one who watches, from frame to frame.
+#[derive(Debug, Default)]
+pub(crate) struct WatchRig {
+    watched: Watched,
+    /// The camera of the last frame.
+    camera: Option<Camera>,
+    pointer: Option<egui_macroquad::egui::Pos2>,
+}
+
+impl WatchRig {
+    pub(crate) fn watched(&self) -> Watched {
+        self.watched
+    }
+
+    /// Takes the camera that the picture was drawn with.
+    pub(crate) fn note_camera(&mut self, camera: Camera) {
+        self.camera = Some(camera);
+    }
+
+    /// Advances by a frame. `players` can be followed, in their order.
+    pub(crate) fn advance(&mut self, controls: &Controls, players: &[PlayerId], secs: f32) {
+        let at = self.watched.target.and_then(|target| players.iter().position(|it| *it == target));
+        let step = i32::from(controls.pressed(&NEXT)) - i32::from(controls.pressed(&BEFORE));
+        if step != 0 {
+            self.watched.free = None;
+        }
+        self.watched.target = next(players, at, step);
+        if controls.pressed(&FREE) {
+            let middle = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
+            let free = FreeCamera { middle, zoom: 1.5 };
+            self.watched.free = self.watched.free.is_none().then_some(free);
+        }
+        let dragged =
+            self.pointer.replace(controls.pointer).map(|before| controls.pointer - before);
+        if let Some((free, camera)) = self.watched.free.as_mut().zip(self.camera) {
+            let [left, right, up, down] = &WAYS;
+            let way = Vec2::new(controls.axis(left, right), controls.axis(up, down));
+            free.middle += way * (SPEED * secs * 2.0 * camera.half().y);
+            if let Some(by) = dragged.filter(|_| controls.held(&DRAG)) {
+                free.middle -= Vec2::new(by.x, by.y) / camera.scale;
+            }
+            let steps = controls.count(&FAR) as f32 - controls.count(&NEAR) as f32;
+            free.zoom = (free.zoom * STEP.powf(steps)).clamp(*ZOOM.start(), *ZOOM.end());
+        }
+    }
+}
+
+/// The player so many steps after the one at a position; the first if there is none.
+fn next(players: &[PlayerId], at: Option<usize>, step: i32) -> Option<PlayerId> {
+    let count = i32::try_from(players.len()).ok().filter(|count| *count > 0)?;
+    let at = at.and_then(|at| i32::try_from(at).ok()).map_or(0, |at| at + step);
+    usize::try_from(at.rem_euclid(count)).ok().and_then(|at| players.get(at)).copied()
+}
+
+/// True if the player asks for a seat.
+pub(crate) fn wishes_to_play(controls: &Controls) -> bool {
+    controls.pressed(&PLAY)
+}
+
+/// Draws the bar that says who is watched and what can be done.
+pub(crate) fn draw_bar(
+    painter: &Painter,
+    screen: Rect,
+    controls: &Controls,
+    common: &Common,
+    (watched, places): (Watched, Places),
+) {
+    let Some(delay) = common.watching() else { return };
+    let name = watched.target.and_then(|player| common.name_of(player));
+    let secs = (delay.as_secs().round() as i64).to_string();
+    let mut what = match (name, watched.free) {
+        (_, Some(_)) => tr("Free camera").to_owned(),
+        (Some(name), None) => fill("Watching {name}", &[("name", name)]),
+        (None, None) => tr("Watching").to_owned(),
+    };
+    if delay.as_secs() >= 1.0 {
+        what = format!("{what}, {}", fill("{secs} s ago", &[("secs", &secs)]));
+    }
+    let seat = match places {
+        Places { ahead: Some(ahead), .. } => {
+            let ahead = ahead.to_string();
+            fill("you get the next free seat; before you: {count}", &[("count", &ahead)])
+        }
+        Places { free: 0, .. } => {
+            let key = controls.words(&PLAY);
+            fill("no seat is free; {key}: wait for one", &[("key", &key)])
+        }
+        _ => fill("a seat is free; {key}: play", &[("key", &controls.words(&PLAY))]),
+    };
+    let keys = fill(
+        "{next}: next, {before}: before, {free}: free camera",
+        &[
+            ("next", &controls.words(&NEXT)),
+            ("before", &controls.words(&BEFORE)),
+            ("free", &controls.words(&FREE)),
+        ],
+    );
+    let mut started = String::new();
+    if common.stats().snapshots == 0 {
+        let values = [("secs", &*secs)];
+        started = fill("The picture begins {secs} s after the game", &values);
+    }
+    let at = screen.center_bottom() - vec2(0.0, 44.0);
+    text_over(painter, at, Align2::CENTER_CENTER, &what, 20.0, palette::TEXT);
+    let below = at + vec2(0.0, 22.0);
+    let line = format!("{keys}  -  {seat}");
+    text_over(painter, below, Align2::CENTER_CENTER, &line, 14.0, palette::TEXT_SOFT);
+    if !started.is_empty() {
+        let color = fade(palette::TEXT, 0.9);
+        text_over(painter, screen.center(), Align2::CENTER_CENTER, &started, 24.0, color);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_player_is_found_around_the_end_and_when_one_has_left() {
+        let players = [1, 4, 9].map(PlayerId);
+        let found = |at, step| next(&players, at, step).map(|player| player.0);
+        assert_eq!(
+            [found(Some(0), 1), found(Some(2), 1), found(Some(0), -1)].map(Option::unwrap),
+            [4, 1, 9]
+        );
+        assert_eq!(
+            (found(Some(1), 0), found(None, 0), found(None, 1)),
+            (Some(4), Some(1), Some(1))
+        );
+        assert_eq!(next(&[], None, 1), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! The help and its defaults.
+
+use super::*;
+
+#[test]
+fn the_help_knows_every_setting_and_its_default() {
+    let mut command = command_line();
+    command.clone().debug_assert();
+    let help = command.render_long_help().to_string();
+    let config = Config::default();
+    let words = [
+        ("game", "the first there is".to_owned()),
+        ("rooms-max", "--rooms".to_owned()),
+        ("room-threads", "1 for a single room".to_owned()),
+        ("workers", "the processors".to_owned()),
+        ("send", "the game's, for each".to_owned()),
+        ("rewind-ms", format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000)),
+        ("favour", "the game's, shooter".to_owned()),
+        ("watch-delay-seconds", "the game's, 10".to_owned()),
+        ("cert-file", "cert.pem in --data-dir".to_owned()),
+        ("key-file", "key.pem in --data-dir".to_owned()),
+    ];
+    for setting in settings() {
+        let word = words.iter().find(|(flag, _)| *flag == setting.flag);
+        let default = word.map_or_else(|| (setting.show)(&config), |(_, word)| word.clone());
+        let flag = format!("--{}", setting.flag);
+        let starts = [" <", "[=<"].map(|end| format!("{flag}{end}"));
+        let of_flag = starts.iter().find_map(|start| help.split_once(start));
+        let of_flag = of_flag.map(|(_, rest)| rest.split("\n      --").next().unwrap_or(rest));
+        assert!(
+            of_flag.is_some_and(|text| text.contains(&format!("[default: {default}"))),
+            "{flag}: {default}\n{help}"
+        );
+    }
+}
