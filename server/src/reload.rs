@@ -222,6 +222,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomChanges {
     RoomChanges {
         name: config.name.clone(),
         bots: config.bots,
+        strength: config.bot_strength,
         fill: config.bots_fill,
         players_max: config.max_players,
         watchers_max: config.max_watchers,

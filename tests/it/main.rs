@@ -48,6 +48,7 @@ mod skirmish;
 mod snapshots;
 mod stack;
 mod storm;
+mod strength;
 mod talk;
 mod threads;
 mod tidy;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use phaselock::game::Strength;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 
 use super::settings::Setting;
@@ -12,7 +13,21 @@ const READY: [(&str, ReadyUp); 3] =
     [("off", ReadyUp::Off), ("early", ReadyUp::Early), ("wait", ReadyUp::Wait)];
 
 /// Settings of rounds, in the order of the help.
-pub(super) const ROUNDS: [Setting; 3] = [
+pub(super) const ROUNDS: [Setting; 4] = [
+    Setting {
+        flag: "bot-strength",
+        value: "STRENGTH",
+        help: "Strength of the bots: easy, normal or hard [default: normal]",
+        read: |config, text| {
+            let named = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
+            put(&mut config.bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
+        },
+        show: |config| {
+            let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.bot_strength);
+            named.map_or("normal", |(name, _)| name).to_owned()
+        },
+        ..Setting::TEXT
+    },
     Setting {
         flag: "bots-fill",
         help: "Bots leave when people come, so that both together are as many as --bots \

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
+use phaselock::game::Strength;
 use phaselock::games::Games;
 use phaselock::identity::PublicKey;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
@@ -27,6 +28,8 @@ pub struct Config {
     pub rounds: u32,
     /// Number of bots, up to [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
     pub bots: u16,
+    /// Strength of the bots.
+    pub bot_strength: Strength,
     /// Bots leave when people come.
     pub bots_fill: bool,
     /// Votes that people may call.
@@ -130,6 +133,7 @@ impl Default for Config {
             games: Vec::new(),
             rounds: 2,
             bots: 0,
+            bot_strength: Strength::Normal,
             bots_fill: false,
             votes: VoteKinds::ALL,
             ready: ReadyUp::Early,

@@ -1,7 +1,7 @@
 //! A world that bots play, without a room and a network.
 
 use phaselock::fields::Record;
-use phaselock::game::{Bot, Game, Inputs, Late, World, new_bot};
+use phaselock::game::{Bot, Game, Inputs, Late, Strength, World, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::Rates;
@@ -31,6 +31,13 @@ impl<G: Game> BotWorld<G> {
         world.snap();
         let bots = (0..players).map(|_| new_bot::<G>()).collect();
         Self { game, world, inputs: Inputs::default(), bots, random: Random::new(seed) }
+    }
+
+    /// Has a player's bot play better or worse.
+    pub fn set_strength(&mut self, player: PlayerId, strength: Strength) {
+        if let Some(bot) = self.bots.get_mut(usize::from(player.0)) {
+            bot.set_strength(strength);
+        }
     }
 
     /// Asks all bots for their inputs of the next tick.

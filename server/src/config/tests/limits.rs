@@ -22,6 +22,7 @@ fn values_at_and_beyond_their_limits() {
         ("--log", &["text", "json"], &["", "JSON", "xml"]),
         ("--log-filter", &["off", "info,quinn=warn"], &["", " ", "a=loud", "a=b=c"]),
         ("--name", &["x", &longest], &["", "  ", "a\nb", "\u{7f}", &format!("{longest}x")]),
+        ("--bot-strength", &["easy", "normal", "hard"], &["", "Hard", "3"]),
         ("--votes", &["all", "none", "game", "kick,sides"], &["", "rum", "all,game"]),
         ("--ready-up", &["off", "early", "wait"], &["", "on"]),
         ("--bots-fill", &["true", "false"], &["", "yes"]),

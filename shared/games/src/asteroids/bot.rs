@@ -6,7 +6,7 @@ use super::field::{FIELD, radius};
 use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
 use super::{Asteroids, Command, Piece, Rock, Ship, ship_of};
 use phaselock::fields::turn_between;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Strength};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::random::Random;
@@ -15,6 +15,7 @@ use phaselock::time::Tick;
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
+    strength: Strength,
     target: Option<EntityId>,
     /// Seconds since it chose this target.
     seen_secs: f32,
@@ -35,8 +36,13 @@ pub struct Bot {
 /// hundredths.
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
-/// Seconds from choosing a target to shooting at it: a human's reaction, and a moment to aim.
-const REACTION_SECS: f32 = 0.55;
+/// Seconds from choosing a target to shooting at it: a human's reaction, and a moment to aim; of
+/// easy, normal and hard bots.
+const REACTION_SECS: [f32; 3] = [1.4, 0.55, 0.2];
+/// Greatest error of its aim, in turns.
+const SWAY: [f32; 3] = [0.06, 0.025, 0.008];
+/// Factor of what counts as aimed at.
+const HOPE: [f32; 3] = [1.8, 1.2, 1.0];
 /// Seconds ahead that it looks out for rocks in its way.
 const LOOKOUT_SECS: f32 = 1.5;
 /// By how much it wants to miss them, in metres.
@@ -120,6 +126,10 @@ fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
 }
 
 impl phaselock::game::Bot<Asteroids> for Bot {
+    fn set_strength(&mut self, strength: Strength) {
+        self.strength = strength;
+    }
+
     fn input(
         &mut self,
         game: &Asteroids,
@@ -131,7 +141,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         let (bot, rates) = (self, game.rates);
         let secs = rates.step_secs();
         let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
-            *bot = Self { hunts: bot.hunts, ..Self::default() };
+            *bot = Self { strength: bot.strength, hunts: bot.hunts, ..Self::default() };
             return Command::default();
         };
         let targets = targets(seen, &own, me);
@@ -139,7 +149,8 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
         if bot.rethink_secs <= 0.0 || gone {
             bot.rethink_secs = random.range(0.35, 0.9);
-            bot.sway = random.range(-0.025, 0.025);
+            let sway = bot.strength.pick(SWAY);
+            bot.sway = random.range(-sway, sway);
             if random.chance(0.15) {
                 bot.hunts = random.chance(0.4);
             }
@@ -159,11 +170,14 @@ impl phaselock::game::Bot<Asteroids> for Bot {
             let ideal = turns(there);
             wish = ideal + bot.sway;
             // A little wider than the target looks: people hope.
-            let width =
-                (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
+            let width = (bot.strength.pick(HOPE) * target.radius
+                / there.length().max(1.0)
+                / std::f32::consts::TAU)
+                .min(0.1);
             let near = flight < BULLET_SECS && there.length() < RANGE;
             let off = turn_between(own.heading, wish).abs();
-            fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
+            fire =
+                near && off < width.max(0.008) && bot.seen_secs > bot.strength.pick(REACTION_SECS);
             let ahead = own.velocity().dot(there.normalize_or_zero());
             thrust = !near && ahead < CRUISE && off < 0.08;
         }

@@ -6,7 +6,7 @@ use super::level::Level;
 use super::movement::{COIN_REACH, HALF_WIDTH, HEIGHT, READY_SECS, ticks};
 use super::route::{Leap, Ledge, Plan, Routes, lands, ledge_of};
 use super::{Platformer, player_of};
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
@@ -29,9 +29,13 @@ const DETOUR_SECS: f32 = 9.0;
 /// Seconds of a race after which it only makes for the goal.
 const HURRY_SECS: f32 = 70.0;
 
+/// Ranges of the clumsiness of easy, normal and hard bots.
+const CLUMSY: [(f32, f32); 3] = [(0.85, 1.6), (0.0, 1.0), (0.0, 0.1)];
+
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
+    strength: Strength,
     /// Its race, how much it likes coins and how badly it plays, both from 0 to 1.
     race: Option<u8>,
     greed: f32,
@@ -57,6 +61,10 @@ pub struct Bot {
 }
 
 impl phaselock::game::Bot<Platformer> for Bot {
+    fn set_strength(&mut self, strength: Strength) {
+        self.strength = strength;
+    }
+
     fn input(
         &mut self,
         game: &Platformer,
@@ -71,7 +79,10 @@ impl phaselock::game::Bot<Platformer> for Bot {
             |random: &mut Random, (from, to): (f32, f32)| ticks(rates, random.range(from, to));
         if self.race != Some(own.race) {
             let (greed, clumsy) = (random.unit(), random.unit());
-            *self = Self { race: Some(own.race), greed, clumsy, ..Self::default() };
+            let (least, most) = self.strength.pick(CLUMSY);
+            let clumsy = least + clumsy * (most - least);
+            let strength = self.strength;
+            *self = Self { strength, race: Some(own.race), greed, clumsy, ..Self::default() };
             self.pause = pause(random, REACTION_SECS);
         }
         if u64::from(own.ran) <= ticks(rates, READY_SECS) {

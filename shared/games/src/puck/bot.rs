@@ -10,7 +10,7 @@ use super::entities::{Command, Mallet, Piece, Puck};
 use super::motion::{MALLET_SPEED, TOUCH, slide};
 use super::rink::{GOAL, HALF};
 use super::{ShufflePuck, mallet_of};
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
@@ -18,6 +18,7 @@ use phaselock::time::{Rates, Tick};
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
+    strength: Strength,
     /// Seconds until it thinks again.
     rethink_secs: f32,
     /// Its plan.
@@ -46,8 +47,12 @@ enum Plan {
     Strike { at: Vec2, secs: f32 },
 }
 
-/// Seconds from one thought to the next, about as people need.
-const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
+/// Seconds from one thought to the next, of easy, normal and hard bots: about as people need.
+const RETHINK_SECS: [(f32, f32); 3] = [(0.3, 0.55), (0.1, 0.2), (0.05, 0.09)];
+/// Factors of the speeds of its hand.
+const HASTE: [f32; 3] = [0.5, 1.0, 1.3];
+/// Factors of the error of its hand.
+const SWAY: [f32; 3] = [2.5, 1.0, 0.4];
 /// Speeds of its hand to guard and to strike, in metres a second. Arbitrary.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
 /// Seconds for which it looks ahead.
@@ -65,6 +70,10 @@ fn turned(side: f32, way: Vec2) -> Vec2 {
 }
 
 impl phaselock::game::Bot<ShufflePuck> for Bot {
+    fn set_strength(&mut self, strength: Strength) {
+        self.strength = strength;
+    }
+
     fn input(
         &mut self,
         game: &ShufflePuck,
@@ -81,7 +90,8 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
         let puck = ShufflePuck::puck_of(seen, own.rink).map(|slot| slot.entity);
         bot.rethink_secs -= secs;
         if bot.rethink_secs <= 0.0 {
-            bot.rethink_secs = random.range(RETHINK_SECS.0, RETHINK_SECS.1);
+            let (least, most) = bot.strength.pick(RETHINK_SECS);
+            bot.rethink_secs = random.range(least, most);
             if random.chance(0.12) {
                 bot.aim = random.range(-0.8, 0.8);
                 bot.over = if random.chance(0.4) {
@@ -91,7 +101,8 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
                 };
                 bot.power = random.range(0.45, 1.0);
             }
-            bot.sway = Vec2::new(random.range(-0.07, 0.07), random.range(-0.12, 0.12));
+            bot.sway = Vec2::new(random.range(-0.07, 0.07), random.range(-0.12, 0.12))
+                * bot.strength.pick(SWAY);
             bot.plan = match puck {
                 Some(puck) => plan(bot, seen, me, &own, &puck),
                 None => Plan::Stand(Vec2::new(-5.9, 0.0)),
@@ -106,7 +117,7 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
         };
         // A hand is not far from its mallet.
         bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
-        bot.hand += (to - bot.hand).clamp_length_max(speed * secs);
+        bot.hand += (to - bot.hand).clamp_length_max(speed * bot.strength.pick(HASTE) * secs);
         Command::to(turned(side, bot.hand))
     }
 }

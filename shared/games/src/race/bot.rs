@@ -8,7 +8,7 @@ use super::entities::{Car, Command, Piece};
 use super::track::{GATES, HALF_WIDTH, Spot, Track};
 use super::{Race, car_of};
 use phaselock::fields::turn_between;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
@@ -29,9 +29,13 @@ const STUCK_SECS: f32 = 1.2;
 /// Seconds for which it backs out.
 const BACK_SECS: f32 = 1.3;
 
+/// Shares of the line's pace that easy, normal and hard bots dare.
+const SKILL: [(f32, f32); 3] = [(0.68, 0.8), (0.84, 1.0), (0.97, 1.0)];
+
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
+    strength: Strength,
     /// Share of the line's pace that it dares; 0 at first.
     skill: f32,
     /// Seconds until it looks again.
@@ -53,6 +57,11 @@ pub struct Bot {
 }
 
 impl phaselock::game::Bot<Race> for Bot {
+    fn set_strength(&mut self, strength: Strength) {
+        // It makes up its mind anew.
+        (self.strength, self.skill) = (strength, 0.0);
+    }
+
     fn input(
         &mut self,
         game: &Race,
@@ -65,14 +74,17 @@ impl phaselock::game::Bot<Race> for Bot {
         let secs = rates.step_secs();
         let Some(own) = car_of(seen, me) else { return Command::default() };
         if bot.skill == 0.0 {
-            bot.skill = random.range(0.84, 1.0);
+            let (least, most) = bot.strength.pick(SKILL);
+            bot.skill = random.range(least, most);
         }
         bot.look_secs -= secs;
         bot.waver_secs -= secs;
         bot.back_secs -= secs;
         if own.hold > 0 {
             // It reacts some time after green.
-            *bot = Self { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Self::default() };
+            let (strength, skill) = (bot.strength, bot.skill);
+            let look_secs = random.range(0.12, 0.3);
+            *bot = Self { strength, skill, look_secs, ..Self::default() };
             return Command::default();
         }
         if bot.look_secs > 0.0 {

@@ -11,7 +11,7 @@ use super::turn::wants;
 use super::weapons::Weapon;
 use super::{Command, RANGE, Skirmish, avatar_of, ray_to_prop};
 use phaselock::fields::turn_between;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Strength};
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
 use phaselock::random::Random;
@@ -20,6 +20,7 @@ use phaselock::time::Tick;
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
+    strength: Strength,
     aim: f32,
     goal: Option<Vec2>,
     /// Seconds until it chooses a goal again.
@@ -46,10 +47,12 @@ pub struct Bot {
 const PRESS_SECS: f32 = 0.12;
 /// Distance of another target, over that of the present one, at which it changes.
 const TEMPTING: f32 = 0.7;
-/// Seconds from seeing somebody to shooting: a human's reaction time.
-const REACTION_SECS: f32 = 0.25;
+/// Seconds from seeing somebody to shooting: a human's reaction time, of easy, normal and hard bots.
+const REACTION_SECS: [f32; 3] = [0.7, 0.25, 0.12];
 /// Greatest rate of turning, in turns a second.
-const TURN_RATE: f32 = 1.1;
+const TURN_RATE: [f32; 3] = [0.6, 1.1, 1.7];
+/// Greatest error of its aim, in turns.
+const SWAY: [f32; 3] = [0.075, 0.025, 0.008];
 /// Error of its aim at which it shoots, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
 /// Distances at which it fires rockets, in metres: beyond their splash, and near enough to hit.
@@ -69,6 +72,10 @@ struct Attack {
 }
 
 impl phaselock::game::Bot<Skirmish> for Bot {
+    fn set_strength(&mut self, strength: Strength) {
+        self.strength = strength;
+    }
+
     fn input(
         &mut self,
         game: &Skirmish,
@@ -83,13 +90,14 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         let here = own.position();
         bot.rethink_secs -= secs;
         if own.health == 0 {
-            *bot = Self { aim: own.aim, ..Self::default() };
+            *bot = Self { strength: bot.strength, aim: own.aim, ..Self::default() };
             return Command { aim: own.aim, ..Command::default() };
         }
         if bot.rethink_secs <= 0.0 {
             bot.rethink_secs = random.range(0.4, 1.0);
             bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
-            bot.sway = random.range(-0.025, 0.025);
+            let sway = bot.strength.pick(SWAY);
+            bot.sway = random.range(-sway, sway);
             bot.mood = random.unit();
             let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 0.7);
             let stuck = own.velocity().length() < 1.0;
@@ -131,7 +139,7 @@ impl phaselock::game::Bot<Skirmish> for Bot {
 
         let ahead = if wish == Vec2::ZERO { bot.aim } else { turns(wish) };
         let ideal = attack.map_or(ahead, |attack| attack.aim);
-        let most = TURN_RATE * secs;
+        let most = bot.strength.pick(TURN_RATE) * secs;
         bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
         let fire = attack.is_some_and(|attack| {
             // It goes on shooting as long as the target is about there.
@@ -189,7 +197,7 @@ fn choose(
 ) -> Attack {
     let (here, there) = (own.position(), enemy.position());
     let distance = here.distance(there);
-    let awake = bot.seen_secs > REACTION_SECS;
+    let awake = bot.seen_secs > bot.strength.pick(REACTION_SECS);
     // A barrel near the target and not near itself.
     let barrel = seen.records::<Prop>().find(|slot| {
         let (prop, at) = (&slot.entity, slot.entity.position());

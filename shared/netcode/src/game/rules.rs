@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
-use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Viewpoint};
+use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
@@ -308,6 +308,9 @@ impl<G: Game> Coding<G> {
 
 /// A player that the program plays: on a server or in a headless client.
 pub trait Bot<G: Game>: std::fmt::Debug + Send {
+    /// Has it play better or worse from now on. By default it plays as it does.
+    fn set_strength(&mut self, _strength: Strength) {}
+
     /// The bot's next input, from the entities that its `player` could see at `tick`.
     fn input(
         &mut self,

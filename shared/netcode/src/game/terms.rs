@@ -94,6 +94,33 @@ pub enum Relevance {
     Matters(u16),
 }
 
+/// Strength of a bot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strength {
+    /// For beginners.
+    Easy,
+    /// As people play.
+    #[default]
+    Normal,
+    /// For those who want to be beaten.
+    Hard,
+}
+
+impl Strength {
+    /// All of them, with their names in settings.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("easy", Self::Easy), ("normal", Self::Normal), ("hard", Self::Hard)];
+
+    /// The value for it, of those for easy, normal and hard bots.
+    pub fn pick<T>(self, [easy, normal, hard]: [T; 3]) -> T {
+        match self {
+            Self::Easy => easy,
+            Self::Normal => normal,
+            Self::Hard => hard,
+        }
+    }
+}
+
 /// The better of two numbers of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {

@@ -26,6 +26,8 @@ impl<G: Game> Room<G> {
         for seated in self.members.values_mut().chain(self.gallery.watchers.values_mut()) {
             seated.member.set_bytes_per_second(config.client_bytes_per_second);
         }
+        let strength = config.strength;
+        self.bots.values_mut().for_each(|seat| seat.bot.set_strength(strength));
         self.keep_bots();
         self.tell_house();
         self.host.tell(Event::Configured);

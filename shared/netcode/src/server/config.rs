@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::workers::{Alone, Workers};
+use crate::game::Strength;
 use crate::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use crate::motion::send_rule::SendRule;
 use crate::rewind::Favour;
@@ -22,6 +23,8 @@ pub struct RoomConfig {
     pub map_seed: u64,
     /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
     pub bots: u16,
+    /// Strength of the bots.
+    pub strength: Strength,
     /// Bots leave when people come, so that bots and people together are as many as `bots`.
     pub fill: bool,
     /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
@@ -78,6 +81,7 @@ impl Default for RoomConfig {
             seed: 0,
             map_seed: 0,
             bots: 0,
+            strength: Strength::Normal,
             fill: false,
             players_max: 16,
             watchers_max: 0,
@@ -108,6 +112,8 @@ pub struct RoomChanges {
     pub name: String,
     /// Number of bots. More of them come as far as the game has seats.
     pub bots: u16,
+    /// Strength of the bots.
+    pub strength: Strength,
     /// Bots leave when people come.
     pub fill: bool,
     /// Seats for people. With fewer of them nobody is put out, but seats that are freed stay free.
@@ -144,6 +150,7 @@ impl RoomChanges {
         Self {
             name: config.name.clone(),
             bots: config.bots,
+            strength: config.strength,
             fill: config.fill,
             players_max: config.players_max,
             watchers_max: config.watchers_max,
@@ -169,7 +176,7 @@ impl RoomChanges {
         (config.rewind, config.favour) = (self.rewind, self.favour);
         (config.watchers_max, config.watch_delay) = (self.watchers_max, self.watch_delay);
         (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
-        (config.fill, config.games) = (self.fill, self.games);
+        (config.fill, config.games, config.strength) = (self.fill, self.games, self.strength);
         (config.votes, config.ready) = (self.votes, self.ready);
     }
 }

@@ -200,7 +200,9 @@ impl<G: Game> Room<G> {
     pub(super) fn sit_down(&mut self, player: PlayerId, name: String) {
         self.world.set_profile(player, Some(Profile { name: name.clone(), key: None }));
         let random = self.bot_random.fork();
-        self.bots.insert(player, BotSeat { name, bot: new_bot::<G>(), random });
+        let mut bot = new_bot::<G>();
+        bot.set_strength(self.host.config.strength);
+        self.bots.insert(player, BotSeat { name, bot, random });
     }
 
     /// Sends a kind by another rule from now on.
