@@ -7,21 +7,43 @@ use phaselock::time::Micros;
 use super::play::Readings;
 use crate::prelude::*;
 
-const ROW: f32 = 17.0;
-const WIDTH: f32 = 264.0;
+/// Height of a row in points: least, and most where the window has room.
+const ROW: (f32, f32) = (13.4, 17.0);
+/// Room in points above and below the panel, for the names above and the game's figures below.
+const AROUND: f32 = 64.0 + 172.0;
+/// Gap between a label and its number, in points.
+const BETWEEN: f32 = 16.0;
 
 pub(crate) fn draw(painter: &Painter, readings: &Readings) {
     let rows = rows(readings);
-    let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);
-    let rect = Rect::from_min_size(origin, vec2(WIDTH, ROW * rows.len() as f32 + 20.0));
+    let screen = painter.clip_rect();
+    let origin = screen.left_top() + vec2(18.0, 64.0);
+    let row = (screen.height() - AROUND - 20.0) / rows.len() as f32;
+    let row = row.clamp(ROW.0, ROW.1);
+    let letters = (row * 0.73).min(12.5);
+    let label = |words: &str| {
+        let font = FontId::proportional(letters);
+        painter.layout_no_wrap(words.to_owned(), font, palette::TEXT_SOFT)
+    };
+    let number = |words: &str| {
+        let font = FontId::monospace(letters - 1.0);
+        painter.layout_no_wrap(words.to_owned(), font, palette::TEXT)
+    };
+    let rows: Vec<_> = rows.iter().map(|(what, value)| (label(what), number(value))).collect();
+    // As wide as the widest row, so that no label runs under its number.
+    let widths = rows.iter().map(|(what, value)| what.size().x + value.size().x + BETWEEN);
+    let width = (widths.fold(264.0 - 24.0, f32::max) / 8.0).ceil() * 8.0 + 24.0;
+    let rect = Rect::from_min_size(origin, vec2(width, row * rows.len() as f32 + 20.0));
+    let ways = [Way::Right, Way::Down];
+    let Some(rect) = layout::find(painter, Item::Details, rect, &ways) else { return };
     let edge = Stroke::new(1.0, palette::EDGE);
     painter.rect(rect, 6.0, fade(palette::PANEL, 0.88), edge, StrokeKind::Inside);
-    for (n, (what, value)) in rows.iter().enumerate() {
-        let y = rect.top() + 10.0 + (n as f32 + 0.5) * ROW;
-        let (left, right) = (rect.left() + 12.0, rect.right() - 12.0);
-        text(painter, pos2(left, y), Align2::LEFT_CENTER, what, 12.5, palette::TEXT_SOFT);
-        let font = FontId::monospace(11.5);
-        painter.text((right, y).into(), Align2::RIGHT_CENTER, value, font, palette::TEXT);
+    for (n, (what, value)) in rows.into_iter().enumerate() {
+        let y = rect.top() + 10.0 + (n as f32 + 0.5) * row;
+        let at = pos2(rect.left() + 12.0, y - what.size().y / 2.0);
+        painter.galley(at, what, palette::TEXT_SOFT);
+        let at = pos2(rect.right() - 12.0 - value.size().x, y - value.size().y / 2.0);
+        painter.galley(at, value, palette::TEXT);
     }
 }
 

@@ -22,8 +22,8 @@ const LOSS_BAD: f64 = 0.1;
 pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
-/// Half of the width in points that games use at the window's top.
-const MIDDLE: f32 = 110.0;
+/// Half of the width in points that games use at the window's top, with a gap.
+const MIDDLE: f32 = 156.0;
 
 /// Width of the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
@@ -44,6 +44,8 @@ pub(crate) struct Status<'a> {
     /// Time since the server was last heard.
     pub(crate) silence: Option<Micros>,
     pub(crate) figures: Option<Figures>,
+    /// The server is in this program.
+    pub(crate) playing_here: bool,
     /// The simulated network.
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
@@ -64,10 +66,10 @@ pub(crate) enum Choice {
 pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
     if let Some(game) = status.playing {
-        let at = screen.left_top() + vec2(18.0, 14.0);
-        let title = text_over(painter, at, Align2::LEFT_TOP, game, 17.0, palette::TEXT);
-        let below = title.left_bottom() + vec2(0.0, 1.0);
-        text_over(painter, below, Align2::LEFT_TOP, status.server, 13.0, palette::TEXT_SOFT);
+        let place = (screen.left_top() + vec2(18.0, 12.0), Align2::LEFT_TOP);
+        let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
+        let room = screen.width() / 2.0 - MIDDLE - 18.0;
+        text_block_within(painter, (Item::Title, &[Way::Down]), place, &lines, room);
     }
     corner(painter, status);
     match status.state {
@@ -127,21 +129,38 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         (State::Connecting { .. }, _) => ("connecting".into(), palette::WARN),
         (State::Waiting { .. } | State::Ended { .. }, _) => ("not connected".into(), palette::BAD),
     };
-    let rect = text_over(painter, at, Align2::RIGHT_TOP, &words, 14.0, palette::TEXT);
-    mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
-
-    let below = screen.right_top() + vec2(-18.0, 32.0);
+    let rect = marked(painter, at, (&words, 14.0), color);
+    let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
-    let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
-    let mut left = below;
+    let room = screen.width() / 2.0 - MIDDLE - 18.0;
+    let mut below = below;
     if let Some(conditions) = status.link {
-        left = link(painter, below, room, conditions).left_top() - vec2(12.0, 0.0);
+        let rect = link(painter, below, room, conditions);
+        layout::claim(painter, Item::Connection, around(rect));
+        below = rect.right_bottom() + vec2(0.0, 5.0);
     }
     if late {
-        let rect = text_over(painter, left, Align2::RIGHT_TOP, "inputs late", 12.5, palette::TEXT);
-        mark(painter, rect.left_center() - vec2(12.0, 0.0), palette::WARN);
+        let words = match status.playing_here {
+            true => tr("inputs late: close what keeps this computer busy"),
+            false => tr("inputs late: use a cable, or stop downloads"),
+        };
+        marked(painter, below, (words, 12.5), palette::WARN);
     }
+}
+
+/// Words with the mark of a state before them, on one ground; returns the words' rectangle.
+fn marked(painter: &Painter, right_top: Pos2, (words, size): (&str, f32), color: Color32) -> Rect {
+    let font = FontId::proportional(size);
+    let galley = painter.layout_no_wrap(words.to_owned(), font, palette::TEXT);
+    let rect = Align2::RIGHT_TOP.anchor_size(right_top, galley.size());
+    let mut whole = around(rect);
+    whole.min.x -= 18.0;
+    layout::claim(painter, Item::Connection, whole);
+    ground(painter, whole, 1.0);
+    painter.galley(rect.min, galley, palette::TEXT);
+    mark(painter, rect.left_center() - vec2(12.0, 0.0), color);
+    rect
 }
 
 /// Loss in words, each way where there is any; down is from the server.
@@ -185,6 +204,7 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
         painter.layout(what.into(), FontId::proportional(19.0), palette::TEXT, width - 108.0);
     let height = what.size().y + how.size().y + 48.0;
     let rect = Rect::from_center_size(screen.center(), vec2(width, height));
+    ground(painter, rect, 1.4);
     panel(painter, rect);
     let spin = (status.now.0 % 1_200_000) as f32 / 1_200_000.0;
     let middle = rect.left_center() + vec2(46.0, 0.0);
@@ -195,21 +215,29 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     painter.galley(at, what, palette::TEXT);
     painter.galley(below, how, palette::TEXT_SOFT);
     let hint = rect.center_bottom() + vec2(0.0, 12.0);
-    text(painter, hint, Align2::CENTER_TOP, "Esc: menu", 13.0, palette::TEXT_FAINT);
+    let words = match status.playing {
+        Some(_) => tr("Esc: pause"),
+        None => tr("Esc: stop and go back"),
+    };
+    text_over(painter, hint, Align2::CENTER_TOP, words, 13.0, palette::TEXT_SOFT);
 }
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
 fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
     let words = format!("First visit to {title}: its certificate is remembered from now on.");
-    let words = painter.layout_no_wrap(words, FontId::proportional(14.0), palette::TEXT);
+    let font = FontId::proportional(14.0);
+    let words = painter.layout(words, font, palette::TEXT, screen.width() - 80.0);
     let print = fingerprint.to_string();
     let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
-    let size = vec2(words.size().x.max(print.size().x) + 32.0, 58.0);
+    let size = vec2(words.size().x.max(print.size().x) + 32.0, words.size().y + 40.0);
     let rect = Rect::from_center_size(screen.center_bottom() - vec2(0.0, 76.0), size);
-    panel(painter, rect);
+    let Some(rect) = layout::find(painter, Item::Told, rect, &[Way::Up]) else { return };
+    ground(painter, rect, 1.2);
     let left = rect.left_top() + vec2(16.0, 10.0);
+    let words_height = words.size().y;
     painter.galley(left, words, palette::TEXT);
-    painter.galley(left + vec2(0.0, 22.0), print, palette::TEXT_SOFT);
+    let below = left + vec2(0.0, words_height + 4.0);
+    painter.galley(below, print, palette::TEXT_SOFT);
 }
 
 /// Shows the pause; the game goes on behind it.

@@ -115,6 +115,8 @@ impl NetGraph {
         let lane = room.clamp(LANE.1, LANE.0);
         let size = vec2(width, around + (lane + GAP) * count);
         let rect = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
+        let ways = [Way::Up, Way::Left];
+        let Some(rect) = layout::find(painter, Item::Graph, rect, &ways) else { return };
         let edge = Stroke::new(1.0, palette::EDGE);
         painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
 

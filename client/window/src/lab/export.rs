@@ -47,8 +47,11 @@ impl Names {
         self.0.with_extension(ending)
     }
 
+    /// The files with their folder, wherever the program was started.
     pub(super) fn words(&self) -> String {
-        format!("{}, .svg, .csv and .json", self.of("png").display())
+        let picture = self.of("png");
+        let whole = std::path::absolute(&picture).unwrap_or(picture);
+        format!("{}, .svg, .csv and .json", whole.display())
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) fn draw(
             choose(ui, &mut model.speed, speed, words).on_hover_text("How fast");
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let hint = "Writes the picture and the numbers to files here (E)";
+            let hint = "Writes the picture and the numbers to new files, and says where (E)";
             export = button(ui, "Export", 72.0).on_hover_text(hint).clicked();
             if !roomy {
                 return;

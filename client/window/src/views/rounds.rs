@@ -6,7 +6,6 @@ use phaselock_client::cues::{Cues, common};
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
-use egui_macroquad::egui::FontId;
 use phaselock::wire::round::ReadyUp;
 use phaselock_client::{actions, scoreboard};
 
@@ -14,6 +13,9 @@ const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
 /// Width of what is said below the clock, in points.
 const WAIT_WIDTH: f32 = 420.0;
+/// Room above and below the results' table, in points.
+const VERDICT: f32 = 58.0;
+const NEXT: f32 = 38.0;
 
 /// Seconds at a play's end, and before a start, that are counted aloud.
 const LAST_SECS: u32 = 10;
@@ -106,8 +108,13 @@ impl Announcer {
         // Large at first, then at rest, then gone.
         let size = 56.0 + 30.0 * (1.0 - age / 0.18).max(0.0);
         let color = fade(palette::TEXT, ((1.0 - part) * 3.0).min(1.0));
+        if words.is_empty() || frame.scores {
+            return;
+        }
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
-        text_over(frame.painter, at, Align2::CENTER_CENTER, words, size, color);
+        let place = (Item::Said, [Way::Down, Way::Up]);
+        let line = [(&**words, size, color)];
+        text_block(frame.painter, (place.0, &place.1), (at, Align2::CENTER_CENTER), &line);
     }
 }
 
@@ -125,6 +132,7 @@ pub(crate) fn draw_clock<G: Game>(
 ) -> Rect {
     let (screen, rates) = (scene.screen, scene.rates);
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
+    layout::claim(scene.painter, Item::Clock, rect);
     panel(scene.painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
     // A phase that was due within the last second is only late in the snapshots.
@@ -157,7 +165,7 @@ pub(crate) fn draw_clock<G: Game>(
         let x = rect.left() + rect.width() * share;
         scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
-    tell_below(scene, round, secs, rect.bottom() + 16.0);
+    tell_below(scene, round, secs, rect.bottom() + 8.0);
     rect
 }
 
@@ -174,11 +182,9 @@ fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, secs: u32, y: f32) {
         Phase::Results => return,
     };
     let at = pos2(scene.screen.center().x, y);
-    let galley = scene.painter.layout(words, FontId::proportional(14.0), color, WAIT_WIDTH);
-    let size = galley.size() + vec2(20.0, 8.0);
-    let ground = Rect::from_min_size(at - vec2(size.x / 2.0, 8.0), size);
-    scene.painter.rect_filled(ground, 6.0, fade(palette::PANEL, 0.8));
-    scene.painter.galley(ground.min + vec2(10.0, 4.0), galley, color);
+    let line = [(&*words, 14.0, color)];
+    let place = (at, Align2::CENTER_TOP);
+    text_block_within(scene.painter, (Item::Below, &[Way::Down]), place, &line, WAIT_WIDTH);
 }
 
 /// Words for what a warm-up waits for.
@@ -224,6 +230,11 @@ fn some(names: &[&str]) -> String {
     }
 }
 
+/// True while the figures of a game are shown: they give way to the table.
+pub(crate) fn shows_figures(frame: &Frame<'_>, round: &Round) -> bool {
+    !frame.scores && round.phase() != Phase::Results
+}
+
 /// The winner in words, the same in every game: of those who won together, none for nobody.
 pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
     match winners {
@@ -260,15 +271,15 @@ pub(crate) fn draw_table<G: Game>(
     }
     // What the game shows at the edges is no more than a backdrop now.
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
-    let table = scoreboard::draw(scene, board);
-    let at = table.center_top() - vec2(0.0, 18.0);
-    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
+    let table = scoreboard::draw_within(scene, board, [VERDICT, NEXT]);
+    let at = table.center_top() - vec2(0.0, 10.0);
+    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 32.0, palette::TEXT);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
         Some(game) => fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)]),
         None => fill("The next round in {secs} s", &[("secs", &secs)]),
     };
-    let at = table.center_bottom() + vec2(0.0, 14.0);
+    let at = table.center_bottom() + vec2(0.0, 10.0);
     text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
@@ -276,14 +287,15 @@ pub(crate) fn draw_table<G: Game>(
 /// something covers that place.
 pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 || scene.crowded || scene.watched.is_some() {
+    if left == 0.0 || scene.crowded || scene.scores || scene.watched.is_some() {
         return;
     }
     let hints = scene.controls.hints().into_iter().take(lines);
     let words: Vec<_> = hints.map(|(keys, what)| format!("{keys}: {what}")).collect();
     let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
-    text_over(scene.painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
+    let (words, place) = (words.join("     "), (at, Align2::CENTER_BOTTOM));
+    text_block(scene.painter, (Item::Hint, &[Way::Up]), place, &[(&*words, 13.0, color)]);
 }
 
 #[cfg(test)]

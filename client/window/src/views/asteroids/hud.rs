@@ -36,16 +36,17 @@ impl Hud {
     pub(super) fn draw_loss(&self, frame: &Frame<'_>, to: Option<&str>, secs: f32) {
         let at = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.12);
         let words = format!("Lost to {}", to.unwrap_or("a rock"));
-        text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 30.0, palette::TEXT);
-        let words = format!("The next ship in {secs:.1} s");
-        let below = at + vec2(0.0, 30.0);
-        text_over(frame.painter, below, Align2::CENTER_CENTER, &words, 15.0, palette::TEXT_SOFT);
+        let next = format!("The next ship in {secs:.1} s");
+        let lines = [(&*words, 30.0, palette::TEXT), (&*next, 15.0, palette::TEXT_SOFT)];
+        let place = (at, Align2::CENTER_TOP);
+        text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
     }
 }
 
 pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     let rect =
         Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
+    layout::claim(frame.painter, Item::Figures, rect);
     panel(frame.painter, rect);
     let row = |n: f32| rect.top() + 16.0 + n * 18.0;
     let label = |y: f32, words: &str| {
@@ -86,7 +87,8 @@ pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     let edge = |strength: f32| Stroke::new(1.0, fade(palette::EDGE, strength));
     let camera = Camera { middle: Vec2::ZERO, scale: size / REACH, screen: chart };
     let brush = Brush::new(scene.painter, camera);
-    brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.66), edge(0.9));
+    layout::claim(scene.painter, Item::Chart, chart);
+    brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.8), edge(0.9));
     for share in [0.33, 0.66] {
         brush.ring(Vec2::ZERO, REACH * share, edge(0.45));
     }
@@ -121,6 +123,4 @@ pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     if own.is_alive() {
         arrow(Vec2::ZERO, own.facing(), 6.0, palette::OWN, palette::OWN);
     }
-    let at = middle - vec2(0.0, size + 8.0);
-    text_spaced(scene.painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
 }

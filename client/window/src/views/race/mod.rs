@@ -22,7 +22,7 @@ use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -251,12 +251,13 @@ impl RaceScreen {
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };
+            let place = scene.record_of::<Score>(player).place;
             let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
             cars::draw(
                 brush,
                 &slot.entity,
-                cars::Look { own, player, solid, dress: scene.dress_of(slot.owner) },
+                cars::Look { own, place, solid, dress: scene.dress_of(slot.owner) },
             );
         }
         self.ground.draw_barriers(brush);
@@ -270,8 +271,7 @@ impl RaceScreen {
         });
         for slot in cars.iter().take(TAGS_MAX) {
             if let Some(tag) = scene.owner_tag(slot.owner) {
-                let score: Score = slot.owner.map(|it| scene.record_of(it)).unwrap_or_default();
-                cars::draw_tag(brush, &slot.entity, tag, score.place);
+                cars::draw_tag(brush, &slot.entity, tag);
             }
         }
     }
@@ -287,8 +287,11 @@ impl RaceScreen {
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
         draw_clock(scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
-        self.map.draw(scene, entities, scene.player);
-        if let Some(car) = own {
+        let figures = shows_figures(scene, &round);
+        if figures {
+            self.map.draw(scene, entities, scene.player);
+        }
+        if let Some(car) = own.filter(|_| figures) {
             hud::draw_speed(scene, car);
             let race = race_secs(scene);
             let now = self.lap.filter(|_| racing && race > 0.0 && !car.has_finished());
@@ -299,12 +302,12 @@ impl RaceScreen {
                 hud::draw_hold(brush, car.position(), left);
             }
         }
-        if racing {
+        if racing && figures {
             hud::draw_lights(scene, -race_secs(scene));
         }
-        if racing && score.time > 0 {
+        if racing && score.time > 0 && figures {
             hud::draw_finished(scene, &score);
-        } else if round.phase() != Phase::Results {
+        } else if figures {
             if self.wrong_secs > WRONG_SECS {
                 hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
@@ -313,7 +316,9 @@ impl RaceScreen {
                 hud::draw_sign(scene, "GATE MISSED", &more, scene.age_secs);
             }
         }
-        self.announcer.draw(scene);
+        if figures {
+            self.announcer.draw(scene);
+        }
         draw_hint(scene, Self::ACTIONS.len() - 1, 26.0);
         draw_table(scene, time, &verdict(scene), &board(scene));
     }

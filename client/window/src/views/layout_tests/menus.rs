@@ -1,0 +1,1 @@
+//! The screens without a world: menu, settings, servers, the question of trust.
