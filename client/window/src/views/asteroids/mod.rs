@@ -261,15 +261,15 @@ impl AsteroidsScreen {
         let time = (&round, scene.own_tick().tick);
         let results = round.phase() == Phase::Results;
         self.hud.draw_wound(scene, own);
-        self.hud.feed.draw(scene, "a rock", |_, right_top, strength| {
+        self.hud.feed.draw(scene, tr("a rock"), |_, right_top, strength| {
             let color = fade(palette::TEXT_FAINT, strength);
             text_over(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
         });
         let score: Score = scene.record_of(scene.player);
-        let figures = [(&*score.points.to_string(), "POINTS"), (&*board.place(), "PLACE")];
+        let figures = [(&*score.points.to_string(), tr("POINTS")), (&*board.place(), tr("PLACE"))];
         let clock = draw_clock(scene, time, figures);
         if round.phase() == Phase::WarmUp {
-            let (at, words) = (clock.center_bottom() + vec2(0.0, 14.0), "Nothing counts yet");
+            let (at, words) = (clock.center_bottom() + vec2(0.0, 14.0), tr("Nothing counts yet"));
             text(scene.painter, at, Align2::CENTER_CENTER, words, 13.0, palette::TEXT_SOFT);
         }
         self.announcer.draw(scene);

@@ -79,7 +79,7 @@ impl Hud {
             frame.painter,
             label,
             Align2::LEFT_BOTTOM,
-            "HEALTH",
+            tr("HEALTH"),
             (10.0, 1.5),
             palette::TEXT_SOFT,
         );
@@ -128,7 +128,7 @@ impl Hud {
         }
         if own.is_carrying() {
             let at = first + vec2(0.0, -10.0);
-            let words = "Let go of E or the right button to throw";
+            let words = tr("Let go of E or the right button to throw");
             text_over(frame.painter, at, Align2::LEFT_BOTTOM, words, 13.0, palette::TEXT);
         }
     }
@@ -136,7 +136,10 @@ impl Hud {
     pub(super) fn draw_death(&self, frame: &Frame<'_>, killer: Option<&str>, secs: f32) {
         // Announcements are above the middle.
         let middle = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.14);
-        let words = killer.map_or("You are out".into(), |killer| format!("{killer} got you"));
+        let words = match killer {
+            Some(killer) => fill("{name} got you", &[("name", killer)]),
+            None => tr("You are out").to_owned(),
+        };
         text_over(frame.painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
         let ring = middle + vec2(0.0, 40.0);
         frame.painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));

@@ -294,7 +294,7 @@ impl SkirmishScreen {
         let round = round(&scene.picture.entities);
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
-        let figures = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];
+        let figures = [(&*score.frags.to_string(), tr("FRAGS")), (&*board.place(), tr("PLACE"))];
         draw_clock(scene, time, figures);
         if let Some(own) = own {
             self.hud.draw_health(scene, own);
