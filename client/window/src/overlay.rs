@@ -75,27 +75,36 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     match status.state {
         State::Connected => {}
         State::Connecting { attempt } => {
-            let verb = if status.playing.is_some() { "Rejoining" } else { "Connecting to" };
-            let what = format!("{verb} {}", status.title);
-            let how = match status.lost {
-                Some(lost) => format!("{lost}\nattempt {attempt}"),
-                None => format!("attempt {attempt}"),
+            let server = [("server", status.title)];
+            let what = match status.playing {
+                Some(_) => fill("Rejoining {server}", &server),
+                None => fill("Connecting to {server}", &server),
             };
+            let tried = fill("attempt {attempt}", &[("attempt", &attempt.to_string())]);
+            let how = status.lost.map_or(tried.clone(), |lost| format!("{lost}\n{tried}"));
             waiting(painter, status, [&what, &how], palette::OWN);
         }
         State::Waiting { reason, retry_at, attempt } => {
             let secs = (*retry_at - status.now).as_secs().max(0.0);
+            let (server, secs) = ([("server", status.title)], format!("{secs:.1}"));
+            let secs = [("secs", &*secs)];
             let (what, tried) = match status.playing {
-                Some(_) => (format!("Lost {}", status.title), "Rejoining"),
-                None => (format!("Cannot join {}", status.title), "Trying again"),
+                Some(_) => (fill("Lost {server}", &server), fill("Rejoining in {secs} s", &secs)),
+                None => {
+                    let tried = fill("Trying again in {secs} s", &secs);
+                    (fill("Cannot join {server}", &server), tried)
+                }
             };
-            let times =
-                if *attempt > 1 { format!(" (attempt {})", attempt + 1) } else { "".into() };
-            let how = format!("{reason}\n{tried} in {secs:.1} s{times}");
+            let next = (attempt + 1).to_string();
+            let times = match attempt {
+                0..=1 => String::new(),
+                _ => fill(" (attempt {attempt})", &[("attempt", &next)]),
+            };
+            let how = format!("{reason}\n{tried}{times}");
             waiting(painter, status, [&what, &how], palette::WARN);
         }
         State::Ended { reason } => {
-            waiting(painter, status, ["The session has ended", &reason.text], palette::BAD);
+            waiting(painter, status, [tr("The session has ended"), &reason.text], palette::BAD);
         }
     }
     if let Some(fingerprint) = status.pinned {
@@ -112,7 +121,8 @@ fn corner(painter: &Painter, status: &Status<'_>) {
     let (words, color) = match (status.state, status.figures) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
-            (format!("nothing heard for {:.1} s", silence.as_secs()), color)
+            let secs = format!("{:.1}", silence.as_secs());
+            (fill("nothing heard for {secs} s", &[("secs", &secs)]), color)
         }
         (State::Connected, Some(Figures { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
             let loss = loss_down.max(loss_up);
@@ -125,9 +135,11 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             };
             (format!("{ms:.0} ms    {}", loss_words(loss_down, loss_up)), color)
         }
-        (State::Connected, _) => ("waiting for snapshots".into(), palette::WARN),
-        (State::Connecting { .. }, _) => ("connecting".into(), palette::WARN),
-        (State::Waiting { .. } | State::Ended { .. }, _) => ("not connected".into(), palette::BAD),
+        (State::Connected, _) => (tr("waiting for snapshots").into(), palette::WARN),
+        (State::Connecting { .. }, _) => (tr("connecting").into(), palette::WARN),
+        (State::Waiting { .. } | State::Ended { .. }, _) => {
+            (tr("not connected").into(), palette::BAD)
+        }
     };
     let rect = marked(painter, at, (&words, 14.0), color);
     let below = rect.right_bottom() + vec2(0.0, 5.0);
@@ -167,14 +179,17 @@ fn marked(painter: &Painter, right_top: Pos2, (words, size): (&str, f32), color:
 fn loss_words(down: f64, up: f64) -> String {
     let percent = |share: f64| (share * 100.0).round();
     match (percent(down), percent(up)) {
-        (0.0, 0.0) => "0 % loss".into(),
-        (down, up) => format!("loss {down} % down {up} % up"),
+        (0.0, 0.0) => tr("0 % loss").into(),
+        (down, up) => fill(
+            "loss {down} % down {up} % up",
+            &[("down", &down.to_string()), ("up", &up.to_string())],
+        ),
     }
 }
 
 /// Names the simulated network, so that nobody takes it for the real one.
 pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
-    let words = format!("link: {conditions}");
+    let words = fill("link: {conditions}", &[("conditions", conditions)]);
     text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
@@ -224,7 +239,10 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
 fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
-    let words = format!("First visit to {title}: its certificate is remembered from now on.");
+    let words = fill(
+        "First visit to {server}: its certificate is remembered from now on.",
+        &[("server", title)],
+    );
     let font = FontId::proportional(14.0);
     let words = painter.layout(words, font, palette::TEXT, screen.width() - 80.0);
     let print = fingerprint.to_string();
@@ -258,8 +276,8 @@ pub(crate) fn pause(
             card_frame(0.97, 22).show(ui, |ui| {
                 ui.set_width(300.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                ui.label(RichText::new("Pause").size(24.0));
-                let told = "The world goes on without you.";
+                ui.label(RichText::new(tr("Pause")).size(24.0));
+                let told = tr("The world goes on without you.");
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
                 for (keys, what) in controls {
@@ -272,7 +290,7 @@ pub(crate) fn pause(
                 }
                 share(ui, shared);
                 ui.add_space(8.0);
-                if action(ui, "Resume", true).clicked() {
+                if action(ui, tr("Resume"), true).clicked() {
                     choice = Some(Choice::Resume);
                 }
                 if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
@@ -285,7 +303,7 @@ pub(crate) fn pause(
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);
                 }
-                if action(ui, &format!("Leave {title}"), false).clicked() {
+                if action(ui, &fill("Leave {server}", &[("server", title)]), false).clicked() {
                     choice = Some(Choice::Leave);
                 }
             });

@@ -59,7 +59,7 @@ impl Panel {
     fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn AnyPlay) {
         ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
-        ui.label(RichText::new("How others are shown").size(16.0));
+        ui.label(RichText::new(tr("How others are shown")).size(16.0));
         for kind in session.client().map(kinds).unwrap_or_default() {
             ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
             let mut choice = kind.choice;
@@ -72,10 +72,10 @@ impl Panel {
             }
         }
         ui.separator();
-        let mut changed = ui.checkbox(&mut self.marks, "Marks in the picture").changed();
+        let mut changed = ui.checkbox(&mut self.marks, tr("Marks in the picture")).changed();
         if self.marks {
             let mut compared = self.ghost.is_some();
-            if ui.checkbox(&mut compared, "Ghosts by another method").changed() {
+            if ui.checkbox(&mut compared, tr("Ghosts by another method")).changed() {
                 self.ghost = compared.then_some(Choice::Linear);
                 changed = true;
             }
@@ -83,14 +83,15 @@ impl Panel {
                 changed |= methods(ui, "ghost", ghost);
             }
             legend(ui, self.ghost.is_some());
-            let error = play.shown_error().map_or("nothing yet".into(), |m| format!("{m:.3} m"));
-            let words = format!("Drawn off what goes on by {error} on average.");
+            let error =
+                play.shown_error().map_or(tr("nothing yet").into(), |m| format!("{m:.3} m"));
+            let words = fill("Drawn off what goes on by {error} on average.", &[("error", &error)]);
             ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
         }
         if changed {
             self.compare(session);
         }
-        ui.label(RichText::new("F6 closes this.").size(12.0).color(palette::TEXT_FAINT));
+        ui.label(RichText::new(tr("F6 closes this.")).size(12.0).color(palette::TEXT_FAINT));
     }
 }
 
@@ -107,8 +108,8 @@ fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
 
 fn time_words(choice: Choice) -> &'static str {
     match choice.timeline() {
-        Timeline::Past => "in the past, between what is known",
-        Timeline::Present => "at the present, beyond what is known",
+        Timeline::Past => tr("in the past, between what is known"),
+        Timeline::Present => tr("at the present, beyond what is known"),
     }
 }
 
@@ -121,15 +122,15 @@ fn legend(ui: &mut Ui, ghosts: bool) {
             ui.label(RichText::new(words).size(12.5).color(palette::TEXT_SOFT));
         });
     };
-    row("the newest snapshot", newest);
-    row("from there to where it is drawn", |painter, at| {
+    row(tr("the newest snapshot"), newest);
+    row(tr("from there to where it is drawn"), |painter, at| {
         way(painter, at - vec2(9.0, 0.0), at + vec2(9.0, 0.0));
     });
-    row("where it was drawn, and where it was by then", |painter, at| {
+    row(tr("where it was drawn, and where it was by then"), |painter, at| {
         error(painter, at - vec2(7.0, 0.0), at + vec2(7.0, 0.0));
     });
     if ghosts {
-        row("where the other method has it", |painter, at| ghost(painter, at, 6.0));
+        row(tr("where the other method has it"), |painter, at| ghost(painter, at, 6.0));
     }
 }
 

@@ -164,9 +164,9 @@ pub fn draw_within(frame: &Frame<'_>, board: &Board, [above, below]: [f32; 2]) -
     let head = rect.top() + 26.0;
     let small = (11.0, 1.5);
     let left = pos2(rect.left() + 22.0, head);
-    let title = format!("{} PLAYERS", rows.len());
+    let title = fill("{count} PLAYERS", &[("count", &rows.len().to_string())]);
     text_spaced(frame.painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
-    let titles = board.columns.iter().copied().chain(["PING"]);
+    let titles = board.columns.iter().map(|title| tr(title)).chain([tr("PING")]);
     for (what, right) in titles.zip(columns(board.columns.len())) {
         let at = pos2(rect.right() - right, head);
         text_spaced(frame.painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
@@ -245,7 +245,7 @@ fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galle
 /// The sign of a bot, from its left edge.
 fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
-    let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
+    let galley = painter.layout_no_wrap(tr("BOT").into(), FontId::proportional(9.0), color);
     let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);

@@ -10,6 +10,7 @@ use phaselock_lab::track::{self, Update};
 use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
 use super::settings::LabSettings;
+use crate::words::tr;
 
 /// The longest path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
 pub(crate) const SECS_MAX: f64 = 60.0;
@@ -151,7 +152,7 @@ impl Model {
     }
 
     pub(crate) fn set_drawn(&mut self, recording: Recording) {
-        let path = LabPath::new(Origin::Drawn, "Yours".to_owned(), Unit::Pixels, recording);
+        let path = LabPath::new(Origin::Drawn, tr("Yours").to_owned(), Unit::Pixels, recording);
         self.drawn = Some(path.clone());
         self.choose(path);
     }

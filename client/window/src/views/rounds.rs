@@ -90,8 +90,8 @@ impl Announcer {
         // A player who joins in the middle of a phase is not told that it begins.
         let begun = (before.is_some() && before != Some(phase)).then_some(phase);
         match begun {
-            Some(Phase::WarmUp) => self.say("Warm-up"),
-            Some(Phase::Play) => self.say("Go!"),
+            Some(Phase::WarmUp) => self.say(tr("Warm-up")),
+            Some(Phase::Play) => self.say(tr("Go!")),
             Some(Phase::Results) | None => {}
         }
         begun
@@ -142,9 +142,9 @@ pub(crate) fn draw_clock<G: Game>(
         format!("{}:{:02}", secs / 60, secs % 60)
     };
     let phase = match round.phase() {
-        Phase::WarmUp => "WARM-UP",
-        Phase::Play => "LEFT",
-        Phase::Results => "RESULTS",
+        Phase::WarmUp => tr("WARM-UP"),
+        Phase::Play => tr("LEFT"),
+        Phase::Results => tr("RESULTS"),
     };
     let hurry = round.phase() == Phase::Play && secs <= 10;
     let color = if hurry { palette::WARN } else { palette::TEXT };

@@ -35,8 +35,8 @@ impl Hud {
 
     pub(super) fn draw_loss(&self, frame: &Frame<'_>, to: Option<&str>, secs: f32) {
         let at = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.12);
-        let words = format!("Lost to {}", to.unwrap_or("a rock"));
-        let next = format!("The next ship in {secs:.1} s");
+        let words = fill("Lost to {name}", &[("name", to.unwrap_or(tr("a rock")))]);
+        let next = fill("The next ship in {secs} s", &[("secs", &format!("{secs:.1}"))]);
         let lines = [(&*words, 30.0, palette::TEXT), (&*next, 15.0, palette::TEXT_SOFT)];
         let place = (at, Align2::CENTER_TOP);
         text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
@@ -54,7 +54,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         text_spaced(frame.painter, at, Align2::LEFT_CENTER, words, (10.0, 1.5), palette::TEXT_SOFT);
     };
     let (left, width) = (rect.left() + 74.0, 148.0);
-    label(row(0.0), "HULL");
+    label(row(0.0), tr("HULL"));
     let cell = (width - 6.0) / f32::from(HULL);
     for n in 0..HULL {
         let min = pos2(left + f32::from(n) * (cell + 3.0), row(0.0) - 5.0);
@@ -67,7 +67,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         bar(frame.painter, rect, share, color);
     };
     let shielded = own.shield > 0;
-    label(row(1.0), if shielded { "SHIELD" } else { "GUN" });
+    label(row(1.0), if shielded { tr("SHIELD") } else { tr("GUN") });
     if shielded {
         let secs = f32::from(own.shield) * step_secs;
         gauge(row(1.0), secs / super::SHIELD_SECS, palette::GOOD);
@@ -75,7 +75,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         let loading = f32::from(own.cooldown) * step_secs / RELOAD_SECS;
         gauge(row(1.0), 1.0 - loading, palette::STEEL);
     }
-    label(row(2.0), "SPEED");
+    label(row(2.0), tr("SPEED"));
     gauge(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 

@@ -264,13 +264,13 @@ impl AsteroidsScreen {
         let results = round.phase() == Phase::Results;
         self.hud.draw_wound(scene, own);
         if !results {
-            self.hud.feed.draw(scene, "a rock", |_, right_top, strength| {
+            self.hud.feed.draw(scene, tr("a rock"), |_, right_top, strength| {
                 let color = fade(palette::TEXT_FAINT, strength);
                 text(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
             });
         }
         let score: Score = scene.record_of(scene.player);
-        let figures = [(&*score.points.to_string(), "POINTS"), (&*board.place(), "PLACE")];
+        let figures = [(&*score.points.to_string(), tr("POINTS")), (&*board.place(), tr("PLACE"))];
         draw_clock(scene, time, figures);
         if let Some(own) = own.filter(|_| shows_figures(scene, &round)) {
             hud::draw_state(scene, own, scene.rates.step_secs());

@@ -94,6 +94,13 @@ pub(super) fn draw_progress(
         }
     }
     if own.is_none() {
-        text(frame.painter, middle, Align2::CENTER_CENTER, "watching", 12.0, palette::TEXT_SOFT);
+        text(
+            frame.painter,
+            middle,
+            Align2::CENTER_CENTER,
+            tr("watching"),
+            12.0,
+            palette::TEXT_SOFT,
+        );
     }
 }

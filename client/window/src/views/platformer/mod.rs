@@ -99,7 +99,7 @@ impl PlatformerScreen {
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
         match self.announcer.advance(scene, round, Start::BySignal) {
-            Some(Phase::Play) => self.announcer.say("Ready…"),
+            Some(Phase::Play) => self.announcer.say(tr("Ready…")),
             Some(Phase::Results) => {
                 let own: Score = scene.record_of(scene.player);
                 let scores = scene.picture.entities.records::<Score>();
@@ -116,7 +116,7 @@ impl PlatformerScreen {
         }
         if self.waited && !waits && round.phase() == Phase::Play {
             scene.cues.tell(&common::GO);
-            self.announcer.say("Go!");
+            self.announcer.say(tr("Go!"));
         }
         self.waited = waits;
         let level = scene.game.level;
@@ -214,7 +214,7 @@ impl PlatformerScreen {
         let board = Self::board(scene);
         let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
-        let figures = [(&*coins, "COINS"), (&*board.place(), "PLACE")];
+        let figures = [(&*coins, tr("COINS")), (&*board.place(), tr("PLACE"))];
         let clock = draw_clock(scene, time, figures);
         hud::draw_coin(scene.painter, clock, self.coin);
         let figures = shows_figures(scene, round);

@@ -71,10 +71,10 @@ impl PuckScreen {
         self.scorer.take_if(|(_, age)| *age > SCORER_SECS);
         if let Some(goal) = goal {
             let [ours, theirs] = seen.goals();
-            let verb = if goal { "GOAL!" } else { "They score" };
+            let verb = if goal { tr("GOAL!") } else { tr("They score") };
             self.announcer.say(&format!("{verb}  {ours} : {theirs}"));
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
-            self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
+            self.scorer = Some((by.unwrap_or_else(|| tr("An own goal").into()), 0.0));
         }
         let camera = seen::camera(scene.screen);
         scene.cues.listen(&camera);
@@ -126,15 +126,18 @@ impl PuckScreen {
         let round = round(entities);
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
-        let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
+        let figures = [(ours.as_str(), tr("YOUR SIDE")), (theirs.as_str(), tr("OTHERS"))];
         let clock = draw_clock(scene, (&round, now), figures);
         // Players on the rink, beside the clock.
         let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);
         let (us, them) = if seen.right { (right, left) } else { (left, right) };
-        let mut about = format!("{us} against {them}");
+        let people = [us, them].map(|it| it.to_string());
+        let mut about = fill("{us} against {them}", &[("us", &people[0]), ("them", &people[1])]);
         if count > 1 {
-            about = format!("rink {} of {count}: {about}", seen.rink + 1);
+            let [rink, all] = [usize::from(seen.rink) + 1, count].map(|it| it.to_string());
+            let values = [("number", &*rink), ("all", &*all), ("about", &*about)];
+            about = fill("rink {number} of {all}: {about}", &values);
         }
         let place = (clock.right_center() + vec2(14.0, 0.0), Align2::LEFT_CENTER);
         let line = [(&*about, 13.0, palette::TEXT_SOFT)];
@@ -168,10 +171,10 @@ impl PuckScreen {
     /// Reason why nothing counts.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
-            Phase::WarmUp if alone => Some("Nobody is on the other side yet"),
-            Phase::Play if alone => Some("Nobody is on the other side: goals do not count"),
+            Phase::WarmUp if alone => Some(tr("Nobody is on the other side yet")),
+            Phase::Play if alone => Some(tr("Nobody is on the other side: goals do not count")),
             Phase::Play if ShufflePuck::won(&seen.board).is_some() => {
-                Some("This rink is decided: free play until the others are done")
+                Some(tr("This rink is decided: free play until the others are done"))
             }
             _ => None,
         }

@@ -24,14 +24,13 @@ fn time_or_dash(hundredths: u16) -> String {
 
 /// 1st, 2nd, 3rd.
 pub(super) fn ordinal(place: u16) -> String {
-    let ending = match (place % 10, place % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{place}{ending}")
+    let values = [("place", &*place.to_string())];
+    match (place % 10, place % 100) {
+        (1, rest) if rest != 11 => fill("{place}st", &values),
+        (2, rest) if rest != 12 => fill("{place}nd", &values),
+        (3, rest) if rest != 13 => fill("{place}rd", &values),
+        _ => fill("{place}th", &values),
+    }
 }
 
 pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
@@ -64,18 +63,18 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
         frame.painter,
         below,
         Align2::CENTER_CENTER,
-        "KM/H",
+        tr("KM/H"),
         (10.0, 1.4),
         palette::TEXT_SOFT,
     );
     let gear = if car.hold > 0 {
-        "HOLD"
+        tr("HOLD")
     } else if car.hand {
-        "HAND BRAKE"
+        tr("HAND BRAKE")
     } else if car.slip().x < -0.5 {
-        "REVERSE"
+        tr("REVERSE")
     } else if car.pedal < 0 {
-        "BRAKE"
+        tr("BRAKE")
     } else {
         ""
     };
@@ -90,9 +89,9 @@ pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
     panel(frame.painter, rect);
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
     let rows = [
-        ("LAP", now, palette::TEXT, 19.0),
-        ("LAST", time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
-        ("BEST", time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
+        (tr("LAP"), now, palette::TEXT, 19.0),
+        (tr("LAST"), time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
+        (tr("BEST"), time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
     ];
     let mut y = rect.top() + 19.0;
     for (label, value, color, size) in rows {
@@ -163,7 +162,7 @@ pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f3
 /// Result of a driver who has finished while others race.
 pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.27);
-    let words = format!("Finished {}", ordinal(score.place));
+    let words = fill("Finished {place}", &[("place", &ordinal(score.place))]);
     let took = time(u32::from(score.time));
     let lines = [(&*words, 38.0, palette::TEXT), (&*took, 20.0, palette::TEXT_SOFT)];
     let place = (middle, Align2::CENTER_CENTER);

@@ -172,7 +172,7 @@ impl RaceScreen {
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
             scene.cues.tell(&common::GO);
-            self.announcer.say("Go!");
+            self.announcer.say(tr("Go!"));
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
         let lap = car.lap();
@@ -182,7 +182,10 @@ impl RaceScreen {
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
                 scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
-                let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
+                let words = match lap {
+                    LAPS => tr("Last lap").to_owned(),
+                    _ => fill("Lap {lap}", &[("lap", &lap.to_string())]),
+                };
                 self.announcer.say(&words);
             }
             self.lap = Some((lap, begun));
@@ -286,7 +289,7 @@ impl RaceScreen {
         let place = written(score.place, |place| format!("{place} / {players}"));
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
-        draw_clock(scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
+        draw_clock(scene, time, [(&place, tr("PLACE")), (&lap, tr("LAP"))]);
         let figures = shows_figures(scene, &round);
         if figures {
             self.map.draw(scene, entities, scene.player);
@@ -309,11 +312,11 @@ impl RaceScreen {
             hud::draw_finished(scene, &score);
         } else if figures {
             if self.wrong_secs > WRONG_SECS {
-                hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
+                hud::draw_sign(scene, tr("WRONG WAY"), tr("Turn round"), scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
                 let key = scene.controls.words(&RESET);
                 let more = fill("Go back, or press {key}", &[("key", &key)]);
-                hud::draw_sign(scene, "GATE MISSED", &more, scene.age_secs);
+                hud::draw_sign(scene, tr("GATE MISSED"), &more, scene.age_secs);
             }
         }
         if figures {
@@ -344,7 +347,8 @@ fn board(scene: &Scene<'_, Race>) -> Board {
     let values = |&Score { place, time, best, gates, .. }: &Score| {
         let home = match (time, first) {
             (0, _) | (_, None) => {
-                format!("lap {}", (gates.saturating_sub(1) / GATES).clamp(1, LAPS))
+                let lap = (gates.saturating_sub(1) / GATES).clamp(1, LAPS);
+                fill("lap {lap}", &[("lap", &lap.to_string())])
             }
             (time, Some(first)) if time == first => hud::time(u32::from(time)),
             (time, Some(first)) => format!("+{:.2}", f32::from(time - first) / 100.0),

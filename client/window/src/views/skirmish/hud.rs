@@ -80,7 +80,7 @@ impl Hud {
             frame.painter,
             label,
             Align2::LEFT_BOTTOM,
-            "HEALTH",
+            tr("HEALTH"),
             (10.0, 1.5),
             palette::TEXT_SOFT,
         );
@@ -140,7 +140,10 @@ impl Hud {
     pub(super) fn draw_death(&self, frame: &Frame<'_>, killer: Option<&str>, secs: f32) {
         // Announcements are above the middle.
         let middle = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.14);
-        let words = killer.map_or("You are out".into(), |killer| format!("{killer} got you"));
+        let words = match killer {
+            Some(killer) => fill("{name} got you", &[("name", killer)]),
+            None => tr("You are out").to_owned(),
+        };
         // The ring has its room below the words.
         let place = (middle + vec2(0.0, 66.0), Align2::CENTER_BOTTOM);
         let lines = [(&*words, 28.0, palette::TEXT), (" ", 44.0, palette::TEXT)];

@@ -299,7 +299,7 @@ impl SkirmishScreen {
         }
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
-        let counts = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];
+        let counts = [(&*score.frags.to_string(), tr("FRAGS")), (&*board.place(), tr("PLACE"))];
         draw_clock(scene, time, counts);
         if let Some(own) = own.filter(|_| figures) {
             self.hud.draw_health(scene, own);
