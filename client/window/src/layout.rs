@@ -16,6 +16,8 @@ const STEPS_MAX: usize = 64;
 /// Something over the world, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
+    /// A card or a line that has the keyboard or the mouse.
+    Panel,
     /// The round's clock.
     Clock,
     /// The connection, in the upper right corner.

@@ -25,6 +25,12 @@ pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 /// Half of the width in points that games use at the window's top, with a gap.
 const MIDDLE: f32 = 156.0;
 
+/// Height in points that games use there, with a gap.
+const BELOW_CLOCK: f32 = 70.0;
+
+/// Width of the pause with its frame, in points.
+const PAUSE: f32 = 356.0;
+
 /// Width of the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
 
@@ -141,7 +147,9 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             (tr("not connected").into(), palette::BAD)
         }
     };
-    let rect = marked(painter, at, (&words, 14.0), color);
+    let wide = painter.layout_no_wrap(words.clone(), FontId::proportional(14.0), color).size().x;
+    let room = screen.width() / 2.0 - MIDDLE - 40.0;
+    let rect = marked(painter, at, (&words, 14.0 * (room / wide).min(1.0)), color);
     let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
@@ -157,6 +165,8 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             true => tr("inputs late: close what keeps this computer busy"),
             false => tr("inputs late: use a cable, or stop downloads"),
         };
+        // Its words are longer than there is room beside the clock.
+        let below = pos2(below.x, below.y.max(screen.top() + BELOW_CLOCK));
         marked(painter, below, (words, 12.5), palette::WARN);
     }
 }
@@ -219,6 +229,8 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
         painter.layout(what.into(), FontId::proportional(19.0), palette::TEXT, width - 108.0);
     let height = what.size().y + how.size().y + 48.0;
     let rect = Rect::from_center_size(screen.center(), vec2(width, height));
+    let with_hint = Rect::from_min_max(rect.min, rect.max + vec2(0.0, 36.0));
+    layout::claim(painter, Item::Panel, with_hint);
     ground(painter, rect, 1.4);
     panel(painter, rect);
     let spin = (status.now.0 % 1_200_000) as f32 / 1_200_000.0;
@@ -258,20 +270,22 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
     painter.galley(below, print, palette::TEXT_SOFT);
 }
 
-/// Shows the pause; the game goes on behind it.
+/// Shows the pause; the game goes on behind it. The players' card takes the width `beside` at the
+/// right.
 pub(crate) fn pause(
     ctx: &Context,
     title: &str,
     controls: &[(String, String)],
     shared: &[Invitation],
-    is_watching: bool,
+    (is_watching, beside): (bool, f32),
 ) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
     veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
-    Area::new(Id::new("pause"))
+    let aside = (ctx.screen_rect().width() / 2.0 - beside - PAUSE / 2.0).min(0.0);
+    let card = Area::new(Id::new("pause"))
         .order(Order::Foreground)
-        .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
+        .anchor(Align2::CENTER_CENTER, vec2(aside, 0.0))
         .show(ctx, |ui| {
             card_frame(0.97, 22).show(ui, |ui| {
                 ui.set_width(300.0);
@@ -308,6 +322,7 @@ pub(crate) fn pause(
                 }
             });
         });
+    layout::claim(&veil, Item::Panel, card.response.rect);
     choice
 }
 

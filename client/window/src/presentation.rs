@@ -1,7 +1,9 @@
 //! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
 //! picture for developers.
 
-use egui_macroquad::egui::{self, Area, ComboBox, Context, Id, Order, RichText, Sense, Ui};
+use egui_macroquad::egui::{
+    self, Area, ComboBox, Context, Id, Order, RichText, ScrollArea, Sense, Ui,
+};
 use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
@@ -9,6 +11,9 @@ use phaselock::client::Session;
 use super::menu::card_frame;
 use super::play::{AnyPlay, kinds};
 use crate::prelude::*;
+
+/// Height in points of what is above and below the panel, and of its own margins.
+const AROUND: f32 = 280.0;
 
 /// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +52,19 @@ impl Panel {
         if !self.shown {
             return;
         }
-        Area::new(Id::new("presentation"))
+        let room = (ctx.screen_rect().height() - AROUND).max(120.0);
+        let shown = Area::new(Id::new("presentation"))
             .order(Order::Foreground)
-            .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -96.0))
+            .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -170.0))
             .show(ctx, |ui| {
                 let frame = card_frame(0.95, 14).corner_radius(8);
-                frame.show(ui, |ui| self.contents(ui, session, play));
+                frame.show(ui, |ui| {
+                    ScrollArea::vertical()
+                        .max_height(room)
+                        .show(ui, |ui| self.contents(ui, session, play));
+                });
             });
+        layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
     }
 
     fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn AnyPlay) {

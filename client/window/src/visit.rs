@@ -363,11 +363,10 @@ impl Visit {
             self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
-        if let Some(client) = self.driver.session.client() {
-            self.talk.draw_people(ctx, client.common(), now);
-        }
+        let client = self.driver.session.client();
+        let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
         let hints = controls.hints();
-        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching) {
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, (is_watching, beside)) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();

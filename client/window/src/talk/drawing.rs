@@ -146,7 +146,7 @@ pub(super) fn draw_draft(
         Audience::Side => palette::GOOD,
     };
     let wide = width(ctx.screen_rect());
-    Area::new(Id::new("talk"))
+    let shown = Area::new(Id::new("talk"))
         .order(Order::Foreground)
         .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 40.0))
         .show(ctx, |ui| {
@@ -165,5 +165,6 @@ pub(super) fn draw_draft(
                 ui.add(edit).request_focus();
             });
         });
+    layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
     finished
 }

@@ -6,6 +6,7 @@ use phaselock_client::cues::{Cues, common};
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
+use egui_macroquad::egui::FontId;
 use phaselock::wire::round::ReadyUp;
 use phaselock_client::{actions, scoreboard};
 
@@ -113,8 +114,18 @@ impl Announcer {
         }
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
         let place = (Item::Said, [Way::Down, Way::Up]);
-        let line = [(&**words, size, color)];
-        text_block(frame.painter, (place.0, &place.1), (at, Align2::CENTER_CENTER), &line);
+        // Its place is that of its largest letters from the first frame on.
+        let font = FontId::proportional(86.0);
+        let largest = frame.painter.layout_no_wrap(words.clone(), font, color).size();
+        let largest = largest.min(vec2(frame.screen.width() - 40.0, largest.y));
+        let wanted = Rect::from_center_size(at, largest + vec2(12.0, 0.0));
+        let Some(rect) = layout::find(frame.painter, place.0, wanted, &place.1) else { return };
+        let font = FontId::proportional(size);
+        let galley = frame.painter.layout(words.clone(), font, color, largest.x);
+        let inside = Align2::CENTER_CENTER.anchor_size(rect.center(), galley.size());
+        let strength = f32::from(color.a()) / 255.0;
+        ground(frame.painter, around(inside).intersect(rect), strength);
+        frame.painter.galley(inside.min, galley, color);
     }
 }
 

@@ -30,7 +30,8 @@ pub(super) struct Seen {
 pub(super) fn problems(shapes: &[ClippedShape], screen: Rect, labels: &[Rect]) -> Vec<String> {
     let texts = texts(shapes, screen);
     let mut found = Vec::new();
-    let is_label = |text: &Seen| labels.iter().any(|label| label.contains(text.rect.center()));
+    let is_label =
+        |text: &Seen| labels.iter().any(|label| label.expand(3.0).contains(text.rect.center()));
     for (n, text) in texts.iter().enumerate() {
         let label = is_label(text);
         if !screen.expand(SLACK).contains_rect(text.whole) && !text.moves && !label {

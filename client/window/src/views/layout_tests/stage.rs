@@ -7,7 +7,7 @@ use crate::bindings::Binding;
 use crate::controls::{Controls, Devices};
 use crate::cues::Cues;
 use crate::graph::NetGraph;
-use crate::layout::claimed;
+use crate::layout::{Item, claimed};
 use crate::overlay::{self, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
@@ -31,8 +31,10 @@ use phaselock_testing::{Sim, room_config};
 
 use super::checker::problems;
 
-/// Frames until everything has found its place.
+/// Frames until everything has found its place: what gives way to something that comes later in a
+/// frame does so in the next one.
 const FRAMES: u16 = 4;
+const FRAMES_CROWDED: u16 = 10;
 const BOTS: u16 = 7;
 /// Name as long as a name can be.
 const LONG: &str = "Wilhelmina Wallenstein von Wwwww";
@@ -61,6 +63,11 @@ pub(super) struct Layers {
 }
 
 impl Layers {
+    fn are_many(&self) -> bool {
+        let all = [self.talk, self.quick, self.graph, self.details, self.vote, self.pause];
+        all.into_iter().filter(|it| *it).count() > 1
+    }
+
     pub(super) const NONE: Self = Self {
         talk: false,
         quick: false,
@@ -130,14 +137,16 @@ where
         macroquad::rand::srand(5);
         let mut config = room_config(5, BOTS);
         (config.votes, config.watchers_max) = (VoteKinds::ALL, 4);
+        config.games = vec![V::Game::NAME.to_owned(), "another".to_owned()];
         let mut sim = Sim::with(config);
         let link = LinkConfig::delayed(20, 2);
         sim.join_bot(link);
         sim.join_bot(link);
         sim.part = Part::Watch;
         sim.join_bot(link);
-        sim.run(1.5);
-        let call = RoundRequest::Call(Motion::MoreTime);
+        // Newcomers call no votes.
+        sim.run(31.0);
+        let call = RoundRequest::Call(Motion::Game("another".to_owned()));
         let called = sim.clients[1].session.ask_round(call);
         assert_eq!(called, Ok(()));
         sim.run(0.5);
@@ -153,7 +162,8 @@ where
         look::style(&context);
         let mut window = Window::<V>::new(self.now(), state);
         let mut found = Vec::new();
-        for frame in 0..FRAMES {
+        let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
+        for frame in 0..frames {
             let time = Some(f64::from(frame) / 60.0);
             let input = RawInput { screen_rect: Some(screen), time, ..RawInput::default() };
             // A part that begins is announced from the first frame on.
@@ -169,7 +179,12 @@ where
                 if !screen.expand(0.5).contains_rect(*rect) {
                     found.push(format!("{item:?} leaves the window: {rect:?}"));
                 }
+                // What has the keyboard lies on top of the rest.
+                let on_top = |one: Item| one == Item::Panel;
                 for (other, at) in &items[n + 1..] {
+                    if on_top(*item) != on_top(*other) {
+                        continue;
+                    }
                     if rect.shrink(0.5).intersects(*at) {
                         found.push(format!("{item:?} and {other:?} overlap: {rect:?} {at:?}"));
                     }
@@ -340,9 +355,9 @@ impl<V: GameView> Window<V> {
         self.talk.draw(ctx, &painter, session, now);
         if pause {
             let client = session.client().expect("the game is joined");
-            self.talk.draw_people(ctx, client.common(), now);
+            let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.hints();
-            overlay::pause(ctx, V::TITLE, &hints, &[], false);
+            overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside));
         }
     }
 }
