@@ -25,6 +25,8 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
     let middle = pos2(screen.center().x, y);
     glow(painter, middle, screen.width() * 0.55, light(palette::OWN, 0.16));
 
+    rim(painter, screen, screen.height() * 0.45, fade(palette::VOID, 0.85));
+
     // Behind by most of a turn at first, then pulled in with some overshoot, as a loop with a
     // proportional and an integral part does it.
     let age = (time % f64::from(PERIOD)) as f32;
@@ -36,8 +38,8 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
             .map(|n| {
                 let x = n as f32 / 160.0;
                 let angle = (x * WAVES - travel - turns) * std::f32::consts::TAU;
-                // Quiet at both ends.
-                let swell = (x * std::f32::consts::PI).sin().powf(0.7);
+                // Quieter at both ends, which are the window's edges.
+                let swell = 0.3 + 0.7 * (x * std::f32::consts::PI).sin().powf(0.7);
                 pos2(screen.left() + x * screen.width(), middle.y + angle.sin() * swell * height)
             })
             .collect()
@@ -50,7 +52,6 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
             painter.add(Shape::line(points.clone(), stroke));
         }
     }
-    rim(painter, screen, screen.height() * 0.45, fade(palette::VOID, 0.85));
 }
 
 pub(crate) fn icon() -> Icon {

@@ -1,10 +1,12 @@
 //! The feed: lines about events between players, below the connection's corner.
 
-use egui_macroquad::egui::{Align2, Color32, Pos2, vec2};
+use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
+use egui_macroquad::egui::{Color32, FontId, Pos2, Rect, pos2, vec2};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 
-use super::paint::{fade, text_over};
+use super::layout::{Item, Way, grounded};
+use super::paint::fade;
 use super::palette;
 use super::particles::Fading;
 use super::view::{Frame, Scene};
@@ -12,6 +14,11 @@ use super::view::{Frame, Scene};
 /// Most lines at a time.
 const LINES_MAX: usize = 5;
 const LINE_SECS: f32 = 5.0;
+/// Width of a sign with the gaps beside it, and of one gap, in points.
+const SIGN: f32 = 34.0;
+const SIGN_GAP: f32 = 7.0;
+/// Widest name, as a part of the window's width.
+const NAME_PART: f32 = 0.16;
 
 /// Lines that fade after five seconds, the newest on top. `S` is a sign between two names.
 #[derive(Debug)]
@@ -49,20 +56,37 @@ impl<S> Feed<S> {
     /// Paints the lines. `sign` paints a sign with its upper right corner at a point, at a
     /// strength from 0 to 1, and returns its width in points; `nobody` stands for a missing actor.
     pub fn draw(&self, frame: &Frame<'_>, nobody: &str, sign: impl Fn(&S, Pos2, f32) -> f32) {
+        let painter = frame.painter;
+        let room = frame.screen.width() * NAME_PART;
         for (n, (line, part)) in self.0.iter().rev().take(LINES_MAX).enumerate() {
             let strength = ((1.0 - part) * LINE_SECS / 0.6).min(1.0);
-            let at = frame.screen.right_top() + vec2(-18.0, 48.0 + n as f32 * 21.0);
-            let write = |at: Pos2, words: &str, color: Color32| {
+            let write = |(words, color): (&str, Color32)| {
+                let font = FontId::proportional(14.0);
                 let color = fade(color, strength);
-                text_over(frame.painter, at, Align2::RIGHT_TOP, words, 14.0, color).width()
+                let mut job = LayoutJob::simple_singleline(words.to_owned(), font, color);
+                job.wrap = TextWrapping::truncate_at_width(room);
+                painter.layout_job(job)
             };
             let (target, color) = &line.target;
-            let at = at - vec2(write(at, target, *color) + 7.0, 0.0);
-            let at = at - vec2(sign(&line.sign, at, strength) + 7.0, 0.0);
-            match &line.actor {
-                Some((actor, color)) => write(at, actor, *color),
-                None => write(at, nobody, palette::TEXT_SOFT),
+            let target = write((target, *color));
+            let actor = line
+                .actor
+                .as_ref()
+                .map_or((nobody, palette::TEXT_SOFT), |(name, color)| (name, *color));
+            let actor = write(actor);
+            let size = vec2(actor.size().x + target.size().x + SIGN + 12.0, 20.0);
+            let at = frame.screen.right_top() + vec2(-12.0 - size.x, 46.0 + n as f32 * 24.0);
+            let wanted = Rect::from_min_size(at, size);
+            let Some(rect) = grounded(painter, Item::Feed, wanted, &[Way::Down], strength) else {
+                break;
             };
+            let top = rect.center().y - target.size().y / 2.0;
+            let at = pos2(rect.right() - 6.0 - target.size().x, top);
+            painter.galley(at, target, *color);
+            let at = at - vec2(SIGN_GAP, 0.0);
+            let width = sign(&line.sign, at, strength);
+            let at = at - vec2(width.min(SIGN - 2.0 * SIGN_GAP) + SIGN_GAP + actor.size().x, 0.0);
+            painter.galley(at, actor, palette::TEXT);
         }
     }
 }

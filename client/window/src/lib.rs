@@ -28,6 +28,10 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+// Views are written for this library; its tests lay them out as they are in the program.
+#[cfg(test)]
+extern crate self as phaselock_client;
+
 pub mod actions;
 mod app;
 mod args;
@@ -45,6 +49,7 @@ mod gamepad;
 mod graph;
 mod lab;
 mod languages;
+pub mod layout;
 mod look;
 pub mod looks;
 mod menu;
@@ -69,6 +74,11 @@ mod sight;
 mod sounds;
 mod talk;
 pub mod view;
+#[cfg(test)]
+mod views;
+#[cfg(test)]
+#[path = "views/layout_tests/mod.rs"]
+mod views_laid_out;
 mod visit;
 pub mod watch;
 pub mod words;

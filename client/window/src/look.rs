@@ -6,7 +6,8 @@ use egui_macroquad::egui::output::OutputEvent;
 use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 
-use super::paint::text_over;
+use super::layout::{Item, Way};
+use super::paint::text_block;
 use super::words::fill;
 use super::{menu, palette};
 
@@ -22,12 +23,16 @@ const NOTCH: f32 = 40.0;
 /// Pixels per point: everything grows with the window, but letters are no smaller than can be read,
 /// unless they need more room than there is.
 pub(crate) fn pixels_per_point(scale: f32) -> f32 {
-    let (width, height) = screen_size();
+    pixels_per_point_of(screen_size(), dpi_scale(), scale)
+}
+
+/// The same for a window of a size in pixels on a display of a density.
+pub(crate) fn pixels_per_point_of((width, height): (f32, f32), density: f32, scale: f32) -> f32 {
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
     // In steps, because each new size draws all letters anew.
     let fits = (fits * 20.0).round() / 20.0;
     let room = (width / LEAST.0).min(height / LEAST.1);
-    (scale * fits.max(READABLE * dpi_scale())).min(room).clamp(0.4, 6.0)
+    (scale * fits.max(READABLE * density)).min(room).clamp(0.4, 6.0)
 }
 
 /// Makes all letters larger, wherever they stand.
@@ -65,9 +70,9 @@ pub(crate) fn is_clicked(ctx: &Context) -> bool {
 /// Shows why nothing is heard, at the window's lower edge.
 pub(crate) fn draw_notice(ctx: &Context, reason: &str) {
     let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
-    let at = ctx.screen_rect().center_bottom() - vec2(0.0, 4.0);
+    let place = (ctx.screen_rect().center_bottom() - vec2(0.0, 4.0), Align2::CENTER_BOTTOM);
     let words = fill("No sound: {reason}.", &[("reason", reason)]);
-    text_over(&painter, at, Align2::CENTER_BOTTOM, &words, 12.0, palette::WARN);
+    text_block(&painter, (Item::Told, &[Way::Up]), place, &[(&*words, 12.0, palette::WARN)]);
 }
 
 /// Style of the window's egui.

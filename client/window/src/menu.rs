@@ -157,7 +157,7 @@ impl Menu {
         let size = (66.0, 20.0);
         text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
         let under = title + vec2(0.0, 58.0);
-        let motto = "A game whose clocks agree";
+        let motto = tr("A game whose clocks agree");
         text(&painter, under, Align2::CENTER_CENTER, motto, 16.0, palette::TEXT_SOFT);
 
         let mut wish = None;
@@ -182,7 +182,7 @@ impl Menu {
                     if ui.add(settings.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
                         wish = Some(Wish::Settings);
                     }
-                    let quit = Button::new(RichText::new("Quit").size(15.0));
+                    let quit = Button::new(RichText::new(tr("Quit")).size(15.0));
                     if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
                         wish = Some(Wish::Quit);
                     }
@@ -190,7 +190,7 @@ impl Menu {
             },
         );
         let foot = screen.center_bottom() - vec2(0.0, 18.0);
-        let hint = "Enter: go      F11: full screen";
+        let hint = tr("Enter: go      F11: full screen");
         text(&painter, foot, Align2::CENTER_BOTTOM, hint, 12.0, palette::TEXT_FAINT);
         let version = screen.right_bottom() - vec2(18.0, 18.0);
         let number = concat!("v", env!("CARGO_PKG_VERSION"));
@@ -231,10 +231,10 @@ impl Menu {
     fn name_field(&mut self, ui: &mut Ui, settings: &mut Settings) {
         card(ui, WIDTH, |ui| {
             ui.horizontal(|ui| {
-                let label = RichText::new("Your name").size(15.0).color(palette::TEXT_SOFT);
+                let label = RichText::new(tr("Your name")).size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
                 let width = ui.available_width();
-                let edited = ui.add(field(&mut self.name, "Player", width, NAME_BYTES_MAX));
+                let edited = ui.add(field(&mut self.name, tr("Player"), width, NAME_BYTES_MAX));
                 if edited.changed() {
                     settings.player.name = clean_name(&self.name).unwrap_or_default();
                 }
@@ -245,12 +245,12 @@ impl Menu {
     fn play_card(&mut self, ui: &mut Ui) -> Option<Wish> {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
-            heading(ui, "Play here", "A server on this computer, and bots.");
+            heading(ui, tr("Play here"), tr("A server on this computer, and bots."));
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
                 let one = self.all.iter().map(|name| (vec![(*name).to_owned()], title_case(name)));
                 let all: Vec<_> = self.all.iter().map(|name| (*name).to_owned()).collect();
-                let in_turn = (all.len() > 1).then(|| (all, "All in turn".to_owned()));
+                let in_turn = (all.len() > 1).then(|| (all, tr("All in turn").to_owned()));
                 for (games, title) in one.chain(in_turn) {
                     let title = RichText::new(title).size(15.0);
                     if ui.selectable_value(&mut self.games, games, title).clicked() {
@@ -259,7 +259,7 @@ impl Menu {
                 }
             });
             ui.horizontal(|ui| {
-                ui.label(RichText::new("Bots").size(15.0).color(palette::TEXT_SOFT));
+                ui.label(RichText::new(tr("Bots")).size(15.0).color(palette::TEXT_SOFT));
                 ui.spacing_mut().slider_width = 220.0;
                 let slider = ui.add(Slider::new(&mut self.bots, 0..=BOTS_MAX).show_value(false));
                 ui.label(RichText::new(self.bots.to_string()).size(17.0).color(palette::TEXT));
@@ -268,7 +268,7 @@ impl Menu {
                 }
             });
             self.open_box(ui);
-            if action_below(ui, "Play", self.enter == Enter::Play).clicked() {
+            if action_below(ui, tr("Play"), self.enter == Enter::Play).clicked() {
                 self.enter = Enter::Play;
                 wish = Some(self.play());
             }
@@ -296,9 +296,9 @@ impl Menu {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
             let told = self.told();
-            let about = told.as_ref().map_or("A server somewhere else.", |(line, _)| line);
-            heading(ui, "Join", about);
-            ui.label(RichText::new("Address").size(15.0).color(palette::TEXT_SOFT));
+            let about = told.as_ref().map_or(tr("A server somewhere else."), |(line, _)| line);
+            heading(ui, tr("Join"), about);
+            ui.label(RichText::new(tr("Address")).size(15.0).color(palette::TEXT_SOFT));
             let width = ui.available_width();
             let hint = tr("example.org:4433, or a link");
             let edited = ui.add(field(&mut self.address, hint, width, LINK_BYTES_MAX));
@@ -309,7 +309,7 @@ impl Menu {
             }
             self.ask(ui.input(|input| input.time));
             if told.is_some_and(|(_, needs_password)| needs_password) {
-                let password = field(&mut self.password, "Password", width, PASSWORD_MAX);
+                let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
                 ui.add(password.password(true));
             }
             if let Some(error) = &self.address_error {
@@ -318,7 +318,7 @@ impl Menu {
             space_above_action(ui);
             ui.columns(2, |columns| {
                 let [join, search] = columns else { return };
-                if action(join, "Join", self.enter == Enter::Join).clicked() {
+                if action(join, tr("Join"), self.enter == Enter::Join).clicked() {
                     self.enter = Enter::Join;
                     wish = self.join();
                 }
@@ -350,17 +350,19 @@ impl Menu {
     fn told(&self) -> Option<(String, bool)> {
         let asker = self.asker.as_ref().filter(|_| self.enter == Enter::Join)?;
         Some(match asker.state() {
-            Asked::Asking => ("Asking that server ...".to_owned(), false),
-            Asked::Silent(_) => ("No answer yet.".to_owned(), false),
+            Asked::Asking => (tr("Asking that server ...").to_owned(), false),
+            Asked::Silent(_) => (tr("No answer yet.").to_owned(), false),
             Asked::Told { info, round_trip } => {
-                let line = format!(
-                    "{} - {} - {} of {} players - {:.0} ms",
-                    info.server,
-                    info.games.join(", "),
-                    info.players,
-                    info.players_max,
-                    round_trip.as_secs_f64() * 1000.0
-                );
+                let ms = format!("{:.0}", round_trip.as_secs_f64() * 1000.0);
+                let values = [
+                    ("server", &*info.server),
+                    ("games", &*info.games.join(", ")),
+                    ("players", &*info.players.to_string()),
+                    ("seats", &*info.players_max.to_string()),
+                    ("ms", &*ms),
+                ];
+                let line =
+                    fill("{server} - {games} - {players} of {seats} players - {ms} ms", &values);
                 (line, info.needs_password)
             }
         })
@@ -440,9 +442,9 @@ fn laboratory(ui: &mut Ui) -> Response {
     let painter = ui.painter();
     painter.rect(rect, 8.0, fade(fill, 0.94), edge, StrokeKind::Inside);
     let at = rect.left_center() + vec2(PADDING, 0.0);
-    let title = text(painter, at, Align2::LEFT_CENTER, "Laboratory", 17.0, palette::TEXT);
+    let title = text(painter, at, Align2::LEFT_CENTER, tr("Laboratory"), 17.0, palette::TEXT);
     let after = title.right_center() + vec2(14.0, 1.0);
-    let what = "Draw a motion, see what networks make of it.";
+    let what = tr("Draw a motion, see what networks make of it.");
     text(painter, after, Align2::LEFT_CENTER, what, 14.0, palette::TEXT_FAINT);
     response.on_hover_cursor(CursorIcon::PointingHand)
 }

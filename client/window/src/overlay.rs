@@ -22,8 +22,14 @@ const LOSS_BAD: f64 = 0.1;
 pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
-/// Half of the width in points that games use at the window's top.
-const MIDDLE: f32 = 110.0;
+/// Half of the width in points that games use at the window's top, with a gap.
+const MIDDLE: f32 = 156.0;
+
+/// Height in points that games use there, with a gap.
+const BELOW_CLOCK: f32 = 70.0;
+
+/// Width of the pause with its frame, in points.
+const PAUSE: f32 = 356.0;
 
 /// Width of the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
@@ -44,6 +50,8 @@ pub(crate) struct Status<'a> {
     /// Time since the server was last heard.
     pub(crate) silence: Option<Micros>,
     pub(crate) figures: Option<Figures>,
+    /// The server is in this program.
+    pub(crate) playing_here: bool,
     /// The simulated network.
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
@@ -64,36 +72,45 @@ pub(crate) enum Choice {
 pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
     if let Some(game) = status.playing {
-        let at = screen.left_top() + vec2(18.0, 14.0);
-        let title = text_over(painter, at, Align2::LEFT_TOP, game, 17.0, palette::TEXT);
-        let below = title.left_bottom() + vec2(0.0, 1.0);
-        text_over(painter, below, Align2::LEFT_TOP, status.server, 13.0, palette::TEXT_SOFT);
+        let place = (screen.left_top() + vec2(18.0, 12.0), Align2::LEFT_TOP);
+        let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
+        let room = screen.width() / 2.0 - MIDDLE - 18.0;
+        text_block_within(painter, (Item::Title, &[Way::Down]), place, &lines, room);
     }
     corner(painter, status);
     match status.state {
         State::Connected => {}
         State::Connecting { attempt } => {
-            let verb = if status.playing.is_some() { "Rejoining" } else { "Connecting to" };
-            let what = format!("{verb} {}", status.title);
-            let how = match status.lost {
-                Some(lost) => format!("{lost}\nattempt {attempt}"),
-                None => format!("attempt {attempt}"),
+            let server = [("server", status.title)];
+            let what = match status.playing {
+                Some(_) => fill("Rejoining {server}", &server),
+                None => fill("Connecting to {server}", &server),
             };
+            let tried = fill("attempt {attempt}", &[("attempt", &attempt.to_string())]);
+            let how = status.lost.map_or(tried.clone(), |lost| format!("{lost}\n{tried}"));
             waiting(painter, status, [&what, &how], palette::OWN);
         }
         State::Waiting { reason, retry_at, attempt } => {
             let secs = (*retry_at - status.now).as_secs().max(0.0);
+            let (server, secs) = ([("server", status.title)], format!("{secs:.1}"));
+            let secs = [("secs", &*secs)];
             let (what, tried) = match status.playing {
-                Some(_) => (format!("Lost {}", status.title), "Rejoining"),
-                None => (format!("Cannot join {}", status.title), "Trying again"),
+                Some(_) => (fill("Lost {server}", &server), fill("Rejoining in {secs} s", &secs)),
+                None => {
+                    let tried = fill("Trying again in {secs} s", &secs);
+                    (fill("Cannot join {server}", &server), tried)
+                }
             };
-            let times =
-                if *attempt > 1 { format!(" (attempt {})", attempt + 1) } else { "".into() };
-            let how = format!("{reason}\n{tried} in {secs:.1} s{times}");
+            let next = (attempt + 1).to_string();
+            let times = match attempt {
+                0..=1 => String::new(),
+                _ => fill(" (attempt {attempt})", &[("attempt", &next)]),
+            };
+            let how = format!("{reason}\n{tried}{times}");
             waiting(painter, status, [&what, &how], palette::WARN);
         }
         State::Ended { reason } => {
-            waiting(painter, status, ["The session has ended", &reason.text], palette::BAD);
+            waiting(painter, status, [tr("The session has ended"), &reason.text], palette::BAD);
         }
     }
     if let Some(fingerprint) = status.pinned {
@@ -110,7 +127,8 @@ fn corner(painter: &Painter, status: &Status<'_>) {
     let (words, color) = match (status.state, status.figures) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
-            (format!("nothing heard for {:.1} s", silence.as_secs()), color)
+            let secs = format!("{:.1}", silence.as_secs());
+            (fill("nothing heard for {secs} s", &[("secs", &secs)]), color)
         }
         (State::Connected, Some(Figures { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
             let loss = loss_down.max(loss_up);
@@ -123,39 +141,65 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             };
             (format!("{ms:.0} ms    {}", loss_words(loss_down, loss_up)), color)
         }
-        (State::Connected, _) => ("waiting for snapshots".into(), palette::WARN),
-        (State::Connecting { .. }, _) => ("connecting".into(), palette::WARN),
-        (State::Waiting { .. } | State::Ended { .. }, _) => ("not connected".into(), palette::BAD),
+        (State::Connected, _) => (tr("waiting for snapshots").into(), palette::WARN),
+        (State::Connecting { .. }, _) => (tr("connecting").into(), palette::WARN),
+        (State::Waiting { .. } | State::Ended { .. }, _) => {
+            (tr("not connected").into(), palette::BAD)
+        }
     };
-    let rect = text_over(painter, at, Align2::RIGHT_TOP, &words, 14.0, palette::TEXT);
-    mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
-
-    let below = screen.right_top() + vec2(-18.0, 32.0);
+    let wide = painter.layout_no_wrap(words.clone(), FontId::proportional(14.0), color).size().x;
+    let room = screen.width() / 2.0 - MIDDLE - 40.0;
+    let rect = marked(painter, at, (&words, 14.0 * (room / wide).min(1.0)), color);
+    let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
-    let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
-    let mut left = below;
+    let room = screen.width() / 2.0 - MIDDLE - 18.0;
+    let mut below = below;
     if let Some(conditions) = status.link {
-        left = link(painter, below, room, conditions).left_top() - vec2(12.0, 0.0);
+        let rect = link(painter, below, room, conditions);
+        layout::claim(painter, Item::Connection, around(rect));
+        below = rect.right_bottom() + vec2(0.0, 5.0);
     }
     if late {
-        let rect = text_over(painter, left, Align2::RIGHT_TOP, "inputs late", 12.5, palette::TEXT);
-        mark(painter, rect.left_center() - vec2(12.0, 0.0), palette::WARN);
+        let words = match status.playing_here {
+            true => tr("inputs late: close what keeps this computer busy"),
+            false => tr("inputs late: use a cable, or stop downloads"),
+        };
+        // Its words are longer than there is room beside the clock.
+        let below = pos2(below.x, below.y.max(screen.top() + BELOW_CLOCK));
+        marked(painter, below, (words, 12.5), palette::WARN);
     }
+}
+
+/// Words with the mark of a state before them, on one ground; returns the words' rectangle.
+fn marked(painter: &Painter, right_top: Pos2, (words, size): (&str, f32), color: Color32) -> Rect {
+    let font = FontId::proportional(size);
+    let galley = painter.layout_no_wrap(words.to_owned(), font, palette::TEXT);
+    let rect = Align2::RIGHT_TOP.anchor_size(right_top, galley.size());
+    let mut whole = around(rect);
+    whole.min.x -= 18.0;
+    layout::claim(painter, Item::Connection, whole);
+    ground(painter, whole, 1.0);
+    painter.galley(rect.min, galley, palette::TEXT);
+    mark(painter, rect.left_center() - vec2(12.0, 0.0), color);
+    rect
 }
 
 /// Loss in words, each way where there is any; down is from the server.
 fn loss_words(down: f64, up: f64) -> String {
     let percent = |share: f64| (share * 100.0).round();
     match (percent(down), percent(up)) {
-        (0.0, 0.0) => "0 % loss".into(),
-        (down, up) => format!("loss {down} % down {up} % up"),
+        (0.0, 0.0) => tr("0 % loss").into(),
+        (down, up) => fill(
+            "loss {down} % down {up} % up",
+            &[("down", &down.to_string()), ("up", &up.to_string())],
+        ),
     }
 }
 
 /// Names the simulated network, so that nobody takes it for the real one.
 pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
-    let words = format!("link: {conditions}");
+    let words = fill("link: {conditions}", &[("conditions", conditions)]);
     text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
@@ -185,6 +229,9 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
         painter.layout(what.into(), FontId::proportional(19.0), palette::TEXT, width - 108.0);
     let height = what.size().y + how.size().y + 48.0;
     let rect = Rect::from_center_size(screen.center(), vec2(width, height));
+    let with_hint = Rect::from_min_max(rect.min, rect.max + vec2(0.0, 36.0));
+    layout::claim(painter, Item::Panel, with_hint);
+    ground(painter, rect, 1.4);
     panel(painter, rect);
     let spin = (status.now.0 % 1_200_000) as f32 / 1_200_000.0;
     let middle = rect.left_center() + vec2(46.0, 0.0);
@@ -195,43 +242,56 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     painter.galley(at, what, palette::TEXT);
     painter.galley(below, how, palette::TEXT_SOFT);
     let hint = rect.center_bottom() + vec2(0.0, 12.0);
-    text(painter, hint, Align2::CENTER_TOP, "Esc: menu", 13.0, palette::TEXT_FAINT);
+    let words = match status.playing {
+        Some(_) => tr("Esc: pause"),
+        None => tr("Esc: stop and go back"),
+    };
+    text_over(painter, hint, Align2::CENTER_TOP, words, 13.0, palette::TEXT_SOFT);
 }
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
 fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
-    let words = format!("First visit to {title}: its certificate is remembered from now on.");
-    let words = painter.layout_no_wrap(words, FontId::proportional(14.0), palette::TEXT);
+    let words = fill(
+        "First visit to {server}: its certificate is remembered from now on.",
+        &[("server", title)],
+    );
+    let font = FontId::proportional(14.0);
+    let words = painter.layout(words, font, palette::TEXT, screen.width() - 80.0);
     let print = fingerprint.to_string();
     let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
-    let size = vec2(words.size().x.max(print.size().x) + 32.0, 58.0);
+    let size = vec2(words.size().x.max(print.size().x) + 32.0, words.size().y + 40.0);
     let rect = Rect::from_center_size(screen.center_bottom() - vec2(0.0, 76.0), size);
-    panel(painter, rect);
+    let Some(rect) = layout::find(painter, Item::Told, rect, &[Way::Up]) else { return };
+    ground(painter, rect, 1.2);
     let left = rect.left_top() + vec2(16.0, 10.0);
+    let words_height = words.size().y;
     painter.galley(left, words, palette::TEXT);
-    painter.galley(left + vec2(0.0, 22.0), print, palette::TEXT_SOFT);
+    let below = left + vec2(0.0, words_height + 4.0);
+    painter.galley(below, print, palette::TEXT_SOFT);
 }
 
-/// Shows the pause; the game goes on behind it.
+/// Shows the pause; the game goes on behind it. The players' card takes the width `beside` at the
+/// right.
 pub(crate) fn pause(
     ctx: &Context,
     title: &str,
     controls: &[(String, String)],
     shared: &[Invitation],
-    is_watching: bool,
+    (is_watching, beside): (bool, f32),
 ) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
     veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
-    Area::new(Id::new("pause"))
+    let aside = (ctx.screen_rect().width() / 2.0 - beside - PAUSE / 2.0).min(0.0);
+    let card = Area::new(Id::new("pause"))
         .order(Order::Foreground)
-        .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
+        .anchor(Align2::CENTER_CENTER, vec2(aside, 0.0))
         .show(ctx, |ui| {
             card_frame(0.97, 22).show(ui, |ui| {
                 ui.set_width(300.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                ui.label(RichText::new("Pause").size(24.0));
-                let told = "The world goes on without you.";
+                ui.label(RichText::new(tr("Pause")).size(24.0));
+                let told = tr("The world goes on without you.");
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
                 for (keys, what) in controls {
@@ -244,7 +304,7 @@ pub(crate) fn pause(
                 }
                 share(ui, shared);
                 ui.add_space(8.0);
-                if action(ui, "Resume", true).clicked() {
+                if action(ui, tr("Resume"), true).clicked() {
                     choice = Some(Choice::Resume);
                 }
                 if !is_watching && action(ui, tr("Round and votes"), false).clicked() {
@@ -257,11 +317,12 @@ pub(crate) fn pause(
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);
                 }
-                if action(ui, &format!("Leave {title}"), false).clicked() {
+                if action(ui, &fill("Leave {server}", &[("server", title)]), false).clicked() {
                     choice = Some(Choice::Leave);
                 }
             });
         });
+    layout::claim(&veil, Item::Panel, card.response.rect);
     choice
 }
 

@@ -1,13 +1,17 @@
 //! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
 
-use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape, TextShape};
+use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape};
 use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
-    vec2,
+    pos2, vec2,
 };
 
+use super::layout::{Item, Way, grounded};
 use super::palette;
+
+/// Strength of a ground behind text over the world, from 0 to 1.
+const GROUND: f32 = 0.66;
 
 /// The colour at a share of its strength, 0 to 1.
 pub fn fade(color: Color32, strength: f32) -> Color32 {
@@ -199,7 +203,17 @@ pub fn text(
     painter.text(at, align, text, FontId::proportional(size), color)
 }
 
-/// Text with a dark outline, readable over anything; returns its rectangle.
+/// A dark ground behind text over the world, of a strength from 0 to 1.
+pub fn ground(painter: &Painter, rect: Rect, strength: f32) {
+    painter.rect_filled(rect, 5.0, fade(palette::VOID, GROUND * strength));
+}
+
+/// Rectangle of the ground of a text in a rectangle.
+pub fn around(text: Rect) -> Rect {
+    text.expand2(vec2(6.0, 2.0))
+}
+
+/// Text on a dark ground, readable over anything; returns its rectangle.
 pub fn text_over(
     painter: &Painter,
     at: Pos2,
@@ -224,13 +238,57 @@ pub fn text_over_within(
     job.wrap = TextWrapping::truncate_at_width(room);
     let galley = painter.layout_job(job);
     let rect = align.anchor_size(at, galley.size());
-    let dark = Color32::from_black_alpha((f32::from(color.a()) * 0.75) as u8);
-    for off in [vec2(0.0, 1.2), vec2(1.0, 0.4), vec2(-1.0, 0.4)] {
-        let shape = TextShape::new(rect.min + off, galley.clone(), dark);
-        painter.add(shape.with_override_text_color(dark));
-    }
+    ground(painter, around(rect), f32::from(color.a()) / 255.0);
     painter.galley(rect.min, galley, color);
     rect
+}
+
+/// A line of a block of text: words, size in points, colour.
+pub type BlockLine<'a> = (&'a str, f32, Color32);
+
+/// Lines below each other on one ground, at the first free place in these ways; returns the
+/// ground's rectangle, or none where there is no room. Lines wider than the window are wrapped.
+pub fn text_block(
+    painter: &Painter,
+    (item, ways): (Item, &[Way]),
+    (at, align): (Pos2, Align2),
+    lines: &[BlockLine<'_>],
+) -> Option<Rect> {
+    let width = painter.ctx().screen_rect().width() - 36.0;
+    text_block_within(painter, (item, ways), (at, align), lines, width)
+}
+
+/// The same with lines of a width in points at most.
+pub fn text_block_within(
+    painter: &Painter,
+    (item, ways): (Item, &[Way]),
+    (at, align): (Pos2, Align2),
+    lines: &[BlockLine<'_>],
+    width: f32,
+) -> Option<Rect> {
+    let galley = |(words, size, color): &BlockLine<'_>| {
+        let font = FontId::proportional(*size);
+        let mut job = LayoutJob::simple((*words).to_owned(), font, *color, width);
+        job.wrap.max_rows = 4;
+        job.halign = align.x();
+        painter.layout_job(job)
+    };
+    let galleys: Vec<_> = lines.iter().map(galley).collect();
+    let wide = galleys.iter().map(|galley| galley.size().x).fold(0.0, f32::max);
+    let high = galleys.iter().map(|galley| galley.size().y).sum();
+    let strength = lines.iter().map(|(_, _, color)| color.a()).max().unwrap_or(0);
+    let wanted = around(align.anchor_size(at, vec2(wide, high)));
+    let rect = grounded(painter, item, wanted, ways, f32::from(strength) / 255.0)?;
+    let inside = rect.shrink2(vec2(6.0, 2.0));
+    let mut y = inside.top();
+    for galley in galleys {
+        let x = inside.left() + inside.width() * align.x().to_factor();
+        let color = palette::TEXT;
+        let below = y + galley.size().y;
+        painter.galley(pos2(x, y), galley, color);
+        y = below;
+    }
+    Some(rect)
 }
 
 /// Text with letters `spacing` points apart, as in headings; returns its rectangle.

@@ -1,7 +1,9 @@
 //! Votes, sides and readiness: the panel of a vote, its keys, and the card in the pause.
 
+use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Area, Context, Id, Order, Painter, RichText, ScrollArea, Ui, pos2, vec2,
+    Align2, Area, Color32, Context, FontId, Id, Order, Painter, Pos2, RichText, ScrollArea, Ui,
+    pos2, vec2,
 };
 use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
@@ -9,6 +11,7 @@ use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
 use super::actions;
 use super::controls::Controls;
+use super::layout::{self, Item, Way};
 use super::menu::{action, card_frame};
 use super::paint::{fade, panel, text};
 use super::palette;
@@ -106,14 +109,17 @@ impl People {
         let screen = painter.clip_rect();
         let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
         let rect = Rect::from_min_size(at, vec2(VOTE.0, VOTE.1));
+        let ways = [Way::Down, Way::Right];
+        let Some(rect) = layout::find(painter, Item::Vote, rect, &ways) else { return };
         panel(painter, rect);
         let who = common.roster().get(&poll.by).map_or(tr("somebody"), |seat| &seat.name);
         let left = rect.left_top() + vec2(14.0, 12.0);
         let head = fill("Vote of {name}:", &[("name", who)]);
-        text(painter, left, Align2::LEFT_TOP, &head, 12.5, palette::TEXT_SOFT);
+        let room = rect.width() - 28.0;
+        line_within(painter, left, &head, (12.5, palette::TEXT_SOFT), room);
         let what = words(&poll.motion, common, views);
         let line = left + vec2(0.0, 17.0);
-        text(painter, line, Align2::LEFT_TOP, &what, 16.0, palette::TEXT);
+        line_within(painter, line, &what, (16.0, palette::TEXT), room);
         let secs = (*ends - now).as_secs().max(0.0).ceil();
         let counts = fill(
             "{yes} yes, {no} no of {all}, {secs} s",
@@ -225,6 +231,14 @@ impl People {
             self.asked.push(request);
         }
     }
+}
+
+/// Paints a line of a width at most; a longer one is cut.
+fn line_within(painter: &Painter, at: Pos2, words: &str, (size, color): (f32, Color32), room: f32) {
+    let font = FontId::proportional(size);
+    let mut job = LayoutJob::simple_singleline(words.to_owned(), font, color);
+    job.wrap = TextWrapping::truncate_at_width(room);
+    painter.galley(at, painter.layout_job(job), color);
 }
 
 fn small(ui: &mut Ui, words: &str) {

@@ -1,7 +1,9 @@
 //! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
 //! picture for developers.
 
-use egui_macroquad::egui::{self, Area, ComboBox, Context, Id, Order, RichText, Sense, Ui};
+use egui_macroquad::egui::{
+    self, Area, ComboBox, Context, Id, Order, RichText, ScrollArea, Sense, Ui,
+};
 use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
@@ -9,6 +11,9 @@ use phaselock::client::Session;
 use super::menu::card_frame;
 use super::play::{AnyPlay, kinds};
 use crate::prelude::*;
+
+/// Height in points of what is above and below the panel, and of its own margins.
+const AROUND: f32 = 280.0;
 
 /// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
@@ -47,19 +52,25 @@ impl Panel {
         if !self.shown {
             return;
         }
-        Area::new(Id::new("presentation"))
+        let room = (ctx.screen_rect().height() - AROUND).max(120.0);
+        let shown = Area::new(Id::new("presentation"))
             .order(Order::Foreground)
-            .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -96.0))
+            .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -170.0))
             .show(ctx, |ui| {
                 let frame = card_frame(0.95, 14).corner_radius(8);
-                frame.show(ui, |ui| self.contents(ui, session, play));
+                frame.show(ui, |ui| {
+                    ScrollArea::vertical()
+                        .max_height(room)
+                        .show(ui, |ui| self.contents(ui, session, play));
+                });
             });
+        layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
     }
 
     fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn AnyPlay) {
         ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
-        ui.label(RichText::new("How others are shown").size(16.0));
+        ui.label(RichText::new(tr("How others are shown")).size(16.0));
         for kind in session.client().map(kinds).unwrap_or_default() {
             ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
             let mut choice = kind.choice;
@@ -72,10 +83,10 @@ impl Panel {
             }
         }
         ui.separator();
-        let mut changed = ui.checkbox(&mut self.marks, "Marks in the picture").changed();
+        let mut changed = ui.checkbox(&mut self.marks, tr("Marks in the picture")).changed();
         if self.marks {
             let mut compared = self.ghost.is_some();
-            if ui.checkbox(&mut compared, "Ghosts by another method").changed() {
+            if ui.checkbox(&mut compared, tr("Ghosts by another method")).changed() {
                 self.ghost = compared.then_some(Choice::Linear);
                 changed = true;
             }
@@ -83,14 +94,15 @@ impl Panel {
                 changed |= methods(ui, "ghost", ghost);
             }
             legend(ui, self.ghost.is_some());
-            let error = play.shown_error().map_or("nothing yet".into(), |m| format!("{m:.3} m"));
-            let words = format!("Drawn off what goes on by {error} on average.");
+            let error =
+                play.shown_error().map_or(tr("nothing yet").into(), |m| format!("{m:.3} m"));
+            let words = fill("Drawn off what goes on by {error} on average.", &[("error", &error)]);
             ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
         }
         if changed {
             self.compare(session);
         }
-        ui.label(RichText::new("F6 closes this.").size(12.0).color(palette::TEXT_FAINT));
+        ui.label(RichText::new(tr("F6 closes this.")).size(12.0).color(palette::TEXT_FAINT));
     }
 }
 
@@ -107,8 +119,8 @@ fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
 
 fn time_words(choice: Choice) -> &'static str {
     match choice.timeline() {
-        Timeline::Past => "in the past, between what is known",
-        Timeline::Present => "at the present, beyond what is known",
+        Timeline::Past => tr("in the past, between what is known"),
+        Timeline::Present => tr("at the present, beyond what is known"),
     }
 }
 
@@ -121,15 +133,15 @@ fn legend(ui: &mut Ui, ghosts: bool) {
             ui.label(RichText::new(words).size(12.5).color(palette::TEXT_SOFT));
         });
     };
-    row("the newest snapshot", newest);
-    row("from there to where it is drawn", |painter, at| {
+    row(tr("the newest snapshot"), newest);
+    row(tr("from there to where it is drawn"), |painter, at| {
         way(painter, at - vec2(9.0, 0.0), at + vec2(9.0, 0.0));
     });
-    row("where it was drawn, and where it was by then", |painter, at| {
+    row(tr("where it was drawn, and where it was by then"), |painter, at| {
         error(painter, at - vec2(7.0, 0.0), at + vec2(7.0, 0.0));
     });
     if ghosts {
-        row("where the other method has it", |painter, at| ghost(painter, at, 6.0));
+        row(tr("where the other method has it"), |painter, at| ghost(painter, at, 6.0));
     }
 }
 

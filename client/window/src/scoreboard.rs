@@ -14,13 +14,17 @@ use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::SEATS_MAX;
 
-use super::paint::{fade, text, text_over, text_spaced};
+use super::layout::{self, Item};
+use super::paint::{around, fade, text, text_over, text_spaced};
 use super::palette;
 use super::view::{Frame, Scene};
 use super::words::{fill, tr};
 
 const ROW: f32 = 26.0;
 const WIDTH: f32 = 500.0;
+/// Heights of the titles and of the foot, in points.
+const HEAD: f32 = 44.0;
+const FOOT: f32 = 18.0;
 /// Width of a column of numbers, in points.
 const COLUMN: f32 = 72.0;
 /// Rows of a page.
@@ -133,22 +137,36 @@ fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
     shown
 }
 
-/// Paints as many rows as fit; returns the table's rectangle.
+/// Paints as many rows as fit below the clock; returns the table's rectangle.
 pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
+    draw_within(frame, board, [0.0, 0.0])
+}
+
+/// The same with so many points above and below it for other texts.
+pub fn draw_within(frame: &Frame<'_>, board: &Board, [above, below]: [f32; 2]) -> Rect {
     let rows = &board.rows;
-    let most = ((frame.screen.height() - 200.0) / ROW).max(1.0) as usize;
+    let screen = frame.screen;
+    let column = Rect::from_center_size(screen.center(), vec2(WIDTH, screen.height() - 48.0));
+    let area = layout::between(frame.painter, Item::Table, column);
+    let area = Rect::from_min_max(area.min + vec2(0.0, above), area.max - vec2(0.0, below));
+    let most = ((area.height() - HEAD - FOOT) / ROW).max(1.0) as usize;
     let shown = shown(rows, most, frame.scrolled);
-    let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
-    let rect = Rect::from_center_size(frame.screen.center() - vec2(0.0, 20.0), size);
+    let size = vec2(WIDTH, ROW * shown.len() as f32 + HEAD + FOOT);
+    let middle = screen.center().y - 20.0;
+    let half = size.y / 2.0;
+    let y = middle.clamp(area.top() + half, (area.bottom() - half).max(area.top() + half));
+    let rect = Rect::from_center_size(pos2(screen.center().x, y), size);
+    let whole = Rect::from_min_max(rect.min - vec2(0.0, above), rect.max + vec2(0.0, below));
+    layout::claim(frame.painter, Item::Table, whole);
     let edge = Stroke::new(1.0, palette::EDGE);
     frame.painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
 
     let head = rect.top() + 26.0;
     let small = (11.0, 1.5);
     let left = pos2(rect.left() + 22.0, head);
-    let title = format!("{} PLAYERS", rows.len());
+    let title = fill("{count} PLAYERS", &[("count", &rows.len().to_string())]);
     text_spaced(frame.painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
-    let titles = board.columns.iter().copied().chain(["PING"]);
+    let titles = board.columns.iter().map(|title| tr(title)).chain([tr("PING")]);
     for (what, right) in titles.zip(columns(board.columns.len())) {
         let at = pos2(rect.right() - right, head);
         text_spaced(frame.painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
@@ -163,7 +181,7 @@ pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
     }
     for (n, (place, row)) in shown.into_iter().enumerate() {
         let line = Rect::from_min_size(
-            pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
+            pos2(rect.left() + 8.0, rect.top() + HEAD + n as f32 * ROW),
             vec2(WIDTH - 16.0, ROW),
         );
         draw_row(frame.painter, rect, line, (place + 1, row));
@@ -227,15 +245,15 @@ fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galle
 /// The sign of a bot, from its left edge.
 fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
-    let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
+    let galley = painter.layout_no_wrap(tr("BOT").into(), FontId::proportional(9.0), color);
     let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
 }
 
-/// Writes a player's name, with the sign of a bot to its right. `size` is in points, `strength`
-/// from 0 to 1.
+/// Writes a player's name, with the sign of a bot to its right, unless something over the world
+/// covers its place. `size` is in points, `strength` from 0 to 1.
 pub fn name_tag(
     painter: &Painter,
     at: Pos2,
@@ -246,6 +264,13 @@ pub fn name_tag(
 ) {
     // The name and the sign are centred together.
     let at = at - vec2(if bot { 14.0 } else { 0.0 }, 0.0);
+    let font = FontId::proportional(size);
+    let galley = painter.layout_no_wrap(name.to_owned(), font, palette::TEXT);
+    let mut whole = around(align.anchor_size(at, galley.size()));
+    whole.max.x += if bot { 28.0 } else { 0.0 };
+    if !layout::label(painter, whole) {
+        return;
+    }
     let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
     if bot {
         bot_tag(painter, rect.right_center() + vec2(4.0, 0.5), strength);

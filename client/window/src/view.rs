@@ -23,6 +23,7 @@ use super::palette;
 use super::play::{AnyPlay, Play};
 use super::rig::{Rig, Shot};
 use super::watch::{FreeCamera, Watched};
+use super::words::tr;
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
 pub trait GameView: Default + 'static {
@@ -172,7 +173,7 @@ impl<G: Game> Scene<'_, G> {
 
     /// Name of a player.
     pub fn name_of(&self, player: PlayerId) -> &str {
-        self.roster.get(&player).map_or("somebody", |seat| &seat.name)
+        self.roster.get(&player).map_or(tr("somebody"), |seat| &seat.name)
     }
 
     /// Tick of the own player's picture, with the elapsed part of the next one: the time for

@@ -165,6 +165,9 @@ impl Visit {
             self.driver.session.record_motion();
             warn(files.take_from(&mut self.driver.session, now));
         }
+        if next == Next::Stay && self.gives_up(controls) {
+            next = Next::Leave;
+        }
         if next == Next::Stay {
             self.handle_keys(controls);
             let now = self.now();
@@ -204,6 +207,11 @@ impl Visit {
             (None, None) => {}
         }
         self.panel.compare(session);
+    }
+
+    /// True if the player stops before there is a game to pause.
+    fn gives_up(&self, controls: &Controls) -> bool {
+        self.play.is_none() && !self.paused && controls.pressed(&actions::MENU)
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
@@ -328,6 +336,7 @@ impl Visit {
                 playing: playing.map(|((entry, _), _)| entry.title),
                 silence: playing.map(|(_, client)| client.common().silence(now)),
                 figures: readings.as_ref().map(|readings| readings.figures),
+                playing_here: self.server.is_some(),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
@@ -354,11 +363,10 @@ impl Visit {
             self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
-        if let Some(client) = self.driver.session.client() {
-            self.talk.draw_people(ctx, client.common(), now);
-        }
+        let client = self.driver.session.client();
+        let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
         let hints = controls.hints();
-        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching) {
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, (is_watching, beside)) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();

@@ -8,7 +8,8 @@ use phaselock::ids::PlayerId;
 use super::actions::Action;
 use super::camera::Camera;
 use super::controls::Controls;
-use super::paint::{fade, text_over};
+use super::layout::{Item, Way};
+use super::paint::{fade, text_block};
 use super::palette;
 use super::words::{fill, tr};
 
@@ -171,14 +172,17 @@ pub(crate) fn draw_bar(
         let values = [("secs", &*secs)];
         started = fill("The picture begins {secs} s after the game", &values);
     }
-    let at = screen.center_bottom() - vec2(0.0, 44.0);
-    text_over(painter, at, Align2::CENTER_CENTER, &what, 20.0, palette::TEXT);
-    let below = at + vec2(0.0, 22.0);
-    let line = format!("{keys}  -  {seat}");
-    text_over(painter, below, Align2::CENTER_CENTER, &line, 14.0, palette::TEXT_SOFT);
+    let place = (screen.center_bottom() - vec2(0.0, 10.0), Align2::CENTER_BOTTOM);
+    let lines = [
+        (&*what, 20.0, palette::TEXT),
+        (&*keys, 14.0, palette::TEXT_SOFT),
+        (&*seat, 14.0, palette::TEXT_SOFT),
+    ];
+    text_block(painter, (Item::Watching, &[Way::Up]), place, &lines);
     if !started.is_empty() {
         let color = fade(palette::TEXT, 0.9);
-        text_over(painter, screen.center(), Align2::CENTER_CENTER, &started, 24.0, color);
+        let place = (screen.center(), Align2::CENTER_CENTER);
+        text_block(painter, (Item::Notice, &[Way::Down]), place, &[(&*started, 24.0, color)]);
     }
 }
 

@@ -115,18 +115,20 @@ impl NetGraph {
         let lane = room.clamp(LANE.1, LANE.0);
         let size = vec2(width, around + (lane + GAP) * count);
         let rect = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
+        let ways = [Way::Up, Way::Left];
+        let Some(rect) = layout::find(painter, Item::Graph, rect, &ways) else { return };
         let edge = Stroke::new(1.0, palette::EDGE);
         painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
 
         let inside = rect.shrink(PADDING);
         let head = inside.left_top() + vec2(0.0, HEAD / 2.0 - 3.0);
-        text(painter, head, Align2::LEFT_CENTER, "Last 10 s", LETTERS, palette::TEXT_FAINT);
+        text(painter, head, Align2::LEFT_CENTER, tr("Last 10 s"), LETTERS, palette::TEXT_FAINT);
         let (name, next) = (readings.filter.name(), other(readings.filter).name());
         let at = pos2(inside.right(), head.y);
         let switch = format!("F5: {next}");
         let switch = text(painter, at, Align2::RIGHT_CENTER, &switch, LETTERS, palette::TEXT_SOFT);
         let at = pos2(switch.left() - 14.0, head.y);
-        let loop_name = format!("clock's loop: {name}");
+        let loop_name = fill("clock's loop: {name}", &[("name", name)]);
         text(painter, at, Align2::RIGHT_CENTER, &loop_name, LETTERS, palette::TEXT);
 
         for (n, (kind, words)) in LANES.iter().zip(&self.words).enumerate() {
@@ -143,14 +145,14 @@ impl NetGraph {
 impl Lane {
     fn title(self) -> &'static str {
         match self {
-            Self::RoundTrip => "Round trip",
-            Self::Loss => "Loss",
-            Self::Phase => "Clock's phase error",
-            Self::Rate => "Clock's rate",
-            Self::Inputs => "Inputs early",
-            Self::Interpolation => "Others shown behind",
-            Self::Corrections => "Corrections",
-            Self::Bytes => "Bytes a second",
+            Self::RoundTrip => tr("Round trip"),
+            Self::Loss => tr("Loss"),
+            Self::Phase => tr("Clock's phase error"),
+            Self::Rate => tr("Clock's rate"),
+            Self::Inputs => tr("Inputs early"),
+            Self::Interpolation => tr("Others shown behind"),
+            Self::Corrections => tr("Corrections"),
+            Self::Bytes => tr("Bytes a second"),
         }
     }
 
@@ -164,64 +166,94 @@ impl Lane {
         match self {
             Self::RoundTrip => vec![
                 line(1, Curve::Main, format!("{} ms", ms(stats.round_trip))),
-                line(2, Curve::Band, format!("jitter {} ms", ms(stats.jitter))),
+                line(2, Curve::Band, fill("jitter {ms} ms", &[("ms", &ms(stats.jitter))])),
             ],
             Self::Loss => {
                 let percent = |share: Option<f32>| match share {
                     Some(share) => format!("{:.1} %", share * 100.0),
-                    None => "none sent".into(),
+                    None => tr("none sent").into(),
                 };
                 let [down, up] = samples.losses().map(percent);
                 vec![
-                    mark(1, Mark::Up, format!("up {up}")),
-                    mark(2, Mark::Down, format!("down {down}")),
+                    mark(1, Mark::Up, fill("up {amount}", &[("amount", &up)])),
+                    mark(2, Mark::Down, fill("down {amount}", &[("amount", &down)])),
                 ]
             }
             Self::Phase => {
-                let bound = stats.clock_error_max.as_ms();
+                let bound = format!("{:.2}", stats.clock_error_max.as_ms());
                 vec![
                     line(1, Curve::Main, format!("{:+.3} ms", readings.phase_error.as_ms())),
-                    line(2, Curve::Other, format!("bound ±{bound:.2} ms")),
+                    line(2, Curve::Other, fill("bound ±{ms} ms", &[("ms", &bound)])),
                 ]
             }
-            Self::Rate => vec![
-                line(1, Curve::Main, format!("{:+.1} ppm", readings.rate_ppm)),
-                line(2, Curve::Other, format!("learnt {:+.1} ppm", readings.skew_ppm)),
-            ],
+            Self::Rate => {
+                let learnt = format!("{:+.1}", readings.skew_ppm);
+                vec![
+                    line(1, Curve::Main, format!("{:+.1} ppm", readings.rate_ppm)),
+                    line(2, Curve::Other, fill("learnt {ppm} ppm", &[("ppm", &learnt)])),
+                ]
+            }
             Self::Inputs => {
                 let (lead, margin) = (ms(readings.lead), ms(readings.margin));
                 let late = samples.sum(|sample| sample.late);
                 vec![
-                    mark(0, Mark::Late, format!("{late} late")),
+                    mark(0, Mark::Late, fill("{count} late", &[("count", &late.to_string())])),
                     line(1, Curve::Main, format!("{} ms", ms(stats.input_early))),
-                    line(1, Curve::Other, format!("least {}", ms(stats.input_early_min))),
-                    plain(2, format!("lead {lead}, margin {margin}")),
+                    line(
+                        1,
+                        Curve::Other,
+                        fill("least {ms}", &[("ms", &ms(stats.input_early_min))]),
+                    ),
+                    plain(
+                        2,
+                        fill(
+                            "lead {lead}, margin {margin}",
+                            &[("lead", &lead), ("margin", &margin)],
+                        ),
+                    ),
                 ]
             }
             Self::Interpolation => {
                 let holes = samples.sum(|sample| sample.underruns);
                 vec![
                     line(1, Curve::Main, format!("{} ms", ms(readings.delay))),
-                    mark(2, Mark::Hole, format!("{holes} without data")),
+                    mark(
+                        2,
+                        Mark::Hole,
+                        fill("{count} without data", &[("count", &holes.to_string())]),
+                    ),
                 ]
             }
             Self::Corrections => {
                 let here = samples.sum(|sample| sample.corrections);
-                let last = stats.last_correction.map(|last| format!("last by {:.3}", last.size));
+                let last = stats.last_correction.map(|last| format!("{:.3}", last.size));
+                let last = last.map(|size| fill("last by {size}", &[("size", &size)]));
+                let all = stats.mispredictions.to_string();
                 vec![
                     mark(
                         1,
                         Mark::Cross,
-                        format!("{here} in 10 s, {} in all", stats.mispredictions),
+                        fill(
+                            "{count} in 10 s, {all} in all",
+                            &[("count", &here.to_string()), ("all", &all)],
+                        ),
                     ),
-                    plain(2, last.unwrap_or_else(|| "none yet".into())),
+                    plain(2, last.unwrap_or_else(|| tr("none yet").into())),
                 ]
             }
             Self::Bytes => {
                 let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
                 vec![
-                    line(1, Curve::Other, format!("up {}", kilo(readings.figures.tx_bytes))),
-                    line(2, Curve::Main, format!("down {}", kilo(readings.figures.rx_bytes))),
+                    line(
+                        1,
+                        Curve::Other,
+                        fill("up {amount}", &[("amount", &kilo(readings.figures.tx_bytes))]),
+                    ),
+                    line(
+                        2,
+                        Curve::Main,
+                        fill("down {amount}", &[("amount", &kilo(readings.figures.rx_bytes))]),
+                    ),
                 ]
             }
         }
@@ -264,7 +296,7 @@ impl Lane {
             Self::Loss => {
                 let most = most(|s| s.lost_up.max(s.lost_down) as f32);
                 let most = nice(most.max(2.0));
-                plot.scale(-most, most, "packets");
+                plot.scale(-most, most, tr("packets"));
                 let each = samples.iter().map(|s| (s.at(), s.lost_up as f32));
                 plot.bars(palette::FOE, each);
                 let each = samples.iter().map(|s| (s.at(), -(s.lost_down as f32)));

@@ -261,7 +261,7 @@ impl<'a> Plot<'a> {
             self.inside.extend(Shape::dashed_line(&ends, stroke, 2.0, 2.0));
             if words {
                 let (at, side) = (pos2(x - 3.0, self.rect.bottom()), Align2::RIGHT_BOTTOM);
-                text(&self.inside, at, side, "joined again", 10.5, palette::TEXT);
+                text(&self.inside, at, side, tr("joined again"), 10.5, palette::TEXT);
             }
         }
     }

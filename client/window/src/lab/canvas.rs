@@ -181,10 +181,12 @@ impl Canvas {
             body(painter, point(position));
         }
         let top = rect.center_top() + vec2(0.0, 22.0);
-        let words = format!("{:.1} s of {:.0}", drawing.secs(), super::model::SECS_MAX);
+        let secs = [drawing.secs(), super::model::SECS_MAX];
+        let [secs, most] = [format!("{:.1}", secs[0]), format!("{:.0}", secs[1])];
+        let words = fill("{secs} s of {most}", &[("secs", &secs), ("most", &most)]);
         text(painter, top, Align2::CENTER_TOP, &words, 20.0, palette::TEXT);
         let below = top + vec2(0.0, 28.0);
-        let hint = "Let go to see it played";
+        let hint = tr("Let go to see it played");
         text(painter, below, Align2::CENTER_TOP, hint, 13.0, palette::TEXT_SOFT);
     }
 }
@@ -292,18 +294,18 @@ fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
         let words = text(painter, after, Align2::LEFT_CENTER, words, 12.0, palette::TEXT_SOFT);
         at.x = words.right() + 22.0;
     };
-    entry("truth", &|at| {
+    entry(tr("truth"), &|at| {
         painter.circle_filled(at, 6.0, palette::TEXT);
     });
     let mut on = model.rows.iter().filter(|row| row.on);
     let past = on.any(|row| row.contender.timeline() == Timeline::Past);
     if past && against == Against::Then {
-        entry("then", &|at| was(painter, at));
+        entry(tr("then"), &|at| was(painter, at));
     }
-    entry("update", &|at| ring(painter, at, 1.0));
-    entry("under way", &|at| under_way(painter, at));
+    entry(tr("update"), &|at| ring(painter, at, 1.0));
+    entry(tr("under way"), &|at| under_way(painter, at));
     if model.updates.iter().any(|update| update.fate == Fate::Lost) {
-        entry("lost", &|at| lost(painter, at, 1.0));
+        entry(tr("lost"), &|at| lost(painter, at, 1.0));
     }
 }
 
@@ -316,10 +318,9 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let words = (17.0, palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
     let mut below = title.left_bottom() + vec2(0.0, 1.0);
-    let rates = format!(
-        "an update every {:.0} ms, {:.0} frames a second",
-        controls.interval_ms, controls.frame_hz
-    );
+    let [ms, hz] = [controls.interval_ms, controls.frame_hz].map(|it| format!("{it:.0}"));
+    let rates =
+        fill("an update every {ms} ms, {frames} frames a second", &[("ms", &ms), ("frames", &hz)]);
     let net = format!("{}, {rates}", controls.net_words());
     let room = rect.width() - 36.0;
     let font = FontId::proportional(12.5);

@@ -4,6 +4,7 @@ use phaselock_lab::Recording;
 use phaselock_lab::file::Point;
 
 use super::model::SECS_MAX;
+use crate::words::tr;
 
 /// Seconds between points of a drawn path: finer than any mouse reports.
 const STEP_SECS: f64 = 0.004;
@@ -22,7 +23,7 @@ pub(crate) struct Drawing {
 
 /// Too little was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Hold the mouse button down and move it: that draws a path.")]
+#[error("{}", tr("Hold the mouse button down and move it: that draws a path."))]
 pub(crate) struct NoPath;
 
 impl Drawing {

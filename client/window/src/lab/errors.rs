@@ -88,7 +88,7 @@ impl Errors {
                 painter.extend(curve.lines(part).into_iter().map(|line| Shape::line(line, stroke)));
             }
         }
-        let words = format!("error, up to {}", digits(self.most));
+        let words = fill("error, up to {most}", &[("most", &digits(self.most))]);
         let words = painter.layout_no_wrap(words, FontId::proportional(11.5), palette::TEXT_SOFT);
         let at = Align2::RIGHT_TOP.anchor_size(rect.right_top(), words.size());
         // The curves lie behind it.

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::canvas::Against;
 use super::errors::error;
 use super::model::{Model, Unit};
+use crate::words::fill;
 
 /// Numbers tried for a free name.
 const NUMBER_MAX: u32 = 9999;
@@ -26,9 +27,9 @@ pub(super) struct Names(PathBuf);
 /// An export failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExportError {
-    #[error("There are {NUMBER_MAX} exports in {} already: move some away.", .0.display())]
+    #[error("{}", crowded(.0))]
     Full(PathBuf),
-    #[error("{} cannot be written: {error}.", path.display())]
+    #[error("{}", unwritten(path, error))]
     Write { path: PathBuf, error: io::Error },
 }
 
@@ -47,9 +48,22 @@ impl Names {
         self.0.with_extension(ending)
     }
 
+    /// The files with their folder, wherever the program was started.
     pub(super) fn words(&self) -> String {
-        format!("{}, .svg, .csv and .json", self.of("png").display())
+        let picture = self.of("png");
+        let whole = std::path::absolute(&picture).unwrap_or(picture);
+        fill("{file}, .svg, .csv and .json", &[("file", &whole.display().to_string())])
     }
+}
+
+fn crowded(folder: &Path) -> String {
+    let values = [("count", &*NUMBER_MAX.to_string()), ("folder", &*folder.display().to_string())];
+    fill("There are {count} exports in {folder} already: move some away.", &values)
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    let values = [("file", &*path.display().to_string()), ("error", &*error.to_string())];
+    fill("{file} cannot be written: {error}.", &values)
 }
 
 /// Writes a new file.

@@ -79,19 +79,19 @@ pub(super) fn draw(
     ui.horizontal(|ui| {
         ui.set_min_height(24.0);
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
-        ui.label(faint("METHODS"));
+        ui.label(faint(tr("METHODS")));
         ui.add_space(14.0);
         let unit = match model.path.unit {
-            Unit::Pixels => "pixels off the truth",
-            Unit::Metres => "metres off the truth",
-            Unit::Own => "off the truth",
+            Unit::Pixels => tr("pixels off the truth"),
+            Unit::Metres => tr("metres off the truth"),
+            Unit::Own => tr("off the truth"),
         };
         ui.label(faint(unit));
-        choose(ui, against, Against::Then, "then").on_hover_text(
+        choose(ui, against, Against::Then, tr("then")).on_hover_text(tr(
             "Where it was at the time that is shown: smoothly late counts as right.",
-        );
-        choose(ui, against, Against::Now, "now")
-            .on_hover_text("Where it is now: late counts as wrong.");
+        ));
+        choose(ui, against, Against::Now, tr("now"))
+            .on_hover_text(tr("Where it is now: late counts as wrong."));
     });
     head(ui);
     let best = best(&model.rows, *against);
@@ -131,9 +131,9 @@ pub(super) fn draw(
 fn head(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 15.0), Sense::hover());
     let titles = [
-        ("mean", "How far off it was on average."),
-        ("p99", "How far off in the worst hundredth of the frames."),
-        ("jerk", "How uneven from frame to frame: what the eye sees as stutter."),
+        (tr("mean"), tr("How far off it was on average.")),
+        (tr("p99"), tr("How far off in the worst hundredth of the frames.")),
+        (tr("jerk"), tr("How uneven from frame to frame: what the eye sees as stutter.")),
     ];
     for (column, (title, what)) in titles.into_iter().enumerate() {
         let cell = cell(rect, column);
@@ -150,8 +150,11 @@ fn cell(rect: Rect, column: usize) -> Rect {
 
 fn time_words(model: &Model, row: &Row) -> String {
     match row.contender.timeline() {
-        Timeline::Past => format!("{:.0} ms behind", model.carried.delay_mean.as_ms()),
-        Timeline::Present => "at the present".into(),
+        Timeline::Past => {
+            let ms = format!("{:.0}", model.carried.delay_mean.as_ms());
+            fill("{ms} ms behind", &[("ms", &ms)])
+        }
+        Timeline::Present => tr("at the present").into(),
     }
 }
 
@@ -231,7 +234,7 @@ fn row(
 }
 
 fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender> {
-    heading(ui, "EXTRAPOLATOR + INTERPOLATOR");
+    heading(ui, tr("EXTRAPOLATOR + INTERPOLATOR"));
     let row = ui.horizontal(|ui| {
         let room = ui.available_width() - ADD_WIDTH - 2.0 * ui.spacing().item_spacing.x;
         let Combination { extrapolator, joining } = combination;
@@ -239,7 +242,8 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
         pick(ui, of, extrapolator, Extrapolator::ALL, |one| [one.title(), one.source()]);
         let of = ("interpolator", room * 0.47);
         pick(ui, of, joining, Joining::ALL, |one| [one.title(), one.source()]);
-        let add = chip(ui, false, "Add").on_hover_text("Shows this combination with the others.");
+        let add =
+            chip(ui, false, tr("Add")).on_hover_text(tr("Shows this combination with the others."));
         add.clicked().then_some(Contender::Waypoints(*extrapolator, *joining))
     });
     row.inner

@@ -59,8 +59,8 @@ const SCORES_SECS: f32 = 0.1;
 const CORNER_WIDTH: f32 = 252.0;
 /// Lower edge of the switches, below the picture's upper edge.
 const CORNER_BOTTOM: f32 = 46.0;
-/// Magnifications of the picture.
-const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
+/// Magnifications of the picture; the one without a name fits.
+const ZOOMS: [(f64, &str); 3] = [(1.0, ""), (4.0, "4×"), (16.0, "16×")];
 const NOTICE_SECS: f32 = 6.0;
 
 /// Options of the command line.
@@ -111,8 +111,8 @@ impl Lab {
         });
         if let Some((name, recording, unit)) = file {
             if recording.secs() > model::SECS_MAX {
-                let mins = recording.secs() / 60.0;
-                let words = format!("The first minute is shown, of {mins:.1}.");
+                let mins = format!("{:.1}", recording.secs() / 60.0);
+                let words = fill("The first minute is shown, of {mins}.", &[("mins", &mins)]);
                 notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
             }
             model.set_file(name.clone(), recording, unit);
@@ -147,9 +147,9 @@ impl Lab {
         let side = SidePanel::right("lab side").exact_width(SIDE_WIDTH).resizable(false);
         side.frame(frame.inner_margin(Margin::symmetric(12, 8))).show(ctx, |ui| {
             ui.horizontal(|ui| {
-                ui.label(RichText::new("Laboratory").size(20.0).color(palette::TEXT));
+                ui.label(RichText::new(tr("Laboratory")).size(20.0).color(palette::TEXT));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    leave |= panel::chip(ui, false, "Menu").on_hover_text("Esc").clicked();
+                    leave |= panel::chip(ui, false, tr("Menu")).on_hover_text(tr("Esc")).clicked();
                 });
             });
             let Self { model, options, combination, .. } = self;
@@ -227,15 +227,16 @@ impl Lab {
                 ui.spacing_mut().item_spacing.x = 5.0;
                 let label = |words: &str| RichText::new(words).size(13.0).color(palette::TEXT_SOFT);
                 for (zoom, words) in ZOOMS.into_iter().rev() {
+                    let words = if words.is_empty() { tr("fit") } else { words };
                     panel::choose(ui, &mut self.options.zoom, zoom, words);
                 }
-                ui.label(label("Zoom"));
+                ui.label(label(tr("Zoom")));
                 ui.add_space(10.0);
                 let secs = format!("{:.0} s", canvas::TRAIL_SECS);
-                for (whole, words) in [(true, "all"), (false, &secs)] {
+                for (whole, words) in [(true, tr("all")), (false, &secs)] {
                     panel::choose(ui, &mut self.options.whole, whole, words);
                 }
-                ui.label(label("Trail"));
+                ui.label(label(tr("Trail")));
             });
             row.response
         });
@@ -288,7 +289,8 @@ impl Lab {
                     (self.canvas.sheet, self.options.zoom) = (rect.size(), 1.0);
                     self.model.set_drawn(recording);
                     if full {
-                        let words = format!("A path is {:.0} s at most.", model::SECS_MAX);
+                        let secs = format!("{:.0}", model::SECS_MAX);
+                        let words = fill("A path is {secs} s at most.", &[("secs", &secs)]);
                         self.tell(words, palette::WARN);
                     }
                 }
@@ -322,7 +324,10 @@ impl Lab {
         let Some(names) = self.picture.take() else { return };
         let taken = Screenshot::prepare(&names.of("png")).and_then(|mut picture| picture.take());
         match taken {
-            Ok(()) => self.tell(format!("Written: {}.", names.words()), palette::GOOD),
+            Ok(()) => {
+                let words = fill("Written: {files}.", &[("files", &names.words())]);
+                self.tell(words, palette::GOOD)
+            }
             Err(error) => self.tell(format!("{error}."), palette::BAD),
         }
     }
@@ -337,7 +342,7 @@ fn corner(rect: Rect) -> Rect {
 fn hint(ui: &Ui, rect: Rect) {
     let painter = ui.painter_at(rect);
     let font = FontId::proportional(26.0);
-    let words = painter.layout_no_wrap("Draw here".into(), font, fade(palette::TEXT, 0.8));
+    let words = painter.layout_no_wrap(tr("Draw here").into(), font, fade(palette::TEXT, 0.8));
     let at = rect.center_bottom() - vec2(0.0, 44.0);
     let area = Align2::CENTER_BOTTOM.anchor_size(at, words.size());
     painter.galley(area.min, words, palette::TEXT);

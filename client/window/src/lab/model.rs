@@ -10,6 +10,7 @@ use phaselock_lab::track::{self, Update};
 use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
 use super::settings::LabSettings;
+use crate::words::tr;
 
 /// The longest path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
 pub(crate) const SECS_MAX: f64 = 60.0;
@@ -93,6 +94,8 @@ pub(crate) struct Model {
     pub(crate) version: u64,
     /// Frames up to which methods are being scored, until all are.
     scoring: Option<usize>,
+    /// The path was played to its end and begins anew: its numbers stay until there are others.
+    again: bool,
 }
 
 /// Methods of different strengths: none, the past, a plain guess, a cautious one.
@@ -128,6 +131,7 @@ impl Model {
             speed: 1.0,
             version: 0,
             scoring: None,
+            again: false,
         };
         model.carry();
         Contender::playable().for_each(|contender| model.add(contender, false));
@@ -148,7 +152,7 @@ impl Model {
     }
 
     pub(crate) fn set_drawn(&mut self, recording: Recording) {
-        let path = LabPath::new(Origin::Drawn, "Yours".to_owned(), Unit::Pixels, recording);
+        let path = LabPath::new(Origin::Drawn, tr("Yours").to_owned(), Unit::Pixels, recording);
         self.drawn = Some(path.clone());
         self.choose(path);
     }
@@ -186,6 +190,7 @@ impl Model {
             (row.run, row.scored) = (None, None);
         }
         self.scoring = None;
+        self.again = false;
         self.version += 1;
     }
 
@@ -264,8 +269,11 @@ impl Model {
             }
         }
         self.scoring = None;
+        let again = self.again;
         for row in self.rows.iter_mut().filter(known) {
-            row.scores = row.next;
+            if !again || row.next.error_shown_mean.is_finite() {
+                row.scores = row.next;
+            }
         }
         frames == now
     }
@@ -280,12 +288,14 @@ impl Model {
             return;
         }
         let head = self.head + secs * self.speed;
+        self.again |= head > self.secs;
         self.head = if head > self.secs { 0.0 } else { head.max(0.0) };
     }
 
     pub(crate) fn seek(&mut self, time: f64) {
         if time.is_finite() {
             self.head = time.clamp(0.0, self.secs);
+            self.again = false;
         }
     }
 

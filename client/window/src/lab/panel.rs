@@ -71,15 +71,15 @@ fn chip_of(chosen: bool, words: &str) -> Button<'_> {
 /// Draws paths, networks and rates.
 pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
     ui.spacing_mut().item_spacing = vec2(4.0, 5.0);
-    heading(ui, "PATH");
+    heading(ui, tr("PATH"));
     ui.horizontal_wrapped(|ui| paths(ui, model));
     let mut controls = model.controls.clone();
     ui.horizontal(|ui| {
-        ui.vertical(|ui| heading(ui, "NETWORK"));
+        ui.vertical(|ui| heading(ui, tr("NETWORK")));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let words = RichText::new("🎲 other luck").size(12.0).color(palette::TEXT_SOFT);
+            let words = RichText::new(tr("🎲 other luck")).size(12.0).color(palette::TEXT_SOFT);
             let luck = ui.add(Button::new(words).frame(false));
-            if luck.on_hover_text("Draws anew which updates are late or lost.").clicked() {
+            if luck.on_hover_text(tr("Draws anew which updates are late or lost.")).clicked() {
                 controls.seed = controls.seed % 1_000_000 + 1;
             }
         });
@@ -105,8 +105,8 @@ fn paths(ui: &mut Ui, model: &mut Model) {
         }
     }
     if model.drawn.is_none() {
-        let yours = ui.add_enabled(false, chip_of(false, "Yours"));
-        yours.on_disabled_hover_text("Draw one with the mouse.");
+        let yours = ui.add_enabled(false, chip_of(false, tr("Yours")));
+        yours.on_disabled_hover_text(tr("Draw one with the mouse."));
     }
 }
 
@@ -127,7 +127,10 @@ fn networks(ui: &mut Ui, controls: &mut LabSettings) {
         let short = cut(&text, 28);
         chip(ui, true, &short).on_hover_text(text);
     }
-    if chip(ui, controls.net == Net::Own, "Own").on_hover_text("As the sliders say.").clicked() {
+    if chip(ui, controls.net == Net::Own, tr("Own"))
+        .on_hover_text(tr("As the sliders say."))
+        .clicked()
+    {
         controls.set_sliders(controls.as_sliders().map(f64::round));
     }
 }
@@ -138,34 +141,36 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
     let [latency, jitter, loss] = &mut three;
     let words = format!("{latency:.0} ms");
     let range = Slider::new(latency, 0.0..=LATENCY_MS_MAX).step_by(5.0);
-    let mut moved = slider(ui, "Latency", "What each update takes at least.", (words, own), range);
-    let words = format!("+ 0 to {jitter:.0} ms");
+    let mut moved =
+        slider(ui, tr("Latency"), tr("What each update takes at least."), (words, own), range);
+    let words = fill("+ 0 to {ms} ms", &[("ms", &format!("{jitter:.0}"))]);
     let range = Slider::new(jitter, 0.0..=JITTER_MS_MAX).step_by(5.0);
-    let what = "What it takes more at most: they may overtake each other.";
-    moved |= slider(ui, "Jitter", what, (words, own), range);
+    let what = tr("What it takes more at most: they may overtake each other.");
+    moved |= slider(ui, tr("Jitter"), what, (words, own), range);
     let words = format!("{} %", (*loss * 10.0).round() / 10.0);
     let range = Slider::new(loss, 0.0..=LOSS_PERCENT_MAX).step_by(1.0);
-    moved |= slider(ui, "Loss", "How many updates do not come at all.", (words, own), range);
+    moved |=
+        slider(ui, tr("Loss"), tr("How many updates do not come at all."), (words, own), range);
     if moved {
         controls.set_sliders(three);
     }
     let ms = &mut controls.interval_ms;
     let words = format!("{ms:.0} ms, {} Hz", short(1e3 / *ms));
     let range = Slider::new(ms, INTERVAL_MS.0..=INTERVAL_MS.1).logarithmic(true).step_by(1.0);
-    slider(ui, "Interval", "From one update to the next.", (words, true), range);
+    slider(ui, tr("Interval"), tr("From one update to the next."), (words, true), range);
     let words = match controls.history {
-        0 => "none".into(),
-        1 => "last interval".into(),
-        count => format!("{count} intervals"),
+        0 => tr("none").into(),
+        1 => tr("last interval").into(),
+        count => fill("{count} intervals", &[("count", &count.to_string())]),
     };
-    let what = "Over how many past intervals between arrivals is averaged to expect the next \
-                update. Without, it is expected as the sender intends.";
+    let what = tr("Over how many past intervals between arrivals is averaged to expect the next \
+                update. Without, it is expected as the sender intends.");
     let range = Slider::new(&mut controls.history, 0..=HISTORY_MAX);
-    slider(ui, "History", what, (words, true), range);
+    slider(ui, tr("History"), what, (words, true), range);
     let hz = &mut controls.frame_hz;
     let words = format!("{hz:.0} Hz");
     let range = Slider::new(hz, FRAME_HZ.0..=FRAME_HZ.1).logarithmic(true).step_by(1.0);
-    slider(ui, "Frame rate", "How often the screen is drawn.", (words, true), range);
+    slider(ui, tr("Frame rate"), tr("How often the screen is drawn."), (words, true), range);
 }
 
 fn short(hz: f64) -> String {

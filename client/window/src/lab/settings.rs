@@ -4,6 +4,8 @@ use phaselock::link::{Conditions, PROFILES};
 use phaselock::time::Micros;
 use phaselock_lab::{Network, Recording, Setup};
 
+use crate::words::fill;
+
 /// Ends of the sliders. Arbitrary; the latency is more than twice that between continents.
 pub(crate) const LATENCY_MS_MAX: f64 = 500.0;
 pub(crate) const JITTER_MS_MAX: f64 = 300.0;
@@ -125,11 +127,13 @@ impl LabSettings {
     pub(crate) fn net_words(&self) -> String {
         match &self.net {
             Net::Own => {
-                let lost = match self.loss_percent {
-                    0.0 => String::new(),
-                    percent => format!(", {percent:.0} % lost"),
-                };
-                format!("{:.0} ms and up to {:.0} more{lost}", self.latency_ms, self.jitter_ms)
+                let numbers = [self.latency_ms, self.jitter_ms, self.loss_percent];
+                let [ms, more, percent] = numbers.map(|number| format!("{number:.0}"));
+                let values = [("ms", &*ms), ("more", &*more), ("percent", &*percent)];
+                match self.loss_percent {
+                    0.0 => fill("{ms} ms and up to {more} more", &values),
+                    _ => fill("{ms} ms and up to {more} more, {percent} % lost", &values),
+                }
             }
             Net::Profile(index) => {
                 PROFILES.get(*index).map_or(String::new(), |(name, _)| (*name).into())

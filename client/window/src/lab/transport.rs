@@ -54,32 +54,33 @@ pub(super) fn draw(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         let roomy = ui.available_width() >= ROOMY;
-        if roomy && button(ui, "⏮", 34.0).on_hover_text("To the beginning (Home)").clicked() {
+        if roomy && button(ui, "⏮", 34.0).on_hover_text(tr("To the beginning (Home)")).clicked() {
             model.seek(0.0);
         }
-        if button(ui, "⏴", 34.0).on_hover_text("A frame back (←)").clicked() {
+        if button(ui, "⏴", 34.0).on_hover_text(tr("A frame back (←)")).clicked() {
             model.step(-1);
         }
         let (sign, what) =
-            if model.playing { ("⏸", "Pause (Space)") } else { ("▶", "Play (Space)") };
+            if model.playing { ("⏸", tr("Pause (Space)")) } else { ("▶", tr("Play (Space)")) };
         if button(ui, sign, 52.0).on_hover_text(what).clicked() {
             model.playing = !model.playing;
         }
-        if button(ui, "⏵", 34.0).on_hover_text("A frame on (→)").clicked() {
+        if button(ui, "⏵", 34.0).on_hover_text(tr("A frame on (→)")).clicked() {
             model.step(1);
         }
         ui.add_space(10.0);
         for (speed, words) in SPEEDS {
-            choose(ui, &mut model.speed, speed, words).on_hover_text("How fast");
+            choose(ui, &mut model.speed, speed, words).on_hover_text(tr("How fast"));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let hint = "Writes the picture and the numbers to files here (E)";
-            export = button(ui, "Export", 72.0).on_hover_text(hint).clicked();
+            let hint = tr("Writes the picture and the numbers to new files, and says where (E)");
+            export = button(ui, tr("Export"), 72.0).on_hover_text(hint).clicked();
             if !roomy {
                 return;
             }
             ui.add_space(6.0);
-            let words = format!("{:.2} of {:.2} s", model.head, model.secs);
+            let [at, all] = [model.head, model.secs].map(|secs| format!("{secs:.2}"));
+            let words = fill("{at} of {all} s", &[("at", &at), ("all", &all)]);
             ui.label(RichText::new(words).monospace().size(13.0).color(palette::TEXT_SOFT));
         });
     });

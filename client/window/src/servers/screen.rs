@@ -72,6 +72,12 @@ impl Servers {
         }
     }
 
+    /// The screen of one who asks nobody.
+    #[cfg(test)]
+    pub(crate) fn silent(book: Book) -> Self {
+        Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new()) }
+    }
+
     /// Stops asking.
     pub(crate) fn close(&mut self) {
         (self.surveyor, self.looked) = (None, None);

@@ -34,7 +34,7 @@ const LABEL_WIDTH: f32 = 210.0;
 const CAPS: [u16; 6] = [30, 60, 90, 120, 144, 240];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Tab {
+pub(crate) enum Tab {
     #[default]
     Player,
     Controls,
@@ -44,7 +44,7 @@ enum Tab {
 }
 
 impl Tab {
-    const ALL: [Self; 5] =
+    pub(crate) const ALL: [Self; 5] =
         [Self::Player, Self::Controls, Self::Sound, Self::Display, Self::Language];
 
     fn title(self) -> &'static str {
@@ -68,6 +68,12 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
+    /// The screen with a tab open.
+    #[cfg(test)]
+    pub(crate) fn at(tab: Tab) -> Self {
+        Self { tab, ..Self::default() }
+    }
+
     /// True while a press is waited for, to bind it.
     pub(crate) fn waits(&self) -> bool {
         self.bindings.waits()

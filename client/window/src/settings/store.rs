@@ -9,6 +9,7 @@ use etcetera::BaseStrategy;
 
 use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
+use crate::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.
 const WRITE_AFTER: Duration = Duration::from_secs(1);
@@ -92,13 +93,16 @@ impl Store {
             Ok(aside) => {
                 self.base = self.settings.clone();
                 let told = |aside: PathBuf| {
-                    format!("The file that could not be read is now {}.", aside.display())
+                    let file = aside.display().to_string();
+                    fill("The file that could not be read is now {file}.", &[("file", &file)])
                 };
                 self.problems = aside.map(told).into_iter().collect();
             }
             Err(error) => {
-                let name = path.display();
-                self.problems = vec![format!("The settings cannot be kept in {name}: {error}.")];
+                let (file, error) = (path.display().to_string(), error.to_string());
+                let values = [("file", &*file), ("error", &*error)];
+                self.problems =
+                    vec![fill("The settings cannot be kept in {file}: {error}.", &values)];
             }
         }
     }

@@ -25,7 +25,7 @@ const HEIGHT_PART_OPEN: f32 = 0.5;
 /// Lines by which PageUp scrolls.
 const PAGE: isize = 8;
 /// Lower left corner of the lines, from the window's: above what games show there.
-pub(super) const CORNER: egui_macroquad::egui::Vec2 = vec2(18.0, -178.0);
+pub(super) const CORNER: egui_macroquad::egui::Vec2 = vec2(18.0, -206.0);
 
 /// Width of a line in a window of that width.
 fn width(screen: Rect) -> f32 {
@@ -42,13 +42,14 @@ pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_op
         pos2(screen.left(), top),
         pos2(bottom.x + width(screen) + 12.0, bottom.y),
     );
-    let painter = painter.with_clip_rect(room);
-    let mut at = bottom;
+    // Beside a panel at the left, and below it where there is no room beside.
+    let room = layout::between(painter, Item::Talk, room);
+    let mut at = pos2(bottom.x, room.bottom().min(bottom.y));
     if lines.scrolled() > 0 {
         let count = lines.scrolled().to_string();
         let more = fill("{count} newer lines below", &[("count", &count)]);
         at.y -= 18.0;
-        text(&painter, at, Align2::LEFT_TOP, &more, 12.0, palette::TEXT_SOFT);
+        text_over(painter, at, Align2::LEFT_TOP, &more, 12.0, palette::TEXT_SOFT);
     }
     for line in lines.shown() {
         let left = (SHOWN - (now - line.came)).as_secs();
@@ -61,8 +62,9 @@ pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_op
         if at.y < room.top() {
             break;
         }
-        let back = galley.rect.translate(at.to_vec2()).expand2(vec2(6.0, 2.0));
-        painter.rect_filled(back, 4.0, fade(palette::VOID, 0.62 * strength));
+        let back = around(galley.rect.translate(at.to_vec2()));
+        layout::claim(painter, Item::Talk, back);
+        ground(painter, back, strength);
         painter.galley(at, galley, palette::TEXT);
     }
 }
@@ -144,9 +146,9 @@ pub(super) fn draw_draft(
         Audience::Side => palette::GOOD,
     };
     let wide = width(ctx.screen_rect());
-    Area::new(Id::new("talk"))
+    let shown = Area::new(Id::new("talk"))
         .order(Order::Foreground)
-        .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 42.0))
+        .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 40.0))
         .show(ctx, |ui| {
             let frame = egui_macroquad::egui::Frame::new()
                 .fill(fade(palette::CARD, 0.95))
@@ -163,5 +165,6 @@ pub(super) fn draw_draft(
                 ui.add(edit).request_focus();
             });
         });
+    layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
     finished
 }

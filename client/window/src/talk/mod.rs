@@ -216,7 +216,7 @@ impl Talk {
                 self.open = Open::Quick { is_fresh: false };
                 let corner = painter.clip_rect().left_bottom() + drawing::CORNER;
                 quick::draw(painter, corner);
-                match quick::chosen().filter(|_| !is_fresh) {
+                match quick::chosen(ctx).filter(|_| !is_fresh) {
                     Some(number) => {
                         self.close();
                         session.say_quick(Audience::All, number)
@@ -279,12 +279,13 @@ impl Talk {
         self.tell(&problem.unwrap_or(done), now);
     }
 
-    /// Draws the people beside the pause.
-    pub(crate) fn draw_people(&mut self, ctx: &Context, common: &Common, now: LocalTime) {
-        let chosen = people::draw(ctx, common.roster(), common.player(), &self.muted);
+    /// Draws the people beside the pause; returns the width in points that they take.
+    pub(crate) fn draw_people(&mut self, ctx: &Context, common: &Common, now: LocalTime) -> f32 {
+        let (width, chosen) = people::draw(ctx, common.roster(), common.player(), &self.muted);
         if let Some((person, name, is_muted)) = chosen {
             self.mute(person, &name, is_muted, now);
         }
+        width
     }
 }
 

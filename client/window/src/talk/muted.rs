@@ -9,6 +9,8 @@ use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::{clip, printable};
 use serde::{Deserialize, Serialize};
 
+use crate::words::fill;
+
 /// People in the file. Arbitrary.
 const PEOPLE_MAX: usize = 1000;
 /// Bytes of the file: twice what so many people take.
@@ -50,10 +52,12 @@ impl Muted {
                 (muted, None)
             }
             Err(error) => {
-                let name = path.display();
-                let told = format!(
-                    "The people that you muted, in {name}, cannot be read: {error}. Mend the file, \
-                     or it is set aside when you mute somebody."
+                let values =
+                    [("file", &*path.display().to_string()), ("error", &*error.to_string())];
+                let told = fill(
+                    "The people that you muted, in {file}, cannot be read: {error}. Mend the \
+                     file, or it is set aside when you mute somebody.",
+                    &values,
                 );
                 muted.is_broken = true;
                 (muted, Some(told))
@@ -69,7 +73,11 @@ impl Muted {
     /// Mutes somebody, or no longer. A sentence says why that is not kept.
     pub(super) fn set(&mut self, person: u64, name: &str, is_muted: bool) -> Option<String> {
         if is_muted && self.people.len() >= PEOPLE_MAX && !self.people.contains_key(&person) {
-            return Some(format!("You have muted {PEOPLE_MAX} people; unmute one first."));
+            let count = PEOPLE_MAX.to_string();
+            return Some(fill(
+                "You have muted {count} people; unmute one first.",
+                &[("count", &count)],
+            ));
         }
         match is_muted {
             true => drop(self.people.insert(person, clip(name, NAME_BYTES_MAX).to_owned())),
@@ -82,7 +90,9 @@ impl Muted {
                 None
             }
             Err(error) => {
-                Some(format!("Not kept beyond this game, in {}: {error}.", path.display()))
+                let values =
+                    [("file", &*path.display().to_string()), ("error", &*error.to_string())];
+                Some(fill("Not kept beyond this game, in {file}: {error}.", &values))
             }
         }
     }

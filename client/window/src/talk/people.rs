@@ -12,22 +12,23 @@ use crate::prelude::*;
 const WIDTH: f32 = 230.0;
 const NAME: f32 = 140.0;
 
-/// Draws the list. Returns the person that the player mutes, or hears again.
+/// Draws the list. Returns the width in points that it takes, and the person that the player
+/// mutes, or hears again.
 pub(super) fn draw(
     ctx: &Context,
     roster: &BTreeMap<PlayerId, Seat>,
     own: PlayerId,
     muted: &Muted,
-) -> Option<(u64, String, bool)> {
+) -> (f32, Option<(u64, String, bool)>) {
     let people = roster.iter().filter(|(player, _)| **player != own);
     let people: Vec<_> =
         people.filter_map(|(_, seat)| seat.person.map(|person| (person, seat))).collect();
     if people.is_empty() {
-        return None;
+        return (0.0, None);
     }
     let mut chosen = None;
     let high = (ctx.screen_rect().height() - 140.0).max(80.0);
-    Area::new(Id::new("muted people"))
+    let card = Area::new(Id::new("muted people"))
         .order(Order::Foreground)
         .anchor(Align2::RIGHT_CENTER, vec2(-14.0, 0.0))
         .show(ctx, |ui| {
@@ -55,5 +56,6 @@ pub(super) fn draw(
                 });
             });
         });
-    chosen
+    layout::claim(&ctx.debug_painter(), Item::Panel, card.response.rect);
+    (card.response.rect.width() + 28.0, chosen)
 }

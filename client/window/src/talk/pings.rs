@@ -108,7 +108,9 @@ fn draw_ping(
         (camera.screen.right() - width - 8.0).max(camera.screen.left() + 8.0),
     );
     let back = Rect::from_min_size(pos2(left, under.y), vec2(width, 17.0)).expand2(vec2(5.0, 1.0));
-    painter.rect_filled(back, 4.0, fade(palette::VOID, 0.55 * strength));
+    if !layout::label(painter, back) {
+        return;
+    }
     text_over_within(painter, pos2(left, under.y), Align2::LEFT_TOP, ping.name.clone(), text, NAME);
 }
 

@@ -1,20 +1,20 @@
 //! Quick messages: sent as numbers, said in each reader's language.
 
-use macroquad::input::{KeyCode, is_key_pressed};
+use egui_macroquad::egui::{Context, Key};
 
 use crate::prelude::*;
 
 /// Keys of the messages, in their order.
-const KEYS: [KeyCode; 9] = [
-    KeyCode::Key1,
-    KeyCode::Key2,
-    KeyCode::Key3,
-    KeyCode::Key4,
-    KeyCode::Key5,
-    KeyCode::Key6,
-    KeyCode::Key7,
-    KeyCode::Key8,
-    KeyCode::Key9,
+const KEYS: [Key; 9] = [
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
 ];
 
 /// Words of a quick message; none for a number of a later version.
@@ -34,8 +34,9 @@ pub(super) fn words(number: u8) -> Option<&'static str> {
 }
 
 /// Number of the message whose key was pressed in this frame.
-pub(super) fn chosen() -> Option<u8> {
-    (0..).zip(KEYS).find(|(_, key)| is_key_pressed(*key)).map(|(number, _)| number)
+pub(super) fn chosen(ctx: &Context) -> Option<u8> {
+    let pressed = |key: Key| ctx.input(|input| input.key_pressed(key));
+    (0..).zip(KEYS).find(|(_, key)| pressed(*key)).map(|(number, _)| number)
 }
 
 /// Paints the list with its lower left corner at a point.
@@ -44,6 +45,7 @@ pub(super) fn draw(painter: &Painter, left_bottom: Pos2) {
     let count = KEYS.len() as f32;
     let size = vec2(210.0, row * count + 14.0);
     let rect = Rect::from_min_size(left_bottom - vec2(0.0, size.y), size);
+    layout::claim(painter, Item::Panel, rect);
     painter.rect_filled(rect, 6.0, fade(palette::CARD, 0.93));
     painter.rect_stroke(rect, 6.0, Stroke::new(1.0, palette::EDGE), StrokeKind::Inside);
     for (n, number) in (0..KEYS.len() as u8).enumerate() {

@@ -14,6 +14,9 @@ const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
 /// Width of what is said below the clock, in points.
 const WAIT_WIDTH: f32 = 420.0;
+/// Room above and below the results' table, in points.
+const VERDICT: f32 = 58.0;
+const NEXT: f32 = 38.0;
 
 /// Seconds at a play's end, and before a start, that are counted aloud.
 const LAST_SECS: u32 = 10;
@@ -88,8 +91,8 @@ impl Announcer {
         // A player who joins in the middle of a phase is not told that it begins.
         let begun = (before.is_some() && before != Some(phase)).then_some(phase);
         match begun {
-            Some(Phase::WarmUp) => self.say("Warm-up"),
-            Some(Phase::Play) => self.say("Go!"),
+            Some(Phase::WarmUp) => self.say(tr("Warm-up")),
+            Some(Phase::Play) => self.say(tr("Go!")),
             Some(Phase::Results) | None => {}
         }
         begun
@@ -106,8 +109,23 @@ impl Announcer {
         // Large at first, then at rest, then gone.
         let size = 56.0 + 30.0 * (1.0 - age / 0.18).max(0.0);
         let color = fade(palette::TEXT, ((1.0 - part) * 3.0).min(1.0));
+        if words.is_empty() || frame.scores {
+            return;
+        }
         let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
-        text_over(frame.painter, at, Align2::CENTER_CENTER, words, size, color);
+        let place = (Item::Said, [Way::Down, Way::Up]);
+        // Its place is that of its largest letters from the first frame on.
+        let font = FontId::proportional(86.0);
+        let largest = frame.painter.layout_no_wrap(words.clone(), font, color).size();
+        let largest = largest.min(vec2(frame.screen.width() - 40.0, largest.y));
+        let wanted = Rect::from_center_size(at, largest + vec2(12.0, 0.0));
+        let Some(rect) = layout::find(frame.painter, place.0, wanted, &place.1) else { return };
+        let font = FontId::proportional(size);
+        let galley = frame.painter.layout(words.clone(), font, color, largest.x);
+        let inside = Align2::CENTER_CENTER.anchor_size(rect.center(), galley.size());
+        let strength = f32::from(color.a()) / 255.0;
+        ground(frame.painter, around(inside).intersect(rect), strength);
+        frame.painter.galley(inside.min, galley, color);
     }
 }
 
@@ -125,6 +143,7 @@ pub(crate) fn draw_clock<G: Game>(
 ) -> Rect {
     let (screen, rates) = (scene.screen, scene.rates);
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
+    layout::claim(scene.painter, Item::Clock, rect);
     panel(scene.painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
     // A phase that was due within the last second is only late in the snapshots.
@@ -134,9 +153,9 @@ pub(crate) fn draw_clock<G: Game>(
         format!("{}:{:02}", secs / 60, secs % 60)
     };
     let phase = match round.phase() {
-        Phase::WarmUp => "WARM-UP",
-        Phase::Play => "LEFT",
-        Phase::Results => "RESULTS",
+        Phase::WarmUp => tr("WARM-UP"),
+        Phase::Play => tr("LEFT"),
+        Phase::Results => tr("RESULTS"),
     };
     let hurry = round.phase() == Phase::Play && secs <= 10;
     let color = if hurry { palette::WARN } else { palette::TEXT };
@@ -157,7 +176,7 @@ pub(crate) fn draw_clock<G: Game>(
         let x = rect.left() + rect.width() * share;
         scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
-    tell_below(scene, round, secs, rect.bottom() + 16.0);
+    tell_below(scene, round, secs, rect.bottom() + 8.0);
     rect
 }
 
@@ -174,11 +193,9 @@ fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, secs: u32, y: f32) {
         Phase::Results => return,
     };
     let at = pos2(scene.screen.center().x, y);
-    let galley = scene.painter.layout(words, FontId::proportional(14.0), color, WAIT_WIDTH);
-    let size = galley.size() + vec2(20.0, 8.0);
-    let ground = Rect::from_min_size(at - vec2(size.x / 2.0, 8.0), size);
-    scene.painter.rect_filled(ground, 6.0, fade(palette::PANEL, 0.8));
-    scene.painter.galley(ground.min + vec2(10.0, 4.0), galley, color);
+    let line = [(&*words, 14.0, color)];
+    let place = (at, Align2::CENTER_TOP);
+    text_block_within(scene.painter, (Item::Below, &[Way::Down]), place, &line, WAIT_WIDTH);
 }
 
 /// Words for what a warm-up waits for.
@@ -224,6 +241,11 @@ fn some(names: &[&str]) -> String {
     }
 }
 
+/// True while the figures of a game are shown: they give way to the table.
+pub(crate) fn shows_figures(frame: &Frame<'_>, round: &Round) -> bool {
+    !frame.scores && round.phase() != Phase::Results
+}
+
 /// The winner in words, the same in every game: of those who won together, none for nobody.
 pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
     match winners {
@@ -260,15 +282,15 @@ pub(crate) fn draw_table<G: Game>(
     }
     // What the game shows at the edges is no more than a backdrop now.
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
-    let table = scoreboard::draw(scene, board);
-    let at = table.center_top() - vec2(0.0, 18.0);
-    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
+    let table = scoreboard::draw_within(scene, board, [VERDICT, NEXT]);
+    let at = table.center_top() - vec2(0.0, 10.0);
+    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 32.0, palette::TEXT);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
         Some(game) => fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)]),
         None => fill("The next round in {secs} s", &[("secs", &secs)]),
     };
-    let at = table.center_bottom() + vec2(0.0, 14.0);
+    let at = table.center_bottom() + vec2(0.0, 10.0);
     text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
@@ -276,14 +298,15 @@ pub(crate) fn draw_table<G: Game>(
 /// something covers that place.
 pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 || scene.crowded || scene.watched.is_some() {
+    if left == 0.0 || scene.crowded || scene.scores || scene.watched.is_some() {
         return;
     }
     let hints = scene.controls.hints().into_iter().take(lines);
     let words: Vec<_> = hints.map(|(keys, what)| format!("{keys}: {what}")).collect();
     let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
-    text_over(scene.painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
+    let (words, place) = (words.join("     "), (at, Align2::CENTER_BOTTOM));
+    text_block(scene.painter, (Item::Hint, &[Way::Up]), place, &[(&*words, 13.0, color)]);
 }
 
 #[cfg(test)]

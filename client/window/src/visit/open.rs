@@ -64,7 +64,7 @@ impl Visit {
         let server = server.map_err(|error| error.to_string())?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
         let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
-        Self::start("the server on this computer".to_owned(), options, Some(server), config)
+        Self::start(tr("the server on this computer").to_owned(), options, Some(server), config)
     }
 
     pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
@@ -99,8 +99,12 @@ impl Visit {
             ..SessionConfig::new(views.games().clone(), name)
         };
         let open = |name: &str| panels.iter().any(|it| it == name);
-        let driver = Driver::spawn(options, config, clock)
-            .map_err(|error| format!("cannot start the network's thread: {error}"))?;
+        let driver = Driver::spawn(options, config, clock).map_err(|error| {
+            fill(
+                "The network's thread cannot be started: {error}.",
+                &[("error", &error.to_string())],
+            )
+        })?;
         Ok(Self {
             title,
             driver,

@@ -231,6 +231,11 @@ impl Options {
     }
 }
 
+/// Reason of a name that no address belongs to, as far as this computer knows.
+fn not_found(host: &str) -> String {
+    format!("no server is called {host}; check the spelling, and that this computer is online")
+}
+
 async fn connect(
     options: &Options,
     key: &PlayerKey,
@@ -241,9 +246,10 @@ async fn connect(
         timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host.as_str(), address.port)))
             .await
             .map_err(|_| lost(format!("looking up {} takes too long", address.host)))?
-            .map_err(|error| lost(format!("cannot find {}: {error}", address.host)))?;
+            // The resolver's own words help nobody who plays.
+            .map_err(|_| lost(not_found(&address.host)))?;
 
-    let mut last = lost(format!("{} has no address", address.host));
+    let mut last = lost(not_found(&address.host));
     for mut remote in found {
         // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {

@@ -212,3 +212,25 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     assert!((across[0] - 1.0).abs() < 0.1 && (across[1] - 2.0).abs() < 0.1, "{across:?}");
     assert_eq!(across, down);
 }
+
+#[test]
+fn numbers_stay_when_the_path_begins_anew() {
+    let mut model = model();
+    assert!(model.compute(|_| true));
+    model.seek(model.secs - 0.05);
+    assert!(model.score(true, || true));
+    let before = model.rows[0].scores.error_shown_mean;
+    assert!(before.is_finite());
+    model.advance(0.1);
+    assert_eq!(model.head, 0.0, "it begins anew");
+    assert!(model.score(true, || true));
+    assert_eq!(model.rows[0].scores.error_shown_mean, before);
+    // Once there are new numbers, they are shown.
+    model.advance(model.carried.warm_up + 1.0);
+    assert!(model.score(true, || true));
+    assert_ne!(model.rows[0].scores.error_shown_mean, before);
+    // Who goes back by hand has none.
+    model.seek(0.0);
+    assert!(model.score(true, || true));
+    assert!(!model.rows[0].scores.error_shown_mean.is_finite());
+}

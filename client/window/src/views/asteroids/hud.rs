@@ -35,17 +35,18 @@ impl Hud {
 
     pub(super) fn draw_loss(&self, frame: &Frame<'_>, to: Option<&str>, secs: f32) {
         let at = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.12);
-        let words = format!("Lost to {}", to.unwrap_or("a rock"));
-        text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 30.0, palette::TEXT);
-        let words = format!("The next ship in {secs:.1} s");
-        let below = at + vec2(0.0, 30.0);
-        text_over(frame.painter, below, Align2::CENTER_CENTER, &words, 15.0, palette::TEXT_SOFT);
+        let words = fill("Lost to {name}", &[("name", to.unwrap_or(tr("a rock")))]);
+        let next = fill("The next ship in {secs} s", &[("secs", &format!("{secs:.1}"))]);
+        let lines = [(&*words, 30.0, palette::TEXT), (&*next, 15.0, palette::TEXT_SOFT)];
+        let place = (at, Align2::CENTER_TOP);
+        text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
     }
 }
 
 pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     let rect =
         Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
+    layout::claim(frame.painter, Item::Figures, rect);
     panel(frame.painter, rect);
     let row = |n: f32| rect.top() + 16.0 + n * 18.0;
     let label = |y: f32, words: &str| {
@@ -53,7 +54,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         text_spaced(frame.painter, at, Align2::LEFT_CENTER, words, (10.0, 1.5), palette::TEXT_SOFT);
     };
     let (left, width) = (rect.left() + 74.0, 148.0);
-    label(row(0.0), "HULL");
+    label(row(0.0), tr("HULL"));
     let cell = (width - 6.0) / f32::from(HULL);
     for n in 0..HULL {
         let min = pos2(left + f32::from(n) * (cell + 3.0), row(0.0) - 5.0);
@@ -66,7 +67,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         bar(frame.painter, rect, share, color);
     };
     let shielded = own.shield > 0;
-    label(row(1.0), if shielded { "SHIELD" } else { "GUN" });
+    label(row(1.0), if shielded { tr("SHIELD") } else { tr("GUN") });
     if shielded {
         let secs = f32::from(own.shield) * step_secs;
         gauge(row(1.0), secs / super::SHIELD_SECS, palette::GOOD);
@@ -74,7 +75,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
         let loading = f32::from(own.cooldown) * step_secs / RELOAD_SECS;
         gauge(row(1.0), 1.0 - loading, palette::STEEL);
     }
-    label(row(2.0), "SPEED");
+    label(row(2.0), tr("SPEED"));
     gauge(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 
@@ -86,7 +87,8 @@ pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     let edge = |strength: f32| Stroke::new(1.0, fade(palette::EDGE, strength));
     let camera = Camera { middle: Vec2::ZERO, scale: size / REACH, screen: chart };
     let brush = Brush::new(scene.painter, camera);
-    brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.66), edge(0.9));
+    layout::claim(scene.painter, Item::Chart, chart);
+    brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.8), edge(0.9));
     for share in [0.33, 0.66] {
         brush.ring(Vec2::ZERO, REACH * share, edge(0.45));
     }
@@ -121,6 +123,4 @@ pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     if own.is_alive() {
         arrow(Vec2::ZERO, own.facing(), 6.0, palette::OWN, palette::OWN);
     }
-    let at = middle - vec2(0.0, size + 8.0);
-    text_spaced(scene.painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
 }

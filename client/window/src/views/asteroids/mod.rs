@@ -26,7 +26,9 @@ use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
 use space::Space;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner_of};
+use super::rounds::{
+    Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner_of,
+};
 
 /// The camera; it cuts to another life.
 const SHOT: Shot =
@@ -261,22 +263,19 @@ impl AsteroidsScreen {
         let time = (&round, scene.own_tick().tick);
         let results = round.phase() == Phase::Results;
         self.hud.draw_wound(scene, own);
-        self.hud.feed.draw(scene, "a rock", |_, right_top, strength| {
-            let color = fade(palette::TEXT_FAINT, strength);
-            text_over(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
-        });
-        let score: Score = scene.record_of(scene.player);
-        let figures = [(&*score.points.to_string(), "POINTS"), (&*board.place(), "PLACE")];
-        let clock = draw_clock(scene, time, figures);
-        if round.phase() == Phase::WarmUp {
-            let (at, words) = (clock.center_bottom() + vec2(0.0, 14.0), "Nothing counts yet");
-            text(scene.painter, at, Align2::CENTER_CENTER, words, 13.0, palette::TEXT_SOFT);
+        if !results {
+            self.hud.feed.draw(scene, tr("a rock"), |_, right_top, strength| {
+                let color = fade(palette::TEXT_FAINT, strength);
+                text(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
+            });
         }
-        self.announcer.draw(scene);
-        if let Some(own) = own {
+        let score: Score = scene.record_of(scene.player);
+        let figures = [(&*score.points.to_string(), tr("POINTS")), (&*board.place(), tr("PLACE"))];
+        draw_clock(scene, time, figures);
+        if let Some(own) = own.filter(|_| shows_figures(scene, &round)) {
             hud::draw_state(scene, own, scene.rates.step_secs());
             hud::draw_radar(scene, own);
-            if scene.watched.is_none() && !own.is_alive() && !scene.scores && !results {
+            if scene.watched.is_none() && !own.is_alive() {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = (score.deaths != self.deaths_alive).then_some(score.killer);
                 let killer = killer.and_then(|killer| killer.checked_sub(2)).map(PlayerId);
@@ -287,6 +286,7 @@ impl AsteroidsScreen {
         let verdict = winner_of(scene, &board);
         draw_table(scene, time, &verdict, &board);
         if !results {
+            self.announcer.draw(scene);
             // Between the texts in the corners, or above them.
             let above = if screen.width() < 1500.0 { 112.0 } else { 26.0 };
             draw_hint(scene, usize::MAX, above);

@@ -33,8 +33,8 @@ pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rat
     let words = format!("{}:{:04.1}", (secs / 60.0) as u32, secs % 60.0);
     let (words, color) =
         if in_goal { (format!("✔ {words}"), palette::GOOD) } else { (words, palette::TEXT_SOFT) };
-    let at = clock.center_bottom() + vec2(0.0, 6.0);
-    text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, color);
+    let place = (clock.center_bottom() + vec2(0.0, 6.0), Align2::CENTER_TOP);
+    text_block(painter, (Item::More, &[Way::Down]), place, &[(&*words, 15.0, color)]);
 }
 
 /// Time until the signal.
@@ -42,10 +42,14 @@ pub(super) fn draw_signal(frame: &Frame<'_>, own: &Player, rates: Rates) {
     let left = ticks(rates, READY_SECS).saturating_sub(u64::from(own.ran));
     let secs = left as f32 * rates.step_secs();
     let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.06);
+    let ring = Rect::from_center_size(at, vec2(72.0, 72.0));
+    let Some(ring) = layout::find(frame.painter, Item::Sign, ring, &[Way::Down]) else { return };
+    let at = ring.center();
+    frame.painter.circle_filled(at, 34.0, fade(palette::VOID, 0.7));
     frame.painter.circle_stroke(at, 30.0, Stroke::new(6.0, fade(palette::TEXT_FAINT, 0.35)));
     arc(frame.painter, at, 30.0, -0.25, secs / READY_SECS, Stroke::new(6.0, palette::OWN));
     let words = format!("{:.0}", secs.ceil().max(1.0));
-    text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
+    text(frame.painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
 }
 
 /// The level as a line with its checkpoints, and everybody on it.
@@ -57,6 +61,7 @@ pub(super) fn draw_progress(
     let width = (frame.screen.width() * 0.62).min(900.0);
     let middle = frame.screen.center_bottom() - vec2(0.0, 30.0);
     let rect = Rect::from_center_size(middle, vec2(width + 44.0, 34.0));
+    layout::claim(frame.painter, Item::Figures, rect);
     panel(frame.painter, rect);
     let x = |progress: f32| middle.x + (progress - 0.5) * width;
     let y = middle.y + 2.0;
@@ -89,6 +94,13 @@ pub(super) fn draw_progress(
         }
     }
     if own.is_none() {
-        text(frame.painter, middle, Align2::CENTER_CENTER, "watching", 12.0, palette::TEXT_SOFT);
+        text(
+            frame.painter,
+            middle,
+            Align2::CENTER_CENTER,
+            tr("watching"),
+            12.0,
+            palette::TEXT_SOFT,
+        );
     }
 }

@@ -18,7 +18,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 
 use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -99,7 +99,7 @@ impl PlatformerScreen {
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
         match self.announcer.advance(scene, round, Start::BySignal) {
-            Some(Phase::Play) => self.announcer.say("Ready…"),
+            Some(Phase::Play) => self.announcer.say(tr("Ready…")),
             Some(Phase::Results) => {
                 let own: Score = scene.record_of(scene.player);
                 let scores = scene.picture.entities.records::<Score>();
@@ -116,7 +116,7 @@ impl PlatformerScreen {
         }
         if self.waited && !waits && round.phase() == Phase::Play {
             scene.cues.tell(&common::GO);
-            self.announcer.say("Go!");
+            self.announcer.say(tr("Go!"));
         }
         self.waited = waits;
         let level = scene.game.level;
@@ -214,10 +214,11 @@ impl PlatformerScreen {
         let board = Self::board(scene);
         let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
-        let figures = [(&*coins, "COINS"), (&*board.place(), "PLACE")];
+        let figures = [(&*coins, tr("COINS")), (&*board.place(), tr("PLACE"))];
         let clock = draw_clock(scene, time, figures);
         hud::draw_coin(scene.painter, clock, self.coin);
-        if let Some(own) = own {
+        let figures = shows_figures(scene, round);
+        if let Some(own) = own.filter(|_| figures) {
             hud::draw_time(scene.painter, clock, own, scene.rates, own.stage == level.goal());
             if u64::from(own.ran) <= ticks(scene.rates, READY_SECS) && self.waited {
                 hud::draw_signal(scene, own, scene.rates);
@@ -229,8 +230,10 @@ impl PlatformerScreen {
             in_goal: scene.record_of::<Score>(*player).place > 0,
         });
         let stages = level.stages.iter().map(|stage| level.progress(stage.x));
-        hud::draw_progress(scene, stages, marks.collect());
-        self.announcer.draw(scene);
+        if figures {
+            hud::draw_progress(scene, stages, marks.collect());
+            self.announcer.draw(scene);
+        }
         draw_hint(scene, usize::MAX, 62.0);
         draw_table(scene, time, &verdict(scene), &board);
     }

@@ -343,5 +343,5 @@ fn draw_goal(brush: &Brush<'_>, age_secs: f32) {
     }
     brush.painter.add(Shape::mesh(mesh));
     let at = brush.point((0.0, 0.45));
-    text_over(brush.painter, at, Align2::CENTER_CENTER, "GOAL", 13.0, palette::TEXT_SOFT);
+    name_tag(brush.painter, at, Align2::CENTER_CENTER, (tr("GOAL"), false), 13.0, 0.9);
 }

@@ -19,7 +19,7 @@ use pieces::Look;
 use seen::Seen;
 use steer::Steer;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures};
 
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
@@ -71,10 +71,10 @@ impl PuckScreen {
         self.scorer.take_if(|(_, age)| *age > SCORER_SECS);
         if let Some(goal) = goal {
             let [ours, theirs] = seen.goals();
-            let verb = if goal { "GOAL!" } else { "They score" };
+            let verb = if goal { tr("GOAL!") } else { tr("They score") };
             self.announcer.say(&format!("{verb}  {ours} : {theirs}"));
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
-            self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
+            self.scorer = Some((by.unwrap_or_else(|| tr("An own goal").into()), 0.0));
         }
         let camera = seen::camera(scene.screen);
         scene.cues.listen(&camera);
@@ -126,33 +126,42 @@ impl PuckScreen {
         let round = round(entities);
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
-        let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
+        let figures = [(ours.as_str(), tr("YOUR SIDE")), (theirs.as_str(), tr("OTHERS"))];
         let clock = draw_clock(scene, (&round, now), figures);
         // Players on the rink, beside the clock.
         let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);
         let (us, them) = if seen.right { (right, left) } else { (left, right) };
-        let mut about = format!("{us} against {them}");
+        let people = [us, them].map(|it| it.to_string());
+        let mut about = fill("{us} against {them}", &[("us", &people[0]), ("them", &people[1])]);
         if count > 1 {
-            about = format!("rink {} of {count}: {about}", seen.rink + 1);
+            let [rink, all] = [usize::from(seen.rink) + 1, count].map(|it| it.to_string());
+            let values = [("number", &*rink), ("all", &*all), ("about", &*about)];
+            about = fill("rink {number} of {all}: {about}", &values);
         }
-        if screen.width() > 1000.0 {
-            let at = clock.right_center() + vec2(14.0, 0.0);
-            text_over(scene.painter, at, Align2::LEFT_CENTER, &about, 13.0, palette::TEXT_SOFT);
-        }
+        let place = (clock.right_center() + vec2(14.0, 0.0), Align2::LEFT_CENTER);
+        let line = [(&*about, 13.0, palette::TEXT_SOFT)];
+        text_block(scene.painter, (Item::More, &[Way::Right]), place, &line);
         if let Some(words) = self.waits_for(seen, &round, us.min(them) == 0) {
-            let at = screen.center_bottom() - vec2(0.0, 16.0);
-            text_over(scene.painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
+            let place = (screen.center_bottom() - vec2(0.0, 8.0), Align2::CENTER_BOTTOM);
+            let line = [(words, 14.0, palette::TEXT_SOFT)];
+            text_block(scene.painter, (Item::More, &[Way::Up]), place, &line);
         } else {
             draw_hint(scene, usize::MAX, 8.0);
         }
-        if round.phase() != Phase::Results {
+        if shows_figures(scene, &round) {
             self.announcer.draw(scene);
             if let Some((name, age)) = &self.scorer {
                 let left = ((SCORER_SECS - age) * 2.0).clamp(0.0, 1.0);
                 let at = screen.center() - vec2(0.0, screen.height() * 0.2 - 46.0);
                 let color = fade(palette::TEXT_SOFT, left);
-                text_over(scene.painter, at, Align2::CENTER_CENTER, name, 20.0, color);
+                let place = (at, Align2::CENTER_TOP);
+                text_block(
+                    scene.painter,
+                    (Item::Said, &[Way::Down]),
+                    place,
+                    &[(name, 20.0, color)],
+                );
             }
         }
         let board = Self::board(scene, seen.rink);
@@ -162,10 +171,10 @@ impl PuckScreen {
     /// Reason why nothing counts.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
-            Phase::WarmUp if alone => Some("Nobody is on the other side yet"),
-            Phase::Play if alone => Some("Nobody is on the other side: goals do not count"),
+            Phase::WarmUp if alone => Some(tr("Nobody is on the other side yet")),
+            Phase::Play if alone => Some(tr("Nobody is on the other side: goals do not count")),
             Phase::Play if ShufflePuck::won(&seen.board).is_some() => {
-                Some("This rink is decided: free play until the others are done")
+                Some(tr("This rink is decided: free play until the others are done"))
             }
             _ => None,
         }
@@ -180,11 +189,12 @@ impl PuckScreen {
     }
 }
 
+/// The winning side, in the words of all games.
 fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
     match ours.cmp(&theirs) {
-        std::cmp::Ordering::Greater => "Your side wins",
-        std::cmp::Ordering::Less => "The other side wins",
-        std::cmp::Ordering::Equal => "A draw",
+        std::cmp::Ordering::Greater => tr("Your side wins the round"),
+        std::cmp::Ordering::Less => tr("The other side wins the round"),
+        std::cmp::Ordering::Equal => tr("A draw"),
     }
 }
 
@@ -194,8 +204,8 @@ mod tests {
 
     #[test]
     fn side_with_more_goals_has_won() {
-        assert_eq!(verdict([7, 3]), "Your side wins");
-        assert_eq!(verdict([2, 3]), "The other side wins");
+        assert_eq!(verdict([7, 3]), "Your side wins the round");
+        assert_eq!(verdict([2, 3]), "The other side wins the round");
         assert_eq!(verdict([0, 0]), "A draw");
     }
 }

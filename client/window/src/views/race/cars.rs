@@ -25,7 +25,8 @@ fn block(brush: &Brush<'_>, mesh: &mut Mesh, ahead: [f32; 2], right: [f32; 2], c
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) own: bool,
-    pub(super) player: PlayerId,
+    /// Place in the race; 0 if nothing counts.
+    pub(super) place: u16,
     pub(super) solid: bool,
     pub(super) dress: Dress,
 }
@@ -68,13 +69,7 @@ pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
     brush.painter.add(Shape::mesh(mesh));
     tail_lights(brush, car, there);
 
-    // The number stands upright, whichever way the car goes.
-    let middle = (-0.07, 0.0);
-    brush.disc(middle, 0.56, dye(palette::TEXT));
-    let number = (look.player.0 + 1).to_string();
-    let size = 0.56 * brush.metre * if number.len() > 2 { 1.05 } else { 1.4 };
-    let (at, ink) = (brush.point(middle), dye(palette::VOID));
-    text(brush.painter, at, Align2::CENTER_CENTER, &number, size, ink);
+    draw_place(brush, look.place, there);
     if look.own {
         // An arrowhead before the nose tells the own car without colour.
         let tip = [(3.3, 0.0), (2.7, 0.5), (2.85, 0.0), (2.7, -0.5)];
@@ -82,6 +77,22 @@ pub(super) fn draw(world: &Brush<'_>, car: &Car, look: Look) {
         brush.quad(&mut mesh, tip, fade(palette::OWN, 0.85));
         brush.painter.add(Shape::mesh(mesh));
     }
+}
+
+/// The place in the race, the only number on a car. It stands upright, whichever way the car goes.
+fn draw_place(brush: &Brush<'_>, place: u16, there: f32) {
+    if place == 0 {
+        return;
+    }
+    let (at, radius) = (brush.point((-0.07, 0.0)), 0.56 * brush.metre);
+    if !layout::label(brush.painter, Rect::from_center_size(at, vec2(2.0, 2.0) * radius)) {
+        return;
+    }
+    let number = place.to_string();
+    let size = radius * if number.len() > 2 { 1.05 } else { 1.4 };
+    brush.painter.circle_filled(at, radius, fade(palette::TEXT, there));
+    let ink = fade(palette::VOID, there);
+    text(brush.painter, at, Align2::CENTER_CENTER, &number, size, ink);
 }
 
 /// Stripes, bands and squares.
@@ -141,9 +152,8 @@ fn tail_lights(brush: &Brush<'_>, car: &Car, there: f32) {
     }
 }
 
-/// Name above a car, with its place in the race; 0 if nothing counts.
-pub(super) fn draw_tag(brush: &Brush<'_>, car: &Car, (name, bot): (&str, bool), place: u16) {
+/// Name above a car.
+pub(super) fn draw_tag(brush: &Brush<'_>, car: &Car, tag: (&str, bool)) {
     let over = brush.point(car.position() - Vec2::Y * 2.2);
-    let words = if place == 0 { name.to_owned() } else { format!("{place}. {name}") };
-    name_tag(brush.painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.5, 0.92);
+    name_tag(brush.painter, over, Align2::CENTER_BOTTOM, tag, 12.5, 0.92);
 }

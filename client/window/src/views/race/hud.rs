@@ -24,18 +24,19 @@ fn time_or_dash(hundredths: u16) -> String {
 
 /// 1st, 2nd, 3rd.
 pub(super) fn ordinal(place: u16) -> String {
-    let ending = match (place % 10, place % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{place}{ending}")
+    let values = [("place", &*place.to_string())];
+    match (place % 10, place % 100) {
+        (1, rest) if rest != 11 => fill("{place}st", &values),
+        (2, rest) if rest != 12 => fill("{place}nd", &values),
+        (3, rest) if rest != 13 => fill("{place}rd", &values),
+        _ => fill("{place}th", &values),
+    }
 }
 
 pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
     let middle = frame.screen.left_bottom() + vec2(92.0, -84.0);
+    let whole = Rect::from_center_size(middle, vec2(152.0, 152.0));
+    layout::claim(frame.painter, Item::Figures, whole);
     frame.painter.circle_filled(middle, 76.0, fade(palette::PANEL, 0.75));
     frame.painter.circle_stroke(middle, 76.0, Stroke::new(1.0, fade(palette::EDGE, 0.9)));
     let speed = car.velocity().length();
@@ -62,18 +63,18 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
         frame.painter,
         below,
         Align2::CENTER_CENTER,
-        "KM/H",
+        tr("KM/H"),
         (10.0, 1.4),
         palette::TEXT_SOFT,
     );
     let gear = if car.hold > 0 {
-        "HOLD"
+        tr("HOLD")
     } else if car.hand {
-        "HAND BRAKE"
+        tr("HAND BRAKE")
     } else if car.slip().x < -0.5 {
-        "REVERSE"
+        tr("REVERSE")
     } else if car.pedal < 0 {
-        "BRAKE"
+        tr("BRAKE")
     } else {
         ""
     };
@@ -83,12 +84,14 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
 
 pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
     let rect = Rect::from_min_size(frame.screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
+    let ways = [Way::Down, Way::Right];
+    let Some(rect) = layout::find(frame.painter, Item::More, rect, &ways) else { return };
     panel(frame.painter, rect);
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
     let rows = [
-        ("LAP", now, palette::TEXT, 19.0),
-        ("LAST", time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
-        ("BEST", time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
+        (tr("LAP"), now, palette::TEXT, 19.0),
+        (tr("LAST"), time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
+        (tr("BEST"), time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
     ];
     let mut y = rect.top() + 19.0;
     for (label, value, color, size) in rows {
@@ -111,6 +114,8 @@ pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
     // Beneath the clock, where no car stands.
     let at = frame.screen.center_top() + vec2(0.0, 114.0);
     let rect = Rect::from_center_size(at, size);
+    let found = layout::find(frame.painter, Item::Sign, rect, &[Way::Down]);
+    let Some(rect) = found else { return };
     frame.painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
     let edge = Stroke::new(2.0, fade(palette::EDGE, strength));
     frame.painter.rect_stroke(rect, 14.0, edge, StrokeKind::Inside);
@@ -139,6 +144,8 @@ pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f3
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
     let rect = Rect::from_center_size(middle, vec2(330.0, 64.0));
+    let found = layout::find(frame.painter, Item::Sign, rect, &[Way::Down]);
+    let Some(rect) = found else { return };
     frame.painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
     let edge = Stroke::new(3.0, fade(palette::BAD, blink));
     frame.painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
@@ -155,11 +162,11 @@ pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f3
 /// Result of a driver who has finished while others race.
 pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.27);
-    let words = format!("Finished {}", ordinal(score.place));
-    text_over(frame.painter, middle, Align2::CENTER_CENTER, &words, 38.0, palette::TEXT);
-    let words = time(u32::from(score.time));
-    let at = middle + vec2(0.0, 34.0);
-    text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 20.0, palette::TEXT_SOFT);
+    let words = fill("Finished {place}", &[("place", &ordinal(score.place))]);
+    let took = time(u32::from(score.time));
+    let lines = [(&*words, 38.0, palette::TEXT), (&*took, 20.0, palette::TEXT_SOFT)];
+    let place = (middle, Align2::CENTER_CENTER);
+    text_block(frame.painter, (Item::Notice, &[Way::Down]), place, &lines);
 }
 
 /// Remaining share of the wait after a reset, as a ring around the car.

@@ -49,6 +49,7 @@ impl Map {
         let scale = (wide - 28.0) / (high.x - low.x);
         let size = vec2(wide, (high.y - low.y) * scale + 28.0);
         let rect = Rect::from_min_size(frame.screen.right_bottom() - size - vec2(18.0, 18.0), size);
+        layout::claim(frame.painter, Item::Chart, rect);
         panel(frame.painter, rect);
         let middle = (low + high) * 0.5;
         let brush = Brush::new(frame.painter, Camera { middle, scale, screen: rect });

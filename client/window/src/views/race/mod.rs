@@ -22,7 +22,7 @@ use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -172,7 +172,7 @@ impl RaceScreen {
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
             scene.cues.tell(&common::GO);
-            self.announcer.say("Go!");
+            self.announcer.say(tr("Go!"));
         }
         let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
         let lap = car.lap();
@@ -182,7 +182,10 @@ impl RaceScreen {
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
                 scene.cues.tell(if lap == LAPS { &cues::LAST_LAP } else { &cues::LAP });
-                let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
+                let words = match lap {
+                    LAPS => tr("Last lap").to_owned(),
+                    _ => fill("Lap {lap}", &[("lap", &lap.to_string())]),
+                };
                 self.announcer.say(&words);
             }
             self.lap = Some((lap, begun));
@@ -251,12 +254,13 @@ impl RaceScreen {
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };
+            let place = scene.record_of::<Score>(player).place;
             let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
             cars::draw(
                 brush,
                 &slot.entity,
-                cars::Look { own, player, solid, dress: scene.dress_of(slot.owner) },
+                cars::Look { own, place, solid, dress: scene.dress_of(slot.owner) },
             );
         }
         self.ground.draw_barriers(brush);
@@ -270,8 +274,7 @@ impl RaceScreen {
         });
         for slot in cars.iter().take(TAGS_MAX) {
             if let Some(tag) = scene.owner_tag(slot.owner) {
-                let score: Score = slot.owner.map(|it| scene.record_of(it)).unwrap_or_default();
-                cars::draw_tag(brush, &slot.entity, tag, score.place);
+                cars::draw_tag(brush, &slot.entity, tag);
             }
         }
     }
@@ -286,9 +289,12 @@ impl RaceScreen {
         let place = written(score.place, |place| format!("{place} / {players}"));
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
-        draw_clock(scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
-        self.map.draw(scene, entities, scene.player);
-        if let Some(car) = own {
+        draw_clock(scene, time, [(&place, tr("PLACE")), (&lap, tr("LAP"))]);
+        let figures = shows_figures(scene, &round);
+        if figures {
+            self.map.draw(scene, entities, scene.player);
+        }
+        if let Some(car) = own.filter(|_| figures) {
             hud::draw_speed(scene, car);
             let race = race_secs(scene);
             let now = self.lap.filter(|_| racing && race > 0.0 && !car.has_finished());
@@ -299,21 +305,23 @@ impl RaceScreen {
                 hud::draw_hold(brush, car.position(), left);
             }
         }
-        if racing {
+        if racing && figures {
             hud::draw_lights(scene, -race_secs(scene));
         }
-        if racing && score.time > 0 {
+        if racing && score.time > 0 && figures {
             hud::draw_finished(scene, &score);
-        } else if round.phase() != Phase::Results {
+        } else if figures {
             if self.wrong_secs > WRONG_SECS {
-                hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
+                hud::draw_sign(scene, tr("WRONG WAY"), tr("Turn round"), scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
                 let key = scene.controls.words(&RESET);
                 let more = fill("Go back, or press {key}", &[("key", &key)]);
-                hud::draw_sign(scene, "GATE MISSED", &more, scene.age_secs);
+                hud::draw_sign(scene, tr("GATE MISSED"), &more, scene.age_secs);
             }
         }
-        self.announcer.draw(scene);
+        if figures {
+            self.announcer.draw(scene);
+        }
         draw_hint(scene, Self::ACTIONS.len() - 1, 26.0);
         draw_table(scene, time, &verdict(scene), &board(scene));
     }
@@ -339,7 +347,8 @@ fn board(scene: &Scene<'_, Race>) -> Board {
     let values = |&Score { place, time, best, gates, .. }: &Score| {
         let home = match (time, first) {
             (0, _) | (_, None) => {
-                format!("lap {}", (gates.saturating_sub(1) / GATES).clamp(1, LAPS))
+                let lap = (gates.saturating_sub(1) / GATES).clamp(1, LAPS);
+                fill("lap {lap}", &[("lap", &lap.to_string())])
             }
             (time, Some(first)) if time == first => hud::time(u32::from(time)),
             (time, Some(first)) => format!("+{:.2}", f32::from(time - first) / 100.0),

@@ -67,6 +67,7 @@ impl Hud {
     pub(super) fn draw_health(&self, frame: &Frame<'_>, own: &Player) {
         let rect =
             Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
+        layout::claim(frame.painter, Item::Figures, rect);
         panel(frame.painter, rect);
         let share = f32::from(own.health) / f32::from(HEALTH);
         let color = if share > 0.4 { palette::OWN } else { palette::BAD };
@@ -79,7 +80,7 @@ impl Hud {
             frame.painter,
             label,
             Align2::LEFT_BOTTOM,
-            "HEALTH",
+            tr("HEALTH"),
             (10.0, 1.5),
             palette::TEXT_SOFT,
         );
@@ -100,6 +101,7 @@ impl Hud {
         for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
             let at = first + vec2(n as f32 * 62.0, 0.0);
             let rect = Rect::from_min_size(at, vec2(56.0, 56.0));
+            layout::claim(frame.painter, Item::Figures, rect);
             panel(frame.painter, rect);
             let left = own.ammunition(weapon);
             let held = own.weapon() == weapon;
@@ -127,24 +129,33 @@ impl Hud {
             text(frame.painter, at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
         }
         if own.is_carrying() {
-            let at = first + vec2(0.0, -10.0);
-            let words = "Let go of E or the right button to throw";
-            text_over(frame.painter, at, Align2::LEFT_BOTTOM, words, 13.0, palette::TEXT);
+            let key = frame.controls.words(&super::actions::GRAB);
+            let words = &*fill("Let go of {key} to throw", &[("key", &key)]);
+            let place = (first + vec2(0.0, -6.0), Align2::LEFT_BOTTOM);
+            let line = [(words, 13.0, palette::TEXT)];
+            text_block(frame.painter, (Item::More, &[Way::Up]), place, &line);
         }
     }
 
     pub(super) fn draw_death(&self, frame: &Frame<'_>, killer: Option<&str>, secs: f32) {
         // Announcements are above the middle.
         let middle = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.14);
-        let words = killer.map_or("You are out".into(), |killer| format!("{killer} got you"));
-        text_over(frame.painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
-        let ring = middle + vec2(0.0, 40.0);
+        let words = match killer {
+            Some(killer) => fill("{name} got you", &[("name", killer)]),
+            None => tr("You are out").to_owned(),
+        };
+        // The ring has its room below the words.
+        let place = (middle + vec2(0.0, 66.0), Align2::CENTER_BOTTOM);
+        let lines = [(&*words, 28.0, palette::TEXT), (" ", 44.0, palette::TEXT)];
+        let place = text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
+        let Some(place) = place else { return };
+        let ring = place.center_bottom() - vec2(0.0, 30.0);
         frame.painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
         // One turn of the ring is a second.
         let left = secs.fract();
         arc(frame.painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
         let count = format!("{secs:.1}");
-        text_over(frame.painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
+        text(frame.painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
     /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.

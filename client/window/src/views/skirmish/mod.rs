@@ -27,7 +27,9 @@ use icons::Icon;
 use players::Bodies;
 use things::Things;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner_of};
+use super::rounds::{
+    Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner_of,
+};
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
 /// texts along the window's edges; it cuts to another place in the world.
@@ -290,31 +292,29 @@ impl SkirmishScreen {
         let (screen, own) = (scene.screen, self.own.as_ref());
         let board = Self::board(scene);
         self.hud.draw_wound(scene, own);
-        self.hud.draw_feed(scene);
         let round = round(&scene.picture.entities);
+        let figures = shows_figures(scene, &round);
+        if round.phase() != Phase::Results {
+            self.hud.draw_feed(scene);
+        }
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
-        let figures = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];
-        draw_clock(scene, time, figures);
-        if let Some(own) = own {
+        let counts = [(&*score.frags.to_string(), tr("FRAGS")), (&*board.place(), tr("PLACE"))];
+        draw_clock(scene, time, counts);
+        if let Some(own) = own.filter(|_| figures) {
             self.hud.draw_health(scene, own);
             if scene.watched.is_none() {
                 // Others are not told of its ammunition.
                 self.hud.draw_weapons(scene, own);
             }
-            if scene.watched.is_none()
-                && own.health == 0
-                && !scene.scores
-                && round.phase() != Phase::Results
-            {
+            if scene.watched.is_none() && own.health == 0 {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
                 let killer = killer.map(|killer| scene.name_of(killer));
                 self.hud.draw_death(scene, killer, secs);
             }
         }
-        // Beside the health, or above it where there is no room beside.
-        let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
+        let above = 26.0;
         // In a narrow window only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
         draw_hint(scene, told, above);

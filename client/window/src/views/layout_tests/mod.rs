@@ -1,0 +1,162 @@
+//! Every screen over the world, laid out in windows of all sizes: nothing overlaps, nothing leaves
+//! the window, and each text has a ground.
+
+mod checker;
+mod menus;
+mod stage;
+
+use std::collections::BTreeSet;
+
+use crate::look::pixels_per_point_of;
+use crate::prelude::*;
+use phaselock_games::asteroids::{self, Ship};
+use phaselock_games::skirmish::{self, Player};
+
+use stage::{Layers, Stage, State, Table};
+
+/// Windows in pixels, and the sizes of everything that a player can choose.
+const WINDOWS: [(f32, f32); 6] = [
+    (640.0, 480.0),
+    (800.0, 600.0),
+    (1280.0, 720.0),
+    (1920.0, 1080.0),
+    (2560.0, 1440.0),
+    (3840.0, 2160.0),
+];
+const SCALES: [f32; 4] = [0.75, 1.0, 1.5, 2.0];
+
+/// The windows in points, each size once: a larger one with the same points looks the same.
+fn sizes() -> Vec<(f32, f32)> {
+    let all = WINDOWS.into_iter().flat_map(|(width, height)| {
+        SCALES.into_iter().map(move |scale| {
+            let pixels = pixels_per_point_of((width, height), 1.0, scale);
+            ((width / pixels).round() as u32, (height / pixels).round() as u32)
+        })
+    });
+    let unique: BTreeSet<_> = all.collect();
+    unique.into_iter().map(|(width, height)| (width as f32, height as f32)).collect()
+}
+
+/// Panics with everything that was found, or returns if nothing was.
+fn report(problems: Vec<(String, String)>) {
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (state, problem) in problems {
+        // The same words in another window are the same problem.
+        let kind = problem.split(": [[").next().unwrap_or_default().to_owned();
+        if seen.insert((state.split(" at ").next().map(str::to_owned), kind)) {
+            lines.push(format!("{state}: {problem}"));
+        }
+    }
+    assert!(lines.is_empty(), "{} problems:\n{}", lines.len(), lines.join("\n"));
+}
+
+/// The states of one game.
+fn states() -> Vec<State> {
+    let (warm_up, play) = (State::new("warm-up", 0), State::new("play", 1));
+    let mut states = vec![
+        State { begun: true, ..warm_up },
+        State { begun: true, ..play },
+        State { name: "last seconds", secs: 8, ..play },
+        State { name: "death", dead: true, ..play },
+        State { name: "death in warm-up", dead: true, begun: true, ..warm_up },
+        State { name: "talk", layers: Layers { talk: true, ..Layers::NONE }, ..play },
+        State { name: "quick list", layers: Layers { quick: true, ..Layers::NONE }, ..play },
+        State { name: "graph", layers: Layers { graph: true, ..Layers::NONE }, ..play },
+        State { name: "details", layers: Layers { details: true, ..Layers::NONE }, ..play },
+        State {
+            name: "graph, details, vote, talk",
+            layers: Layers { graph: true, details: true, vote: true, talk: true, ..Layers::NONE },
+            begun: true,
+            ..warm_up
+        },
+        State { name: "vote", layers: Layers { vote: true, ..Layers::NONE }, dead: true, ..play },
+        State { name: "bad link", layers: Layers { bad: true, ..Layers::NONE }, ..play },
+        State { name: "watching", layers: Layers { watching: true, ..Layers::NONE }, ..play },
+        State { name: "pause", layers: Layers { pause: true, ..Layers::NONE }, ..play },
+        State { name: "lost", layers: Layers { lost: true, ..Layers::NONE }, ..play },
+        State { name: "first visit", layers: Layers { pinned: true, ..Layers::NONE }, ..play },
+        State { name: "methods", layers: Layers { methods: true, ..Layers::NONE }, ..play },
+    ];
+    for (players, table) in [(2, Table::Held), (20, Table::Held), (64, Table::Held)] {
+        states.push(State { name: "table held", table, players, begun: true, ..play });
+        states.push(State { name: "results", part: 2, players, begun: true, ..play });
+    }
+    states.push(State {
+        name: "table over everything",
+        table: Table::Held,
+        players: 64,
+        layers: Layers { graph: true, details: true, vote: true, bad: true, ..Layers::NONE },
+        begun: true,
+        ..warm_up
+    });
+    states
+}
+
+/// Lays out a game in all states and sizes. `kill` takes the own avatar's life; `fall` counts a
+/// death of everybody, for the feed.
+fn lay_out<V: GameView>(
+    kill: fn(&mut Entities<<V::Game as phaselock::game::Game>::Entity>, EntityId),
+    fall: fn(&mut Entities<<V::Game as phaselock::game::Game>::Entity>, u16),
+) where
+    <V::Game as phaselock::game::Game>::Entity:
+        phaselock::fields::Holds<phaselock_games::rounds::Round>,
+{
+    let mut stage = Stage::<V>::new(kill, fall);
+    let mut found = Vec::new();
+    for size in sizes() {
+        for state in states() {
+            for problem in stage.problems(size, state) {
+                found.push((format!("{} at {size:?}", state.words()), problem));
+            }
+        }
+    }
+    report(found);
+}
+
+#[test]
+fn layout_of_skirmish_is_clear() {
+    lay_out::<crate::views::SkirmishScreen>(
+        |entities, own| {
+            for (id, _, player) in entities.records_mut::<Player>() {
+                player.health = if id == own { 0 } else { player.health };
+            }
+        },
+        |entities, deaths| {
+            for (_, _, score) in entities.records_mut::<skirmish::Score>() {
+                score.deaths = deaths;
+            }
+        },
+    );
+}
+
+#[test]
+fn layout_of_asteroids_is_clear() {
+    lay_out::<crate::views::AsteroidsScreen>(
+        |entities, own| {
+            for (id, _, ship) in entities.records_mut::<Ship>() {
+                ship.hull = if id == own { 0 } else { ship.hull };
+            }
+        },
+        |entities, deaths| {
+            for (_, _, score) in entities.records_mut::<asteroids::Score>() {
+                score.deaths = deaths;
+            }
+        },
+    );
+}
+
+#[test]
+fn layout_of_puck_is_clear() {
+    lay_out::<crate::views::PuckScreen>(|_, _| {}, |_, _| {});
+}
+
+#[test]
+fn layout_of_race_is_clear() {
+    lay_out::<crate::views::RaceScreen>(|_, _| {}, |_, _| {});
+}
+
+#[test]
+fn layout_of_platformer_is_clear() {
+    lay_out::<crate::views::PlatformerScreen>(|_, _| {}, |_, _| {});
+}

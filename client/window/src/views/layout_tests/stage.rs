@@ -1,0 +1,363 @@
+//! A game in virtual time, with everything that the window draws over it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::bindings::Binding;
+use crate::controls::{Controls, Devices};
+use crate::cues::Cues;
+use crate::graph::NetGraph;
+use crate::layout::{Item, claimed};
+use crate::overlay::{self, Status};
+use crate::people::People;
+use crate::play::{AnyPlay, Play};
+use crate::presentation::Panel;
+use crate::talk::Talk;
+use crate::view::{Frame, GameView, Scene};
+use crate::watch::{self, Places, Watched};
+use crate::{developer, look};
+use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
+use phaselock::client::{Part, Picture, Seat, State as Link};
+use phaselock::fields::Holds;
+use phaselock::fingerprint::Fingerprint;
+use phaselock::game::{Entities, Game};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::link::LinkConfig;
+use phaselock::time::{LocalTime, Micros, Tick};
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::round::{Motion, RoundRequest, VoteKinds};
+use phaselock_games::rounds::Round;
+use phaselock_testing::{Sim, room_config};
+
+use super::checker::problems;
+
+/// Frames until everything has found its place: what gives way to something that comes later in a
+/// frame does so in the next one.
+const FRAMES: u16 = 4;
+const FRAMES_CROWDED: u16 = 10;
+const BOTS: u16 = 7;
+/// Name as long as a name can be.
+const LONG: &str = "Wilhelmina Wallenstein von Wwwww";
+
+/// The table of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    None,
+    Held,
+}
+
+/// Things that lie over the picture of a game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layers {
+    pub(super) talk: bool,
+    pub(super) quick: bool,
+    pub(super) graph: bool,
+    pub(super) details: bool,
+    pub(super) vote: bool,
+    pub(super) bad: bool,
+    pub(super) watching: bool,
+    pub(super) pause: bool,
+    pub(super) lost: bool,
+    pub(super) pinned: bool,
+    pub(super) methods: bool,
+}
+
+impl Layers {
+    fn are_many(&self) -> bool {
+        let all = [self.talk, self.quick, self.graph, self.details, self.vote, self.pause];
+        all.into_iter().filter(|it| *it).count() > 1
+    }
+
+    pub(super) const NONE: Self = Self {
+        talk: false,
+        quick: false,
+        graph: false,
+        details: false,
+        vote: false,
+        bad: false,
+        watching: false,
+        pause: false,
+        lost: false,
+        pinned: false,
+        methods: false,
+    };
+}
+
+/// A state of a game and of the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    pub(super) name: &'static str,
+    /// Part of the round: 0 warm-up, 1 play, 2 results.
+    pub(super) part: u8,
+    /// Seconds until its end.
+    pub(super) secs: u64,
+    /// The part has just begun.
+    pub(super) begun: bool,
+    pub(super) dead: bool,
+    pub(super) table: Table,
+    pub(super) players: u16,
+    pub(super) layers: Layers,
+}
+
+impl State {
+    pub(super) fn new(name: &'static str, part: u8) -> Self {
+        Self {
+            name,
+            part,
+            secs: 40,
+            begun: false,
+            dead: false,
+            table: Table::None,
+            players: 9,
+            layers: Layers::NONE,
+        }
+    }
+
+    pub(super) fn words(&self) -> String {
+        format!("{} of {}", self.name, self.players)
+    }
+}
+
+/// A room with bots, two players and one who watches; the first player's window is drawn.
+pub(super) struct Stage<V: GameView> {
+    sim: Sim<V::Game>,
+    kill: fn(&mut Entities<<V::Game as Game>::Entity>, EntityId),
+    fall: fn(&mut Entities<<V::Game as Game>::Entity>, u16),
+    deaths: u16,
+}
+
+impl<V: GameView> Stage<V>
+where
+    <V::Game as Game>::Entity: Holds<Round>,
+{
+    pub(super) fn new(
+        kill: fn(&mut Entities<<V::Game as Game>::Entity>, EntityId),
+        fall: fn(&mut Entities<<V::Game as Game>::Entity>, u16),
+    ) -> Self {
+        macroquad::rand::srand(5);
+        let mut config = room_config(5, BOTS);
+        (config.votes, config.watchers_max) = (VoteKinds::ALL, 4);
+        config.games = vec![V::Game::NAME.to_owned(), "another".to_owned()];
+        let mut sim = Sim::with(config);
+        let link = LinkConfig::delayed(20, 2);
+        sim.join_bot(link);
+        sim.join_bot(link);
+        sim.part = Part::Watch;
+        sim.join_bot(link);
+        // Newcomers call no votes.
+        sim.run(31.0);
+        let call = RoundRequest::Call(Motion::Game("another".to_owned()));
+        let called = sim.clients[1].session.ask_round(call);
+        assert_eq!(called, Ok(()));
+        sim.run(0.5);
+        assert!(sim.clients[0].core().common().poll().is_some(), "a vote runs");
+        assert!(sim.clients[2].core().common().watching().is_some(), "one watches");
+        Self { sim, kill, fall, deaths: 1 }
+    }
+
+    /// Everything that is wrong in a window of a size in points.
+    pub(super) fn problems(&mut self, (width, height): (f32, f32), state: State) -> Vec<String> {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
+        let context = Context::default();
+        look::style(&context);
+        let mut window = Window::<V>::new(self.now(), state);
+        let mut found = Vec::new();
+        let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
+        for frame in 0..frames {
+            let time = Some(f64::from(frame) / 60.0);
+            let input = RawInput { screen_rect: Some(screen), time, ..RawInput::default() };
+            // A part that begins is announced from the first frame on.
+            let part = if state.begun && frame == 0 { (state.part + 2) % 3 } else { state.part };
+            self.deaths = self.deaths % 500 + 1;
+            let picture = self.picture(State { part, ..state });
+            let output = context.run(input, |context| {
+                window.draw(context, &mut self.sim, &picture, (state, frame));
+            });
+            let (items, labels) = claimed(&context);
+            found = problems(&output.shapes, screen, &labels);
+            for (n, (item, rect)) in items.iter().enumerate() {
+                if !screen.expand(0.5).contains_rect(*rect) {
+                    found.push(format!("{item:?} leaves the window: {rect:?}"));
+                }
+                // What has the keyboard lies on top of the rest.
+                let on_top = |one: Item| one == Item::Panel;
+                for (other, at) in &items[n + 1..] {
+                    if on_top(*item) != on_top(*other) {
+                        continue;
+                    }
+                    if rect.shrink(0.5).intersects(*at) {
+                        found.push(format!("{item:?} and {other:?} overlap: {rect:?} {at:?}"));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn now(&self) -> LocalTime {
+        self.sim.clients[0].skew.read(self.sim.now)
+    }
+
+    /// The picture, as if the round were in that state.
+    fn picture(&mut self, state: State) -> Picture<V::Game> {
+        let now = self.now();
+        let client = &mut self.sim.clients[0];
+        let mut picture = client.session.picture::<V::Game>(now).expect("the game is joined");
+        let core = client.session.client_of::<V::Game>().expect("the game is joined");
+        let tick = Tick(core.rates().tick_at(picture.own_time).0);
+        let until = tick.plus(state.secs * u64::from(core.rates().tick_hz));
+        let entities = Arc::make_mut(&mut picture.entities);
+        for (_, _, round) in entities.records_mut::<Round>() {
+            (round.part, round.until) = (state.part, until);
+        }
+        (self.fall)(entities, self.deaths);
+        if let Some(own) = picture.own.filter(|_| state.dead) {
+            (self.kill)(entities, own);
+        }
+        picture
+    }
+}
+
+/// The window's own things, from frame to frame.
+struct Window<V: GameView> {
+    view: V,
+    play: Play<V>,
+    graph: NetGraph,
+    panel: Panel,
+    talk: Talk,
+    people: People,
+    controls: Controls,
+    roster: BTreeMap<PlayerId, Seat>,
+    now: LocalTime,
+}
+
+impl<V: GameView> Window<V> {
+    fn new(now: LocalTime, state: State) -> Self {
+        let mut talk = Talk::open(None, now);
+        if state.layers.talk || state.layers.pause || state.layers.watching {
+            for n in 0..9 {
+                let words = "many words that fill more than a line of the talk, ".repeat(n % 3 + 1);
+                talk.tell(&words, now);
+            }
+        }
+        let name = |n: u16| if n % 3 == 0 { LONG.to_owned() } else { format!("player {n}") };
+        let roster = (0..state.players)
+            .map(|n| {
+                let seat = Seat { person: Some(u64::from(n)), ..Seat::new(name(n), n % 2 == 1) };
+                (PlayerId(n), seat)
+            })
+            .collect();
+        let mut panel = Panel::new(state.layers.methods);
+        panel.shown = state.layers.methods;
+        Self {
+            view: V::default(),
+            play: Play::new(now),
+            graph: NetGraph::new(state.layers.graph),
+            panel,
+            talk,
+            people: People::default(),
+            controls: Controls::default(),
+            roster,
+            now,
+        }
+    }
+
+    /// Draws a frame in the order of a visit.
+    fn draw(
+        &mut self,
+        ctx: &Context,
+        sim: &mut Sim<V::Game>,
+        picture: &Picture<V::Game>,
+        (state, frame): (State, u16),
+    ) {
+        let Layers { watching, pause, lost, bad, .. } = state.layers;
+        let (now, screen, layers) = (self.now, ctx.screen_rect(), state.layers);
+        self.controls.bind(V::Game::NAME, V::ACTIONS, &Default::default());
+        if frame == 0 {
+            let key = match (layers.talk, layers.quick) {
+                (true, _) => Some("Enter"),
+                (_, true) => Some("V"),
+                _ => None,
+            };
+            let struck = key.and_then(Binding::parse).into_iter().collect();
+            self.controls.handle(Devices { struck, ..Devices::default() });
+            self.talk.handle_keys(&self.controls);
+        }
+        let painter = ctx.layer_painter(LayerId::background());
+        let views = crate::views::all();
+        let [first, _, third] = &mut *sim.clients else { panic!("three have joined") };
+        let client = first.session.client_of::<V::Game>().expect("the game is joined");
+        let watched = Watched { target: Some(client.player()), free: None };
+        self.view.draw(&Scene {
+            picture,
+            game: client.game(),
+            rates: client.rates(),
+            player: client.player(),
+            roster: &self.roster,
+            presence: client.common().presence(),
+            house: client.common().house(),
+            round_trip_ms: Some(23.0),
+            age_secs: 1.0 + f32::from(frame) / 60.0,
+            watched: watching.then_some(watched),
+            frame: Frame {
+                painter: &painter,
+                screen,
+                pointer: screen.center(),
+                secs: 1.0 / 60.0,
+                active: !pause && !watching && !lost,
+                scores: state.table == Table::Held,
+                scrolled: 0,
+                crowded: layers.graph || layers.methods,
+                marks: false,
+                controls: &self.controls,
+                cues: &Cues::default(),
+            },
+        });
+        let mut readings = self.play.readings(client, now);
+        readings.figures.round_trip_ms = Some(if bad { 1234.0 } else { 23.0 });
+        if bad {
+            let figures = &mut readings.figures;
+            (figures.loss_down, figures.loss_up, figures.late_inputs) = (1.0, 0.13, 9);
+        }
+        self.graph.observe(now, &readings);
+        self.graph.draw(&painter, now, &readings);
+        if watching {
+            let common = third.core().common();
+            let places = Places { free: 0, ahead: Some(12) };
+            watch::draw_bar(&painter, screen, &self.controls, common, (watched, places));
+        }
+        let reason = Disconnect::new(Code::Lost, "the server did not answer for 10 s");
+        let waiting = Link::Waiting { reason, retry_at: now + Micros::from_ms(2500), attempt: 3 };
+        overlay::draw(
+            &painter,
+            &Status {
+                title: "a.server.with.a.long.name.example.org:4433",
+                server: "A server with a name that is as long",
+                state: if lost { &waiting } else { &Link::Connected },
+                lost: None,
+                now,
+                playing: Some(V::TITLE),
+                silence: Some(Micros::ZERO),
+                figures: Some(readings.figures),
+                playing_here: false,
+                link: bad.then_some("delay 120 ms, jitter 30 ms, loss 5 %, reorder 1 %, 2 Mbit/s"),
+                pinned: layers.pinned.then_some(Fingerprint([0xab; 32])),
+            },
+        );
+        if layers.vote {
+            self.people.draw(&painter, client.common(), &views, &self.controls, now);
+        }
+        if layers.details {
+            developer::draw(&painter, &readings);
+        }
+        let session = &mut first.session;
+        self.panel.draw(ctx, session, &self.play);
+        self.talk.draw(ctx, &painter, session, now);
+        if pause {
+            let client = session.client().expect("the game is joined");
+            let beside = self.talk.draw_people(ctx, client.common(), now);
+            let hints = self.controls.hints();
+            overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside));
+        }
+    }
+}
