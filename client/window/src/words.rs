@@ -114,6 +114,9 @@ pub fn fill(english: &'static str, values: &[(&str, &str)]) -> String {
 }
 
 #[cfg(test)]
+mod sources;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
