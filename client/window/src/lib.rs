@@ -45,6 +45,7 @@ mod gamepad;
 mod graph;
 mod lab;
 mod languages;
+pub mod lesson;
 mod look;
 pub mod looks;
 mod menu;

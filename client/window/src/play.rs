@@ -14,6 +14,7 @@ use glam::Vec2;
 use super::camera::Camera;
 use super::controls::Controls;
 use super::cues::common;
+use super::lesson::Lesson;
 use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
@@ -24,12 +25,13 @@ use super::watch::{WatchRig, Watched};
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Draws the picture. Returns its camera, and the world's period if it wraps.
+    /// Draws the picture, and the lesson that runs over it. Returns its camera, and the world's period if it wraps.
     fn draw(
         &mut self,
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
+        lesson: Option<&mut Lesson>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
     /// Player or place that one who watches looks at.
@@ -130,6 +132,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
+        lesson: Option<&mut Lesson>,
     ) -> Option<(Camera, Option<Vec2>)> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
@@ -160,6 +163,9 @@ impl<V: GameView> AnyPlay for Play<V> {
         };
         let roster = scene.roster;
         let camera = self.view.draw(&scene);
+        if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
+            lesson.teach(&self.view, &scene);
+        }
         notice_comings(&mut self.present, roster, frame);
         self.watch.note_camera(camera);
         if frame.marks {

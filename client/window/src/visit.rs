@@ -20,6 +20,7 @@ use super::actions;
 use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
+use super::lesson::Lessons;
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
@@ -78,6 +79,7 @@ pub(crate) struct Visit {
     panel: Panel,
     /// Seats, as one who watches is told of them.
     places: Places,
+    pub(crate) lessons: Lessons,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
@@ -193,6 +195,7 @@ impl Visit {
         self.server_name = server;
         self.places = Places::default();
         self.talk.begin_game();
+        self.lessons.begin_game(&entry);
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -226,6 +229,9 @@ impl Visit {
             (&actions::OTHERS, &mut self.panel.shown),
         ] {
             *shown ^= controls.pressed(action);
+        }
+        if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
+            self.lessons.end();
         }
         if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);
@@ -268,6 +274,8 @@ impl Visit {
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
         let active = self.is_connected() && !busy;
+        let crowded = self.graph.shown || self.panel.shown;
+        let teaches = active && !crowded && !self.details && !self.talk.is_open();
         let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
@@ -281,12 +289,15 @@ impl Visit {
                     active,
                     scores,
                     scrolled: self.scrolled,
-                    crowded: self.graph.shown || self.panel.shown,
+                    crowded: crowded || self.lessons.is_running(),
                     marks: self.panel.marks,
                     cues,
                     controls,
                 };
-                if let Some((camera, wraps)) = play.draw(&mut self.driver.session, now, frame) {
+                let lesson = self.lessons.running().filter(|_| teaches);
+                let drawn = play.draw(&mut self.driver.session, now, frame, lesson);
+                self.lessons.note();
+                if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);
                     if active && controls.pressed(&actions::PING) {
                         let at = camera.to_world(controls.pointer);
@@ -358,7 +369,8 @@ impl Visit {
             self.talk.draw_people(ctx, client.common(), now);
         }
         let hints = controls.hints();
-        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching) {
+        let lesson = self.lessons.offer().filter(|_| !is_watching);
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, is_watching, lesson) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -366,6 +378,12 @@ impl Visit {
             }
             Some(overlay::Choice::People) => {
                 self.people.is_open = true;
+                Next::Stay
+            }
+            Some(overlay::Choice::Lesson) => {
+                self.lessons.ask();
+                self.paused = false;
+                controls.rest();
                 Next::Stay
             }
             Some(overlay::Choice::Settings) => Next::Settings,

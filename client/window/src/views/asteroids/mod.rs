@@ -6,6 +6,7 @@
 mod cues;
 mod events;
 mod hud;
+mod lesson;
 mod rocks;
 mod ships;
 mod space;
@@ -13,6 +14,7 @@ mod space;
 use std::cmp::Reverse;
 
 use macroquad::rand::gen_range;
+use phaselock::game::RoundPart;
 use phaselock::physics::direction;
 use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::FIELD;
@@ -26,7 +28,7 @@ use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
 use space::Space;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, winner_of};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, part, winner_of};
 
 /// The camera; it cuts to another life.
 const SHOT: Shot =
@@ -69,6 +71,7 @@ impl GameView for AsteroidsScreen {
     const TITLE: &'static str = "Asteroids";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, THRUST, FIRE];
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<Asteroids>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -76,6 +79,10 @@ impl GameView for AsteroidsScreen {
             thrust: controls.held(&THRUST),
             fire: controls.held(&FIRE),
         }
+    }
+
+    fn part(&self, scene: &Scene<'_, Asteroids>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &AsteroidsScene<'_>) -> Camera {
