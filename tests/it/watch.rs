@@ -7,6 +7,9 @@ use phaselock::limits::SILENCE_MAX;
 use phaselock::link::LinkConfig;
 use phaselock::server::{AnyRoom, Command, Event, Room, RoomConfig};
 use phaselock::time::{Micros, Tick};
+use phaselock::wire::control::Refusal;
+use phaselock::wire::round::{Motion, ReadyUp, RoundRequest};
+use phaselock::wire::talk::{Audience, Look, Mark};
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::skirmish::{self, Skirmish};
 use phaselock_testing::{Sim, room_config};
@@ -217,7 +220,7 @@ fn watchers_speak_to_watchers_alone_and_hear_all() {
     let mut heard = |client| {
         let lines = notices(&mut sim, client).into_iter();
         let lines = lines.filter_map(|notice| match notice {
-            Notice::Chat { from, text } => Some((from.expect("a name"), text)),
+            Notice::Chat { from, text, .. } => Some((from.expect("a name").seat.name, text)),
             _ => None,
         });
         let mut lines: Vec<_> = lines.collect();
@@ -229,6 +232,40 @@ fn watchers_speak_to_watchers_alone_and_hear_all() {
     let both = [hello, ("client 1".to_owned(), "they come from the left".to_owned())];
     assert_eq!(heard(watchers[0]), both);
     assert_eq!(heard(watchers[1]), both);
+}
+
+#[test]
+fn watchers_marks_are_for_watchers_and_the_round_is_not_theirs() {
+    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { ready: ReadyUp::Wait, ..config(4, 0) });
+    let player = sim.join_bot(CABLE);
+    let watchers = [watcher(&mut sim, Part::Watch), watcher(&mut sim, Part::Watch)];
+    sim.run(2.0);
+    let mark = Mark { kind: 0, x: 64, y: 64 };
+    let session = &mut sim.clients[watchers[0]].session;
+    session.say_quick(Audience::All, 3).expect("connected");
+    session.mark(Audience::All, mark).expect("connected");
+    session.say(Audience::Side, "hm").expect("connected");
+    session.ask_round(RoundRequest::Ready(true)).expect("connected");
+    session.ask_round(RoundRequest::Call(Motion::MoreTime)).expect("connected");
+    session.restyle("Bea", Look { color: 3, pattern: 1 }).expect("connected");
+    sim.run(1.0);
+    let mut told = |client| notices(&mut sim, client);
+    let signals = |notices: &[Notice]| {
+        let is_signal = |it: &&Notice| matches!(it, Notice::Quick { .. } | Notice::Mark { .. });
+        notices.iter().filter(is_signal).count()
+    };
+    assert_eq!(signals(&told(player)), 0);
+    assert_eq!(signals(&told(watchers[1])), 2);
+    let own = told(watchers[0]);
+    let refusals = own.iter().filter_map(|notice| match notice {
+        Notice::Refused { refusal, .. } => Some(*refusal),
+        _ => None,
+    });
+    assert_eq!(refusals.collect::<Vec<_>>(), [Refusal::NoSide, Refusal::Off, Refusal::Off]);
+    let core = sim.clients[player].core();
+    let roster = core.common().watchers();
+    assert_eq!(roster.len(), 2);
+    assert!(sim.room.players(sim.now).iter().any(|it| it.name == "Bea"));
 }
 
 #[test]
