@@ -4,28 +4,74 @@ use egui_macroquad::egui::FontId;
 use phaselock::game::MispredictionCause;
 use phaselock::time::Micros;
 
+use super::explain;
 use super::play::Readings;
 use crate::prelude::*;
 
 const ROW: f32 = 17.0;
 const WIDTH: f32 = 264.0;
+/// Rows of the panel.
+const ROWS: usize = 25;
 
-pub(crate) fn draw(painter: &Painter, readings: &Readings) {
-    let rows = rows(readings);
+/// Draws it, with a sentence on the row that the pointer is on.
+pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
+    let (titles, values) = (titles(), values(readings));
     let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);
-    let rect = Rect::from_min_size(origin, vec2(WIDTH, ROW * rows.len() as f32 + 20.0));
+    let rect = Rect::from_min_size(origin, vec2(WIDTH, ROW * ROWS as f32 + 20.0));
     let edge = Stroke::new(1.0, palette::EDGE);
     painter.rect(rect, 6.0, fade(palette::PANEL, 0.88), edge, StrokeKind::Inside);
-    for (n, (what, value)) in rows.iter().enumerate() {
+    for (n, ((what, _), value)) in titles.iter().zip(&values).enumerate() {
         let y = rect.top() + 10.0 + (n as f32 + 0.5) * ROW;
         let (left, right) = (rect.left() + 12.0, rect.right() - 12.0);
         text(painter, pos2(left, y), Align2::LEFT_CENTER, what, 12.5, palette::TEXT_SOFT);
         let font = FontId::monospace(11.5);
         painter.text((right, y).into(), Align2::RIGHT_CENTER, value, font, palette::TEXT);
     }
+    let row = ((pointer.y - rect.top() - 10.0) / ROW).max(0.0) as usize;
+    if let Some((_, about)) = titles.get(row).filter(|_| rect.contains(pointer)) {
+        explain::tip(painter, rect, pointer, about);
+    }
 }
 
-fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
+/// Rows of the panel: titles, and a sentence on each.
+fn titles() -> [(&'static str, &'static str); ROWS] {
+    [
+        ("frames", tr("Pictures that are drawn in a second.")),
+        ("world", tr("Steps of the server's world a second, and snapshots of it that are sent.")),
+        ("players", tr("People and bots in the game.")),
+        ("round trip, jitter", tr("The way to the server and back, and how much it varies.")),
+        ("loss down", tr("Packets of the server that did not arrive here.")),
+        ("loss up", tr("Your packets that did not arrive at the server.")),
+        ("snapshots", tr("States of the world that arrive in a second.")),
+        ("received", tr("Bytes of packets that arrive in a second.")),
+        ("sent", tr("Bytes of packets that leave in a second.")),
+        ("refused packets", tr("Packets that could not be used; each changes nothing.")),
+        ("input early by", tr("How long before their ticks your keys reach the server.")),
+        ("inputs late", tr("Ticks that ran without your keys, and how often that began.")),
+        ("ticks skipped", tr("Ticks that this computer was too slow to predict.")),
+        (
+            "prediction ahead",
+            tr("How far ahead of the server you are shown, so that your keys come in time."),
+        ),
+        ("margin in that", tr("The part of it that makes up for a network that varies.")),
+        ("presentation behind", tr("How far in the past others are shown.")),
+        ("frames without data", tr("Pictures for which the others' next state had not come yet.")),
+        ("mispredictions", tr("Ticks in which the server had you elsewhere than predicted.")),
+        (
+            "late, hit, pushed, prop, ?",
+            tr("Causes of these: a late key, a shot, another player, a thing, unknown."),
+        ),
+        ("last correction", tr("How far off the last one was, and why.")),
+        ("clock", tr("The loop that keeps this clock with the server's; F5 changes it.")),
+        ("phase error", tr("How far this clock seems off the server's.")),
+        ("error bound", tr("How far off it can be at most, as the packets prove.")),
+        ("rate now", tr("How much faster this clock is set to run, in parts per million.")),
+        ("skew learnt", tr("How much faster the server's clock runs, as far as is known.")),
+    ]
+}
+
+/// Values of the rows.
+fn values(readings: &Readings) -> [String; ROWS] {
     let Readings { stats, figures, world, .. } = readings;
     let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
     let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
@@ -45,31 +91,31 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
         MispredictionCause::Unknown,
     ];
     let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
-    vec![
-        ("frames", format!("{:.0} /s", figures.frames)),
-        ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
-        ("players", format!("{people} and {bots} bots")),
-        ("round trip, jitter", format!("{}, {}", ms(stats.round_trip), ms(stats.jitter))),
-        ("loss down", both(figures.loss_down, stats.loss())),
-        ("loss up", both(figures.loss_up, lost_up)),
-        ("snapshots", format!("{:.0} /s", figures.snapshots)),
-        ("received", kilo(figures.rx_bytes)),
-        ("sent", kilo(figures.tx_bytes)),
-        ("refused packets", stats.refused.to_string()),
-        ("input early by", ms(stats.input_early)),
-        ("inputs late", format!("{}, {} episodes", stats.late_inputs, readings.late_episodes)),
-        ("ticks skipped", stats.skipped_ticks.to_string()),
-        ("prediction ahead", ms(readings.lead)),
-        ("margin in that", ms(readings.margin)),
-        ("presentation behind", ms(readings.delay)),
-        ("frames without data", stats.underruns.to_string()),
-        ("mispredictions", format!("{} of {}", stats.mispredictions, stats.ticks)),
-        ("late, hit, pushed, prop, ?", causes),
-        ("last correction", correction),
-        ("clock", format!("{}, {lock}", readings.filter.name())),
-        ("phase error", format!("{:+.3} ms", readings.phase_error.as_ms())),
-        ("error bound", format!("±{:.3} ms", stats.clock_error_max.as_ms())),
-        ("rate now", format!("{:+.1} ppm", readings.rate_ppm)),
-        ("skew learnt", format!("{:+.1} ppm", readings.skew_ppm)),
+    [
+        format!("{:.0} /s", figures.frames),
+        format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz),
+        format!("{people} and {bots} bots"),
+        format!("{}, {}", ms(stats.round_trip), ms(stats.jitter)),
+        both(figures.loss_down, stats.loss()),
+        both(figures.loss_up, lost_up),
+        format!("{:.0} /s", figures.snapshots),
+        kilo(figures.rx_bytes),
+        kilo(figures.tx_bytes),
+        stats.refused.to_string(),
+        ms(stats.input_early),
+        format!("{}, {} episodes", stats.late_inputs, readings.late_episodes),
+        stats.skipped_ticks.to_string(),
+        ms(readings.lead),
+        ms(readings.margin),
+        ms(readings.delay),
+        stats.underruns.to_string(),
+        format!("{} of {}", stats.mispredictions, stats.ticks),
+        causes,
+        correction,
+        format!("{}, {lock}", readings.filter.name()),
+        format!("{:+.3} ms", readings.phase_error.as_ms()),
+        format!("±{:.3} ms", stats.clock_error_max.as_ms()),
+        format!("{:+.1} ppm", readings.rate_ppm),
+        format!("{:+.1} ppm", readings.skew_ppm),
     ]
 }

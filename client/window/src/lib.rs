@@ -39,6 +39,7 @@ pub mod controls;
 pub mod cues;
 mod developer;
 mod display;
+mod explain;
 pub mod feed;
 mod focus;
 mod gamepad;

@@ -6,6 +6,7 @@ use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
+use phaselock::motion::choice::Choice;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
@@ -39,6 +40,8 @@ pub(crate) trait AnyPlay {
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
+    /// The game's own method for a kind, which is the best by the measured tables.
+    fn best(&self, kind: u8) -> Choice;
     /// Sides of the game: their number, and the own one.
     fn sides(&self, session: &Session) -> Sides;
 }
@@ -182,6 +185,10 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn best(&self, kind: u8) -> Choice {
+        (V::Game::KIT.presentation)(kind)
     }
 
     fn sides(&self, session: &Session) -> Sides {

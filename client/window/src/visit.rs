@@ -321,7 +321,7 @@ impl Visit {
         if let Some(readings) = &readings {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
-            self.graph.draw(&painter, now, readings);
+            self.graph.draw(&painter, now, readings, controls.pointer);
         }
         if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
             let about = (play.watched(), self.places);
@@ -347,7 +347,7 @@ impl Visit {
             self.people.draw(&painter, client.common(), &self.views, controls, now);
         }
         if let Some(readings) = readings.filter(|_| self.details) {
-            developer::draw(&painter, &readings);
+            developer::draw(&painter, &readings, controls.pointer);
         }
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
