@@ -62,13 +62,29 @@ pub const OTHERS: Action =
 /// Takes the other loop for the clock, while the graph is shown.
 pub const CLOCK_LOOP: Action =
     Action::new("clock_loop", "clock's loop, with the net graph", &["F5"]).hint("");
+/// Ends the lesson that runs.
+pub const SKIP_LESSON: Action =
+    Action::new("skip_lesson", "end the lesson", &["Backspace"]).hint("");
 /// Fills the screen, or no longer.
 pub const FULLSCREEN: Action = Action::new("fullscreen", "full screen", &["F11"]).hint("");
 
 /// Actions in every game, in the order of lists; their section in the settings is `all`.
 pub const ALL: &[Action] = &[
-    MENU, SCORES, CHAT, SIDE_CHAT, QUICK, PING, READY, VOTE_YES, VOTE_NO, DETAILS, GRAPH, OTHERS,
-    CLOCK_LOOP, FULLSCREEN,
+    MENU,
+    SCORES,
+    CHAT,
+    SIDE_CHAT,
+    QUICK,
+    PING,
+    READY,
+    VOTE_YES,
+    VOTE_NO,
+    DETAILS,
+    GRAPH,
+    OTHERS,
+    CLOCK_LOOP,
+    SKIP_LESSON,
+    FULLSCREEN,
 ];
 
 /// Name of the section of [`ALL`] in the settings.

@@ -248,6 +248,9 @@ impl App {
             if *last != panels {
                 *last = panels.into_iter().map(str::to_owned).collect();
             }
+            if let Some(game) = visit.lessons.take_had() {
+                self.store.settings.seen.note(game);
+            }
             self.follow(next);
             self.note_arrival();
         }
@@ -441,7 +444,9 @@ impl App {
         let settings = self.args.options.settings.clone().or_else(Store::default_path);
         let muted = settings.map(|path| path.with_file_name("muted.toml"));
         let look = self.look();
-        visit::VisitConfig { name, look, muted, clock: self.clock, views, setup, panels }
+        let lessons = &self.store.settings.seen.lessons;
+        let clock = self.clock;
+        visit::VisitConfig { name, look, muted, clock, views, setup, panels, lessons }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

@@ -217,6 +217,25 @@ impl Controls {
         lines.into_iter().map(|(line, hint)| (labels(&line), tr(hint).to_owned())).collect()
     }
 
+    /// Keys of actions that belong together in words, as in "W A S D or arrows": of the device that
+    /// was used last, or of the other where it has none.
+    pub fn keys(&self, actions: &[&Action]) -> String {
+        let of = |by_pad: bool| {
+            let line: Vec<_> = actions
+                .iter()
+                .map(|action| {
+                    let mut bindings = self.bindings(action);
+                    bindings.retain(|binding| binding.is_pad() == by_pad);
+                    bindings
+                })
+                .filter(|bindings| !bindings.is_empty())
+                .collect();
+            labels(&line).replace(", ", &format!(" {} ", tr("or")))
+        };
+        let words = of(self.by_pad);
+        if words.is_empty() { of(!self.by_pad) } else { words }
+    }
+
     /// The player's own bindings of an action in words, as in "R, A".
     pub fn words(&self, action: &Action) -> String {
         let bindings = self.bindings(action);

@@ -4,6 +4,7 @@ use egui_macroquad::egui::FontId;
 use phaselock::game::MispredictionCause;
 use phaselock::time::Micros;
 
+use super::explain;
 use super::play::Readings;
 use crate::prelude::*;
 
@@ -13,12 +14,16 @@ const ROW: (f32, f32) = (13.4, 17.0);
 const AROUND: f32 = 64.0 + 172.0;
 /// Gap between a label and its number, in points.
 const BETWEEN: f32 = 16.0;
+/// Rows of the panel.
+const ROWS: usize = 25;
 
-pub(crate) fn draw(painter: &Painter, readings: &Readings) {
-    let rows = rows(readings);
+/// Draws it, with a sentence on the row that the pointer is on.
+pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
+    let titles = titles();
+    let rows = titles.iter().zip(values(readings));
     let screen = painter.clip_rect();
     let origin = screen.left_top() + vec2(18.0, 64.0);
-    let row = (screen.height() - AROUND - 20.0) / rows.len() as f32;
+    let row = (screen.height() - AROUND - 20.0) / ROWS as f32;
     let row = row.clamp(ROW.0, ROW.1);
     let letters = (row * 0.73).min(12.5);
     let label = |words: &str| {
@@ -29,11 +34,11 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings) {
         let font = FontId::monospace(letters - 1.0);
         painter.layout_no_wrap(words.to_owned(), font, palette::TEXT)
     };
-    let rows: Vec<_> = rows.iter().map(|(what, value)| (label(what), number(value))).collect();
+    let rows: Vec<_> = rows.map(|((what, _), value)| (label(what), number(&value))).collect();
     // As wide as the widest row, so that no label runs under its number.
     let widths = rows.iter().map(|(what, value)| what.size().x + value.size().x + BETWEEN);
     let width = (widths.fold(264.0 - 24.0, f32::max) / 8.0).ceil() * 8.0 + 24.0;
-    let rect = Rect::from_min_size(origin, vec2(width, row * rows.len() as f32 + 20.0));
+    let rect = Rect::from_min_size(origin, vec2(width, row * ROWS as f32 + 20.0));
     let ways = [Way::Right, Way::Down];
     let Some(rect) = layout::find(painter, Item::Details, rect, &ways) else { return };
     let edge = Stroke::new(1.0, palette::EDGE);
@@ -45,9 +50,57 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings) {
         let at = pos2(rect.right() - 12.0 - value.size().x, y - value.size().y / 2.0);
         painter.galley(at, value, palette::TEXT);
     }
+    let at = ((pointer.y - rect.top() - 10.0) / row).max(0.0) as usize;
+    if let Some((_, about)) = titles.get(at).filter(|_| rect.contains(pointer)) {
+        explain::tip(painter, rect, pointer, about);
+    }
 }
 
-fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
+/// Rows of the panel: titles, and a sentence on each.
+fn titles() -> [(&'static str, &'static str); ROWS] {
+    [
+        (tr("frames"), tr("Pictures that are drawn in a second.")),
+        (
+            tr("world"),
+            tr("Steps of the server's world a second, and snapshots of it that are sent."),
+        ),
+        (tr("players"), tr("People and bots in the game.")),
+        (tr("round trip, jitter"), tr("The way to the server and back, and how much it varies.")),
+        (tr("loss down"), tr("Packets of the server that did not arrive here.")),
+        (tr("loss up"), tr("Your packets that did not arrive at the server.")),
+        (tr("snapshots"), tr("States of the world that arrive in a second.")),
+        (tr("received"), tr("Bytes of packets that arrive in a second.")),
+        (tr("sent"), tr("Bytes of packets that leave in a second.")),
+        (tr("refused packets"), tr("Packets that could not be used; each changes nothing.")),
+        (tr("input early by"), tr("How long before their ticks your keys reach the server.")),
+        (tr("inputs late"), tr("Ticks that ran without your keys, and how often that began.")),
+        (tr("ticks skipped"), tr("Ticks that this computer was too slow to predict.")),
+        (
+            tr("prediction ahead"),
+            tr("How far ahead of the server you are shown, so that your keys come in time."),
+        ),
+        (tr("margin in that"), tr("The part of it that makes up for a network that varies.")),
+        (tr("presentation behind"), tr("How far in the past others are shown.")),
+        (
+            tr("frames without data"),
+            tr("Pictures for which the others' next state had not come yet."),
+        ),
+        (tr("mispredictions"), tr("Ticks in which the server had you elsewhere than predicted.")),
+        (
+            tr("late, hit, pushed, prop, ?"),
+            tr("Causes of these: a late key, a shot, another player, a thing, unknown."),
+        ),
+        (tr("last correction"), tr("How far off the last one was, and why.")),
+        (tr("clock"), tr("The loop that keeps this clock with the server's; F5 changes it.")),
+        (tr("phase error"), tr("How far this clock seems off the server's.")),
+        (tr("error bound"), tr("How far off it can be at most, as the packets prove.")),
+        (tr("rate now"), tr("How much faster this clock is set to run, in parts per million.")),
+        (tr("skew learnt"), tr("How much faster the server's clock runs, as far as is known.")),
+    ]
+}
+
+/// Values of the rows.
+fn values(readings: &Readings) -> [String; ROWS] {
     let Readings { stats, figures, world, .. } = readings;
     let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
     let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
@@ -69,59 +122,47 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
         MispredictionCause::Unknown,
     ];
     let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
-    vec![
-        (tr("frames"), format!("{:.0} /s", figures.frames)),
-        (
-            tr("world"),
-            fill(
-                "{tick} Hz, sent {sent} Hz",
-                &[("tick", &world.tick_hz.to_string()), ("sent", &world.snapshot_hz.to_string())],
-            ),
+    [
+        format!("{:.0} /s", figures.frames),
+        fill(
+            "{tick} Hz, sent {sent} Hz",
+            &[("tick", &world.tick_hz.to_string()), ("sent", &world.snapshot_hz.to_string())],
         ),
-        (
-            tr("players"),
-            fill(
-                "{people} and {bots} bots",
-                &[("people", &people.to_string()), ("bots", &bots.to_string())],
-            ),
+        fill(
+            "{people} and {bots} bots",
+            &[("people", &people.to_string()), ("bots", &bots.to_string())],
         ),
-        (tr("round trip, jitter"), format!("{}, {}", ms(stats.round_trip), ms(stats.jitter))),
-        (tr("loss down"), both(figures.loss_down, stats.loss())),
-        (tr("loss up"), both(figures.loss_up, lost_up)),
-        (tr("snapshots"), format!("{:.0} /s", figures.snapshots)),
-        (tr("received"), kilo(figures.rx_bytes)),
-        (tr("sent"), kilo(figures.tx_bytes)),
-        (tr("refused packets"), stats.refused.to_string()),
-        (tr("input early by"), ms(stats.input_early)),
-        (
-            tr("inputs late"),
-            fill(
-                "{count}, {episodes} episodes",
-                &[
-                    ("count", &stats.late_inputs.to_string()),
-                    ("episodes", &readings.late_episodes.to_string()),
-                ],
-            ),
+        format!("{}, {}", ms(stats.round_trip), ms(stats.jitter)),
+        both(figures.loss_down, stats.loss()),
+        both(figures.loss_up, lost_up),
+        format!("{:.0} /s", figures.snapshots),
+        kilo(figures.rx_bytes),
+        kilo(figures.tx_bytes),
+        stats.refused.to_string(),
+        ms(stats.input_early),
+        fill(
+            "{count}, {episodes} episodes",
+            &[
+                ("count", &stats.late_inputs.to_string()),
+                ("episodes", &readings.late_episodes.to_string()),
+            ],
         ),
-        (tr("ticks skipped"), stats.skipped_ticks.to_string()),
-        (tr("prediction ahead"), ms(readings.lead)),
-        (tr("margin in that"), ms(readings.margin)),
-        (tr("presentation behind"), ms(readings.delay)),
-        (tr("frames without data"), stats.underruns.to_string()),
-        (
-            tr("mispredictions"),
-            fill(
-                "{count} of {all}",
-                &[("count", &stats.mispredictions.to_string()), ("all", &stats.ticks.to_string())],
-            ),
+        stats.skipped_ticks.to_string(),
+        ms(readings.lead),
+        ms(readings.margin),
+        ms(readings.delay),
+        stats.underruns.to_string(),
+        fill(
+            "{count} of {all}",
+            &[("count", &stats.mispredictions.to_string()), ("all", &stats.ticks.to_string())],
         ),
-        (tr("late, hit, pushed, prop, ?"), causes),
-        (tr("last correction"), correction),
-        (tr("clock"), format!("{}, {lock}", readings.filter.name())),
-        (tr("phase error"), format!("{:+.3} ms", readings.phase_error.as_ms())),
-        (tr("error bound"), format!("±{:.3} ms", stats.clock_error_max.as_ms())),
-        (tr("rate now"), format!("{:+.1} ppm", readings.rate_ppm)),
-        (tr("skew learnt"), format!("{:+.1} ppm", readings.skew_ppm)),
+        causes,
+        correction,
+        format!("{}, {lock}", readings.filter.name()),
+        format!("{:+.3} ms", readings.phase_error.as_ms()),
+        format!("±{:.3} ms", stats.clock_error_max.as_ms()),
+        format!("{:+.1} ppm", readings.rate_ppm),
+        format!("{:+.1} ppm", readings.skew_ppm),
     ]
 }
 

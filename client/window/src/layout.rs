@@ -42,6 +42,8 @@ pub enum Item {
     Details,
     /// Curves of the connection.
     Graph,
+    /// A step of the lesson.
+    Lesson,
     /// Further figures of the own player.
     More,
     /// A notice about the own player: a death, a result.

@@ -65,6 +65,8 @@ pub(crate) enum Choice {
     People,
     /// To watch, or to play again.
     ChangePart,
+    /// To begin the game's lesson, or to end it.
+    Lesson,
     Settings,
     Leave,
 }
@@ -278,6 +280,7 @@ pub(crate) fn pause(
     controls: &[(String, String)],
     shared: &[Invitation],
     (is_watching, beside): (bool, f32),
+    lesson: Option<&str>,
 ) -> Option<Choice> {
     let mut choice = None;
     let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
@@ -313,6 +316,9 @@ pub(crate) fn pause(
                 let other = if is_watching { tr("Play") } else { tr("Watch") };
                 if action(ui, other, false).clicked() {
                     choice = Some(Choice::ChangePart);
+                }
+                if lesson.is_some_and(|words| action(ui, words, false).clicked()) {
+                    choice = Some(Choice::Lesson);
                 }
                 if action(ui, tr("Settings"), false).clicked() {
                     choice = Some(Choice::Settings);

@@ -6,6 +6,7 @@ use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
+use phaselock::motion::choice::Choice;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
@@ -14,6 +15,7 @@ use glam::Vec2;
 use super::camera::Camera;
 use super::controls::Controls;
 use super::cues::common;
+use super::lesson::Lesson;
 use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
@@ -24,12 +26,13 @@ use super::watch::{WatchRig, Watched};
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Draws the picture. Returns its camera, and the world's period if it wraps.
+    /// Draws the picture, and the lesson that runs over it. Returns its camera, and the world's period if it wraps.
     fn draw(
         &mut self,
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
+        lesson: Option<&mut Lesson>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
     /// Player or place that one who watches looks at.
@@ -37,6 +40,8 @@ pub(crate) trait AnyPlay {
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
+    /// The game's own method for a kind, which is the best by the measured tables.
+    fn best(&self, kind: u8) -> Choice;
     /// Sides of the game: their number, and the own one.
     fn sides(&self, session: &Session) -> Sides;
 }
@@ -130,6 +135,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
+        lesson: Option<&mut Lesson>,
     ) -> Option<(Camera, Option<Vec2>)> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
@@ -160,6 +166,9 @@ impl<V: GameView> AnyPlay for Play<V> {
         };
         let roster = scene.roster;
         let camera = self.view.draw(&scene);
+        if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
+            lesson.teach(&self.view, &scene);
+        }
         notice_comings(&mut self.present, roster, frame);
         self.watch.note_camera(camera);
         if frame.marks {
@@ -176,6 +185,10 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn best(&self, kind: u8) -> Choice {
+        (V::Game::KIT.presentation)(kind)
     }
 
     fn sides(&self, session: &Session) -> Sides {

@@ -14,6 +14,7 @@ pub use super::controls::{Action, Controls};
 pub use super::cues::{Cue, Happening, Kept, Rumble, Spark};
 pub use super::feed::Feed;
 pub use super::layout::{self, Item, Way};
+pub use super::lesson::Step;
 pub use super::looks::Dress;
 pub use super::paint::*;
 pub use super::palette;

@@ -8,6 +8,7 @@ use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
 
+use super::explain;
 use super::menu::card_frame;
 use super::play::{AnyPlay, kinds};
 use crate::prelude::*;
@@ -74,8 +75,13 @@ impl Panel {
         for kind in session.client().map(kinds).unwrap_or_default() {
             ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
             let mut choice = kind.choice;
-            methods(ui, kind.name, &mut choice);
-            ui.label(RichText::new(time_words(choice)).size(12.0).color(palette::TEXT_FAINT));
+            let best = play.best(kind.kind);
+            methods(ui, kind.name, &mut choice, Some(best));
+            let words = explain::method(choice);
+            let words =
+                if choice == best { format!("{words} {}", best_words()) } else { words.into() };
+            ui.label(RichText::new(words).size(12.0).color(palette::TEXT_FAINT))
+                .on_hover_text(time_words(choice));
             if choice != kind.choice {
                 self.ghost = Some(kind.choice);
                 session.choose(kind.kind, choice);
@@ -83,15 +89,22 @@ impl Panel {
             }
         }
         ui.separator();
-        let mut changed = ui.checkbox(&mut self.marks, tr("Marks in the picture")).changed();
+        let mut changed = ui
+            .checkbox(&mut self.marks, tr("Marks in the picture"))
+            .on_hover_text(tr("Shows what was sent, what is drawn of it, and how far that is off."))
+            .changed();
         if self.marks {
             let mut compared = self.ghost.is_some();
-            if ui.checkbox(&mut compared, tr("Ghosts by another method")).changed() {
+            if ui
+                .checkbox(&mut compared, tr("Ghosts by another method"))
+                .on_hover_text(tr("Draws a ring where another method would show everybody."))
+                .changed()
+            {
                 self.ghost = compared.then_some(Choice::Linear);
                 changed = true;
             }
             if let Some(ghost) = &mut self.ghost {
-                changed |= methods(ui, "ghost", ghost);
+                changed |= methods(ui, "ghost", ghost, None);
             }
             legend(ui, self.ghost.is_some());
             let error =
@@ -106,21 +119,38 @@ impl Panel {
     }
 }
 
-/// A list of methods; true if another was chosen.
-fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
+/// A list of methods, with a mark at the one that is best for the game; true if another was chosen.
+fn methods(ui: &mut Ui, id: &str, choice: &mut Choice, best: Option<Choice>) -> bool {
     let before = *choice;
-    ComboBox::from_id_salt(id).width(276.0).selected_text(choice.title()).show_ui(ui, |ui| {
+    let title = |choice: Choice| match best == Some(choice) {
+        true => format!("{}  ★", choice.title()),
+        false => choice.title().to_owned(),
+    };
+    let list = ComboBox::from_id_salt(id).width(276.0).selected_text(title(*choice));
+    let list = list.show_ui(ui, |ui| {
         for other in Choice::ALL {
-            ui.selectable_value(choice, *other, other.title()).on_hover_text(other.source());
+            let words = explain::method(*other);
+            let words = match best == Some(*other) {
+                true => format!("{words} {}\n{}", best_words(), other.source()),
+                false => format!("{words}\n{}", other.source()),
+            };
+            ui.selectable_value(choice, *other, title(*other)).on_hover_text(words);
         }
     });
+    list.response.on_hover_text(explain::method(*choice));
     *choice != before
+}
+
+/// Words for the mark of a method. `tests/it/presentation.rs` holds the games' own methods to the
+/// measured tables.
+fn best_words() -> &'static str {
+    tr("★ Best for this game, by the measured tables.")
 }
 
 fn time_words(choice: Choice) -> &'static str {
     match choice.timeline() {
-        Timeline::Past => tr("in the past, between what is known"),
-        Timeline::Present => tr("at the present, beyond what is known"),
+        Timeline::Past => tr("It shows the past, between what is known."),
+        Timeline::Present => tr("It shows the present, beyond what is known."),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock::client::{Picture, Seat};
 use phaselock::fields::{Holds, Record};
-use phaselock::game::Game;
+use phaselock::game::{Game, RoundPart};
 use phaselock::games::Games;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
@@ -18,6 +18,7 @@ use phaselock::wire::round::{House, Presence};
 use super::camera::Camera;
 use super::controls::{Action, Controls};
 use super::cues::{Cue, Cues};
+use super::lesson::Step;
 use super::looks::Dress;
 use super::palette;
 use super::play::{AnyPlay, Play};
@@ -39,6 +40,9 @@ pub trait GameView: Default + 'static {
     /// Everything of the game that is heard and felt, beside what every game has.
     const CUES: &'static [&'static Cue] = &[];
 
+    /// Steps of the lesson at the first start of the game. None by default.
+    const LESSON: &'static [Step<Self::Game>] = &[];
+
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
@@ -48,6 +52,11 @@ pub trait GameView: Default + 'static {
     /// A request to the game, as [`write_message`](phaselock::game::write_message) made it. Asked
     /// for once a frame, with the controls of that frame.
     fn poll_request(&mut self, _controls: &Controls) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Present part of the round. None, the default, for a game whose rounds have no parts.
+    fn part(&self, _scene: &Scene<'_, Self::Game>) -> Option<RoundPart> {
         None
     }
 
@@ -190,6 +199,8 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) actions: &'static [Action],
     pub(crate) backdrop: Color32,
+    /// The game has a lesson.
+    pub(crate) teaches: bool,
     pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
 
@@ -215,6 +226,7 @@ impl Views {
             title: V::TITLE,
             actions: V::ACTIONS,
             backdrop: V::BACKDROP,
+            teaches: !V::LESSON.is_empty(),
             begin: |now| Box::new(Play::<V>::new(now)),
         });
         self

@@ -20,6 +20,7 @@ use super::actions;
 use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
+use super::lesson::Lessons;
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, kinds};
@@ -78,6 +79,7 @@ pub(crate) struct Visit {
     panel: Panel,
     /// Seats, as one who watches is told of them.
     places: Places,
+    pub(crate) lessons: Lessons,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
@@ -196,6 +198,7 @@ impl Visit {
         self.server_name = server;
         self.places = Places::default();
         self.talk.begin_game();
+        self.lessons.begin_game(&entry);
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -234,6 +237,9 @@ impl Visit {
             (&actions::OTHERS, &mut self.panel.shown),
         ] {
             *shown ^= controls.pressed(action);
+        }
+        if controls.pressed(&actions::SKIP_LESSON) && !self.paused {
+            self.lessons.end();
         }
         if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);
@@ -276,6 +282,8 @@ impl Visit {
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
         let active = self.is_connected() && !busy;
+        let crowded = self.graph.shown || self.panel.shown;
+        let teaches = active && !crowded && !self.details && !self.talk.is_open();
         let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
@@ -289,12 +297,15 @@ impl Visit {
                     active,
                     scores,
                     scrolled: self.scrolled,
-                    crowded: self.graph.shown || self.panel.shown,
+                    crowded: crowded || self.lessons.is_running(),
                     marks: self.panel.marks,
                     cues,
                     controls,
                 };
-                if let Some((camera, wraps)) = play.draw(&mut self.driver.session, now, frame) {
+                let lesson = self.lessons.running().filter(|_| teaches);
+                let drawn = play.draw(&mut self.driver.session, now, frame, lesson);
+                self.lessons.note();
+                if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);
                     if active && controls.pressed(&actions::PING) {
                         let at = camera.to_world(controls.pointer);
@@ -318,7 +329,7 @@ impl Visit {
         if let Some(readings) = &readings {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
-            self.graph.draw(&painter, now, readings);
+            self.graph.draw(&painter, now, readings, controls.pointer);
         }
         if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
             let about = (play.watched(), self.places);
@@ -345,7 +356,7 @@ impl Visit {
             self.people.draw(&painter, client.common(), &self.views, controls, now);
         }
         if let Some(readings) = readings.filter(|_| self.details) {
-            developer::draw(&painter, &readings);
+            developer::draw(&painter, &readings, controls.pointer);
         }
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
             self.panel.draw(ctx, &mut self.driver.session, &**play);
@@ -366,7 +377,9 @@ impl Visit {
         let client = self.driver.session.client();
         let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
         let hints = controls.hints();
-        match overlay::pause(ctx, &self.title, &hints, &self.shared, (is_watching, beside)) {
+        let lesson = self.lessons.offer().filter(|_| !is_watching);
+        let beside = (is_watching, beside);
+        match overlay::pause(ctx, &self.title, &hints, &self.shared, beside, lesson) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -374,6 +387,12 @@ impl Visit {
             }
             Some(overlay::Choice::People) => {
                 self.people.is_open = true;
+                Next::Stay
+            }
+            Some(overlay::Choice::Lesson) => {
+                self.lessons.ask();
+                self.paused = false;
+                controls.rest();
                 Next::Stay
             }
             Some(overlay::Choice::Settings) => Next::Settings,

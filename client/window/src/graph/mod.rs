@@ -10,6 +10,7 @@ mod samples;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::time::{LocalTime, Micros};
 
+use super::explain;
 use super::play::Readings;
 use crate::prelude::*;
 use plot::{Curve, Mark, Plot, nice};
@@ -95,7 +96,14 @@ impl NetGraph {
         self.samples.observe(now, readings);
     }
 
-    pub(crate) fn draw(&mut self, painter: &Painter, now: LocalTime, readings: &Readings) {
+    /// Draws it, with a sentence on the lane that the pointer is on.
+    pub(crate) fn draw(
+        &mut self,
+        painter: &Painter,
+        now: LocalTime,
+        readings: &Readings,
+        pointer: Pos2,
+    ) {
         if !self.shown {
             self.written = None;
             return;
@@ -131,6 +139,10 @@ impl NetGraph {
         let loop_name = fill("clock's loop: {name}", &[("name", name)]);
         text(painter, at, Align2::RIGHT_CENTER, &loop_name, LETTERS, palette::TEXT);
 
+        let mut pointed = (pointer.y < inside.top() + HEAD).then(|| {
+            let [now, then] = [readings.filter, other(readings.filter)].map(explain::clock_loop);
+            format!("{now}\n{then}")
+        });
         for (n, (kind, words)) in LANES.iter().zip(&self.words).enumerate() {
             let top = inside.top() + HEAD + n as f32 * (lane + GAP);
             let at = pos2(inside.left(), top);
@@ -138,6 +150,12 @@ impl NetGraph {
             let left_top = pos2(inside.left() + WORDS, top);
             let rect = Rect::from_min_max(left_top, pos2(inside.right(), top + lane));
             kind.plot(&mut Plot::new(painter, rect, now), &self.samples);
+            if (top..top + lane).contains(&pointer.y) {
+                pointed = Some(kind.about().to_owned());
+            }
+        }
+        if let Some(words) = pointed.filter(|_| rect.contains(pointer)) {
+            explain::tip(painter, rect, pointer, &words);
         }
     }
 }
@@ -153,6 +171,38 @@ impl Lane {
             Self::Interpolation => tr("Others shown behind"),
             Self::Corrections => tr("Corrections"),
             Self::Bytes => tr("Bytes a second"),
+        }
+    }
+
+    /// A sentence on it.
+    fn about(self) -> &'static str {
+        match self {
+            Self::RoundTrip => {
+                tr("The way to the server and back; the band is how much it varies.")
+            }
+            Self::Loss => {
+                tr("Packets that did not arrive: yours above the line, the server's below.")
+            }
+            Self::Phase => {
+                tr("How far this clock seems off the server's, between the bounds of what is \
+                    proven.")
+            }
+            Self::Rate => {
+                tr("How much faster this clock is set to run, and what of that it has learnt, in \
+                    parts per million.")
+            }
+            Self::Inputs => {
+                tr("How long before their ticks your keys reach the server; below zero they are \
+                    late.")
+            }
+            Self::Interpolation => {
+                tr("How far in the past others are shown, so that their next state is there in \
+                    time.")
+            }
+            Self::Corrections => {
+                tr("How far the server moved you from where you were predicted to be.")
+            }
+            Self::Bytes => tr("Bytes of packets each way, a second."),
         }
     }
 

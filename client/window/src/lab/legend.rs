@@ -10,6 +10,7 @@ use phaselock_lab::{Contender, Scores};
 use super::canvas::{Against, color, marker, sample};
 use super::model::{Model, Row, Unit};
 use super::panel::{chip, choose, heading, pick};
+use crate::explain;
 use crate::prelude::*;
 
 const NUMBER_WIDTH: f32 = 50.0;
@@ -229,6 +230,10 @@ fn row(
     }
     let response = response.on_hover_cursor(CursorIcon::PointingHand);
     let hint = format!("{}, {}", row.title, time_words(model, row));
+    let hint = match row.contender {
+        Contender::Method(choice) => format!("{}\n{hint}", explain::method(choice)),
+        _ => hint,
+    };
     let clicked = response.on_hover_text_at_pointer(hint).clicked();
     (hovered, clicked)
 }

@@ -11,7 +11,7 @@ use super::values::Word;
 use crate::args::BOTS_MAX;
 
 /// Most entries of a list, and most bytes of a text in the file; arbitrary, and far above need.
-const ITEMS_MAX: usize = 64;
+pub(crate) const ITEMS_MAX: usize = 64;
 const TEXT_MAX: usize = 300;
 
 /// A setting in the file.
@@ -128,7 +128,9 @@ pub(crate) const KEYS: &[Key] = &[
     key("last", "panels", "Open panels: \"details\", \"graph\".", |it| {
         Slot::List(&mut it.last.panels)
     }),
-    key("seen", "lessons", "Lessons that you have had.", |it| Slot::List(&mut it.seen.lessons)),
+    key("seen", "lessons", "Games whose lessons you have had, as in [\"race\"].", |it| {
+        Slot::List(&mut it.seen.lessons)
+    }),
 ];
 
 impl Key {

@@ -98,8 +98,18 @@ pub(crate) struct Last {
 /// Things that are shown once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
-    /// Names of the lessons that the player has had.
+    /// Names of the games whose lessons the player has had.
     pub(crate) lessons: Vec<String>,
+}
+
+impl Seen {
+    /// Notes a game's lesson. Of more than the file holds the oldest is forgotten.
+    pub(crate) fn note(&mut self, game: &str) {
+        self.lessons.retain(|had| had != game);
+        self.lessons.push(game.to_owned());
+        let over = self.lessons.len().saturating_sub(keys::ITEMS_MAX);
+        self.lessons.drain(..over);
+    }
 }
 
 impl Default for Settings {

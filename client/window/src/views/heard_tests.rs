@@ -40,6 +40,8 @@ struct Heard {
     samples: Vec<Stereo>,
     /// Times that the count rose in the truth.
     truth: u32,
+    /// Seconds for which each step of the lesson was done.
+    did: Vec<f32>,
 }
 
 impl Heard {
@@ -68,12 +70,12 @@ fn listen<V: GameView>(seed: u64, count: Count<V::Game>) -> Heard {
     let number = sim.join_bot(link);
     let (mut view, mut mixer) = (V::default(), Mixer::new(1));
     let (cues, context) = (Cues::default(), Context::default());
-    let mut heard = Heard::default();
+    let mut heard = Heard { did: vec![0.0; V::LESSON.len()], ..Heard::default() };
     let (mut before, mut most_voices) = (None, 0);
     let frames = (SECS * 1000.0) as usize / FRAME_MS;
     for frame in 0..frames {
         sim.run(FRAME_MS as f64 / 1000.0);
-        let player = draw(&mut sim, number, &mut view, (&cues, &context), frame);
+        let player = draw(&mut sim, number, &mut view, (&cues, &context), frame, &mut heard.did);
         heard.felt.extend(cues.take_rumbles());
         let emitted = cues.waiting();
         let mut gains = Vec::new();
@@ -107,6 +109,7 @@ fn draw<V: GameView>(
     view: &mut V,
     (cues, context): (&Cues, &Context),
     frame: usize,
+    did: &mut [f32],
 ) -> Option<PlayerId> {
     let now = sim.clients[number].skew.read(sim.now);
     let session = &mut sim.clients[number].session;
@@ -116,7 +119,7 @@ fn draw<V: GameView>(
     let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
     let _ = context.run(input, |context| {
         let painter = context.layer_painter(LayerId::background());
-        view.draw(&Scene {
+        let scene = Scene {
             picture: &picture,
             game: client.game(),
             rates: client.rates(),
@@ -140,7 +143,11 @@ fn draw<V: GameView>(
                 cues,
                 controls: &Controls::default(),
             },
-        });
+        };
+        view.draw(&scene);
+        for (step, did) in V::LESSON.iter().zip(&mut *did) {
+            *did += if (step.does)(&scene) { scene.secs } else { 0.0 };
+        }
     });
     Some(client.player())
 }
@@ -155,6 +162,10 @@ fn check<V: GameView>(heard: &Heard, most_voices: usize) {
     }
     assert!(heard.samples.iter().flatten().all(|sample| sample.abs() <= 1.0), "{name} clips");
     assert!((1..=VOICES_MAX).contains(&most_voices), "{name}: {most_voices} voices");
+    // A bot does what the lesson asks for, but for what no bot has a use for: to lift a thing, to
+    // pull the hand brake, to be put back.
+    let missing = V::LESSON.iter().zip(&heard.did).filter(|(step, did)| **did <= step.secs);
+    assert!(missing.count() <= 2, "{name}: {:?}, {:?}", heard.did, V::LESSON);
     let mut counts = BTreeMap::new();
     for (_, it, _) in &heard.cues {
         *counts.entry(it.cue.name).or_insert(0) += 1;

@@ -34,11 +34,37 @@ mod tests {
 
     use phaselock_client::actions::ALL;
     use phaselock_client::bindings::Binding;
+    use phaselock_client::prelude::*;
 
     #[test]
     fn every_game_can_be_seen() {
         let (seen, games) = (super::all(), phaselock_games::all());
         assert_eq!(seen.games().hashes(false), games.hashes(false));
+    }
+
+    fn check_lesson<V: GameView>() {
+        let steps = V::LESSON;
+        assert!((3..=6).contains(&steps.len()), "{}: {} steps", V::TITLE, steps.len());
+        let mut seen = HashSet::new();
+        for step in steps {
+            let words = (step.words)(&Controls::default());
+            assert!(words.ends_with('.') && !words.contains(['{', '}']), "{words}");
+            // Two lines of the panel.
+            assert!(words.len() < 90, "{words}");
+            assert!((0.0..=2.0).contains(&step.secs), "{words} for {} s", step.secs);
+            assert!(seen.insert(words), "a step is there twice");
+        }
+    }
+
+    #[test]
+    fn every_game_has_a_short_lesson_with_the_keys_as_they_are_bound() {
+        check_lesson::<super::SkirmishScreen>();
+        check_lesson::<super::PuckScreen>();
+        check_lesson::<super::AsteroidsScreen>();
+        check_lesson::<super::RaceScreen>();
+        check_lesson::<super::PlatformerScreen>();
+        let words = (super::SkirmishScreen::LESSON[0].words)(&Controls::default());
+        assert_eq!(words, "Run with W A S D or arrows.");
     }
 
     #[test]

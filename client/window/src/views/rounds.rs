@@ -1,10 +1,11 @@
 //! A round over the picture: its clock, announcements, results.
 
-use phaselock::game::Game;
+use phaselock::fields::Holds;
+use phaselock::game::{Game, RoundPart};
 use phaselock::time::Tick;
 use phaselock_client::cues::{Cues, common};
 use phaselock_client::prelude::*;
-use phaselock_games::rounds::{Phase, Round};
+use phaselock_games::rounds::{Phase, Round, round};
 
 use egui_macroquad::egui::FontId;
 use phaselock::wire::round::ReadyUp;
@@ -133,6 +134,15 @@ impl Announcer {
 fn ticks(before: Option<u32>, left: f32, last: u32) -> bool {
     let now = left.ceil() as u32;
     (1..=last).contains(&now) && before.is_some_and(|before| before == now + 1)
+}
+
+/// Part of a world's round.
+pub(crate) fn part<G: Game<Entity: Holds<Round>>>(scene: &Scene<'_, G>) -> Option<RoundPart> {
+    Some(match round(&scene.picture.entities).phase() {
+        Phase::WarmUp => RoundPart::WarmUp,
+        Phase::Play => RoundPart::Play,
+        Phase::Results => RoundPart::Results,
+    })
 }
 
 /// Paints the panel at the top: the round's clock between two figures; returns its rectangle.

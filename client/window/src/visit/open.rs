@@ -18,6 +18,7 @@ use super::beside::invitations;
 use super::{DETAILS, GRAPH, Visit};
 use crate::args::Setup;
 use crate::graph::NetGraph;
+use crate::lesson::Lessons;
 use crate::people::People;
 use crate::presentation::Panel;
 use crate::settings::folder;
@@ -39,6 +40,8 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) setup: &'a Setup,
     /// Names of the panels that are open from the start.
     pub(crate) panels: &'a [String],
+    /// Names of the games whose lessons the player has had.
+    pub(crate) lessons: &'a [String],
 }
 
 impl Visit {
@@ -85,7 +88,7 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, look, muted, clock, views, setup, panels }: VisitConfig<'_>,
+        VisitConfig { name, look, muted, clock, views, setup, panels, lessons }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
@@ -128,6 +131,7 @@ impl Visit {
             graph: NetGraph::new(setup.net_graph || open(GRAPH)),
             panel: Panel::new(setup.marks),
             places: Places::default(),
+            lessons: Lessons::new(lessons),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
         })

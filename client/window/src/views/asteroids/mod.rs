@@ -6,6 +6,7 @@
 mod cues;
 mod events;
 mod hud;
+mod lesson;
 mod rocks;
 mod ships;
 mod space;
@@ -13,6 +14,7 @@ mod space;
 use std::cmp::Reverse;
 
 use macroquad::rand::gen_range;
+use phaselock::game::RoundPart;
 use phaselock::physics::direction;
 use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::FIELD;
@@ -27,7 +29,7 @@ use ships::{Seen, Ships};
 use space::Space;
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner_of,
+    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
 };
 
 /// The camera; it cuts to another life.
@@ -71,6 +73,7 @@ impl GameView for AsteroidsScreen {
     const TITLE: &'static str = "Asteroids";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, THRUST, FIRE];
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<Asteroids>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -78,6 +81,10 @@ impl GameView for AsteroidsScreen {
             thrust: controls.held(&THRUST),
             fire: controls.held(&FIRE),
         }
+    }
+
+    fn part(&self, scene: &Scene<'_, Asteroids>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &AsteroidsScene<'_>) -> Camera {

@@ -76,6 +76,13 @@ fn states() -> Vec<State> {
         State { name: "pause", layers: Layers { pause: true, ..Layers::NONE }, ..play },
         State { name: "lost", layers: Layers { lost: true, ..Layers::NONE }, ..play },
         State { name: "first visit", layers: Layers { pinned: true, ..Layers::NONE }, ..play },
+        State { name: "lesson", layers: Layers { lesson: true, ..Layers::NONE }, ..play },
+        State {
+            name: "lesson in warm-up",
+            layers: Layers { lesson: true, ..Layers::NONE },
+            begun: true,
+            ..warm_up
+        },
         State { name: "methods", layers: Layers { methods: true, ..Layers::NONE }, ..play },
     ];
     for (players, table) in [(2, Table::Held), (20, Table::Held), (64, Table::Held)] {

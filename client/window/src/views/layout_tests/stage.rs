@@ -8,6 +8,7 @@ use crate::controls::{Controls, Devices};
 use crate::cues::Cues;
 use crate::graph::NetGraph;
 use crate::layout::{Item, claimed};
+use crate::lesson::Lesson;
 use crate::overlay::{self, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
@@ -60,6 +61,7 @@ pub(super) struct Layers {
     pub(super) lost: bool,
     pub(super) pinned: bool,
     pub(super) methods: bool,
+    pub(super) lesson: bool,
 }
 
 impl Layers {
@@ -80,6 +82,7 @@ impl Layers {
         lost: false,
         pinned: false,
         methods: false,
+        lesson: false,
     };
 }
 
@@ -226,6 +229,7 @@ struct Window<V: GameView> {
     panel: Panel,
     talk: Talk,
     people: People,
+    lesson: Lesson,
     controls: Controls,
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
@@ -256,6 +260,7 @@ impl<V: GameView> Window<V> {
             panel,
             talk,
             people: People::default(),
+            lesson: Lesson::default(),
             controls: Controls::default(),
             roster,
             now,
@@ -284,11 +289,13 @@ impl<V: GameView> Window<V> {
             self.talk.handle_keys(&self.controls);
         }
         let painter = ctx.layer_painter(LayerId::background());
+        // Beside everything: sentences at the pointer lie on top by intent.
+        let pointer = screen.min;
         let views = crate::views::all();
         let [first, _, third] = &mut *sim.clients else { panic!("three have joined") };
         let client = first.session.client_of::<V::Game>().expect("the game is joined");
         let watched = Watched { target: Some(client.player()), free: None };
-        self.view.draw(&Scene {
+        let scene = Scene {
             picture,
             game: client.game(),
             rates: client.rates(),
@@ -307,12 +314,16 @@ impl<V: GameView> Window<V> {
                 active: !pause && !watching && !lost,
                 scores: state.table == Table::Held,
                 scrolled: 0,
-                crowded: layers.graph || layers.methods,
+                crowded: layers.graph || layers.methods || layers.lesson,
                 marks: false,
                 controls: &self.controls,
                 cues: &Cues::default(),
             },
-        });
+        };
+        self.view.draw(&scene);
+        if layers.lesson {
+            self.lesson.teach(&self.view, &scene);
+        }
         let mut readings = self.play.readings(client, now);
         readings.figures.round_trip_ms = Some(if bad { 1234.0 } else { 23.0 });
         if bad {
@@ -320,7 +331,7 @@ impl<V: GameView> Window<V> {
             (figures.loss_down, figures.loss_up, figures.late_inputs) = (1.0, 0.13, 9);
         }
         self.graph.observe(now, &readings);
-        self.graph.draw(&painter, now, &readings);
+        self.graph.draw(&painter, now, &readings, pointer);
         if watching {
             let common = third.core().common();
             let places = Places { free: 0, ahead: Some(12) };
@@ -348,7 +359,7 @@ impl<V: GameView> Window<V> {
             self.people.draw(&painter, client.common(), &views, &self.controls, now);
         }
         if layers.details {
-            developer::draw(&painter, &readings);
+            developer::draw(&painter, &readings, pointer);
         }
         let session = &mut first.session;
         self.panel.draw(ctx, session, &self.play);
@@ -357,7 +368,7 @@ impl<V: GameView> Window<V> {
             let client = session.client().expect("the game is joined");
             let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.hints();
-            overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside));
+            overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside), Some("Show the lesson"));
         }
     }
 }

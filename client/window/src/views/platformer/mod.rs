@@ -3,12 +3,14 @@
 mod bodies;
 mod cues;
 mod hud;
+mod lesson;
 mod scenery;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use macroquad::rand::gen_range;
+use phaselock::game::RoundPart;
 use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
@@ -18,7 +20,9 @@ use phaselock_games::rounds::{Phase, Round, round};
 
 use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner};
+use super::rounds::{
+    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
+};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -70,9 +74,14 @@ impl GameView for PlatformerScreen {
     const TITLE: &'static str = "Platformer";
     const ACTIONS: &'static [Action] = &[LEFT, RIGHT, JUMP];
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<Platformer>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }
+    }
+
+    fn part(&self, scene: &Scene<'_, Platformer>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &Scene<'_, Platformer>) -> Camera {

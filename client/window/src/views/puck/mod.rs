@@ -3,12 +3,14 @@
 mod cues;
 mod events;
 mod ice;
+mod lesson;
 mod pieces;
 mod seen;
 mod steer;
 
 use std::cmp::Reverse;
 
+use phaselock::game::RoundPart;
 use phaselock_client::prelude::*;
 use phaselock_games::puck::seats::sides;
 use phaselock_games::puck::{Board as RinkBoard, Command, Mallet, Score, ShufflePuck, rink};
@@ -19,7 +21,7 @@ use pieces::Look;
 use seen::Seen;
 use steer::Steer;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures};
+use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures};
 
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
@@ -39,9 +41,14 @@ impl GameView for PuckScreen {
     const TITLE: &'static str = "Shuffle Puck";
     const ACTIONS: &'static [Action] = steer::ACTIONS;
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<ShufflePuck>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)
+    }
+
+    fn part(&self, scene: &Scene<'_, ShufflePuck>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &Scene<'_, ShufflePuck>) -> Camera {

@@ -5,11 +5,13 @@ mod cues;
 mod ear;
 mod ground;
 mod hud;
+mod lesson;
 mod map;
 mod marks;
 
 use std::collections::BTreeMap;
 
+use phaselock::game::RoundPart;
 use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
@@ -22,7 +24,9 @@ use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner};
+use super::rounds::{
+    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
+};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -83,6 +87,7 @@ impl GameView for RaceScreen {
     const ACTIONS: &'static [Action] = &[THROTTLE, BRAKE, LEFT, RIGHT, HAND_BRAKE, RESET];
     const BACKDROP: Color32 = palette::GRASS;
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<Race>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -91,6 +96,10 @@ impl GameView for RaceScreen {
             hand: controls.held(&HAND_BRAKE),
             reset: controls.held(&RESET),
         }
+    }
+
+    fn part(&self, scene: &Scene<'_, Race>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &Scene<'_, Race>) -> Camera {

@@ -32,6 +32,8 @@ pub(super) const NEXT: Action =
 pub(super) const PREVIOUS: Action =
     Action::new("previous_weapon", "previous weapon", &["Wheel:Up", "Pad:LeftShoulder"]).hint("");
 
+pub(super) const AIM: [&Action; 4] = [&AIM_UP, &AIM_LEFT, &AIM_DOWN, &AIM_RIGHT];
+
 pub(super) const ACTIONS: &[Action] = &[
     UP, LEFT, DOWN, RIGHT, AIM_UP, AIM_LEFT, AIM_DOWN, AIM_RIGHT, FIRE, GRAB, WEAPONS[0],
     WEAPONS[1], WEAPONS[2], WEAPONS[3], NEXT, PREVIOUS,

@@ -6,12 +6,14 @@ mod cues;
 mod events;
 mod hud;
 mod icons;
+mod lesson;
 mod players;
 mod shade;
 mod things;
 
 use std::cmp::Reverse;
 
+use phaselock::game::RoundPart;
 use phaselock::physics::turns;
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, round};
@@ -28,7 +30,7 @@ use players::Bodies;
 use things::Things;
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, shows_figures, winner_of,
+    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
 };
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
@@ -74,6 +76,7 @@ impl GameView for SkirmishScreen {
     const ACTIONS: &'static [Action] = actions::ACTIONS;
     const BACKDROP: Color32 = palette::FLOOR;
     const CUES: &'static [&'static Cue] = cues::ALL;
+    const LESSON: &'static [Step<Skirmish>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
         let by_mouse = self.rig.at_rest().map_or(Vec2::X, |camera| {
@@ -88,6 +91,10 @@ impl GameView for SkirmishScreen {
             grab: controls.held(&actions::GRAB),
             weapon: self.weapon(controls),
         }
+    }
+
+    fn part(&self, scene: &Scene<'_, Skirmish>) -> Option<RoundPart> {
+        part(scene)
     }
 
     fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {

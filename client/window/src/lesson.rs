@@ -1,0 +1,359 @@
+//! Lessons: the first start of a game teaches by doing, one step at a time.
+//!
+//! A view declares its steps ([`GameView::LESSON`](crate::view::GameView::LESSON)); each knows the
+//! frames in which the player does what it asks for. The course of a lesson is a state machine
+//! that is told how much time has passed, so that it ends by itself whatever the player does.
+
+use egui_macroquad::egui::FontId;
+use phaselock::game::{Game, RoundPart};
+
+use super::actions;
+use super::controls::Controls;
+use super::layout::{self, Item, Way};
+use super::paint::{bar, fade, panel, text};
+use super::palette;
+use super::view::{GameView, Scene, ViewEntry};
+use super::words::{fill, tr};
+use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, vec2};
+
+/// Longest lesson in seconds: each step has an equal part of it.
+const LESSON_SECS: f32 = 56.0;
+/// Time for which a step that is done has its tick, in seconds.
+const TICK_SECS: f32 = 0.9;
+/// Widest line of the panel, in points.
+const WIDTH: f32 = 400.0;
+/// Distance of the panel's lower edge from the window's, in points: above what games show there.
+const ABOVE: f32 = 116.0;
+
+/// A step of a lesson.
+pub struct Step<G: Game> {
+    /// Words for the player, with the keys as they are bound now.
+    pub words: fn(&Controls) -> String,
+    /// True in a frame in which the player does it.
+    pub does: fn(&Scene<'_, G>) -> bool,
+    /// Seconds of it in all; 0 is one frame.
+    pub secs: f32,
+}
+
+impl<G: Game> std::fmt::Debug for Step<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Step").field("secs", &self.secs).finish_non_exhaustive()
+    }
+}
+
+/// Course of a lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lesson {
+    /// Index of the step.
+    step: usize,
+    /// Seconds since the lesson began, and since the step did.
+    age: f32,
+    step_age: f32,
+    /// Seconds for which the player did what the step asks for.
+    did: f32,
+    /// Seconds since the step was done.
+    ticked: Option<f32>,
+    is_over: bool,
+}
+
+impl Lesson {
+    /// Advances by a frame, in which the player does what the step asks for or not. The lesson has
+    /// `count` steps; the present one wants `wanted` seconds.
+    fn advance(&mut self, secs: f32, (count, wanted): (usize, f32), does: bool) {
+        self.age += secs;
+        self.step_age += secs;
+        let patience = LESSON_SECS / count.max(1) as f32;
+        let is_past = match &mut self.ticked {
+            Some(age) => {
+                *age += secs;
+                *age >= TICK_SECS
+            }
+            None => {
+                self.did += if does { secs } else { 0.0 };
+                if does && self.did >= wanted {
+                    self.ticked = Some(0.0);
+                }
+                self.ticked.is_none() && self.step_age >= patience - TICK_SECS
+            }
+        };
+        if is_past {
+            let (step, age) = (self.step + 1, self.age);
+            *self = Self { step, age, ..Self::default() };
+        }
+        self.is_over = self.step >= count || self.age >= LESSON_SECS;
+    }
+
+    /// Teaches for a frame: looks at what the player does, and paints the step.
+    pub(crate) fn teach<V: GameView>(&mut self, view: &V, scene: &Scene<'_, V::Game>) {
+        let there = scene.active && !scene.scores && scene.picture.own.is_some();
+        if !there || view.part(scene) == Some(RoundPart::Results) {
+            return;
+        }
+        let Some(step) = V::LESSON.get(self.step) else {
+            self.is_over = true;
+            return;
+        };
+        let count = V::LESSON.len();
+        let share = if self.ticked.is_some() { 1.0 } else { self.did / step.secs.max(0.1) };
+        let shown = Shown {
+            words: (step.words)(scene.controls),
+            number: (self.step + 1, count),
+            share,
+            is_done: self.ticked.is_some(),
+        };
+        shown.draw(scene.painter, scene.screen, scene.controls);
+        self.advance(scene.secs, (count, step.secs), (step.does)(scene));
+    }
+}
+
+/// A step as it is shown.
+struct Shown {
+    words: String,
+    /// Number of the step from 1 on, and of all.
+    number: (usize, usize),
+    /// Part of it that is done.
+    share: f32,
+    is_done: bool,
+}
+
+impl Shown {
+    fn draw(&self, painter: &Painter, screen: Rect, controls: &Controls) {
+        let room = WIDTH.min(screen.width() - 80.0);
+        let font = FontId::proportional(16.0);
+        let words = painter.layout(self.words.clone(), font, palette::TEXT, room);
+        let (number, count) = self.number;
+        let (number, count) = (&*number.to_string(), count.to_string());
+        let skip = controls.words(&actions::SKIP_LESSON);
+        let below = match &*skip {
+            // The gamepad has no button left for it in every game.
+            "-" => {
+                let key = controls.words(&actions::MENU);
+                let values = [("number", number), ("count", &*count), ("key", &*key)];
+                fill("{number} of {count}     {key}: pause, to end the lesson", &values)
+            }
+            key => {
+                let values = [("number", number), ("count", &*count), ("key", key)];
+                fill("{number} of {count}     {key}: end the lesson", &values)
+            }
+        };
+        let font = FontId::proportional(12.0);
+        let below = painter.layout(below, font, palette::TEXT_FAINT, room);
+        let size = vec2(words.size().x.max(below.size().x) + 66.0, words.size().y + 36.0);
+        let Some(rect) = layout::find(painter, Item::Lesson, place(screen, size), &[Way::Up])
+        else {
+            return;
+        };
+        panel(painter, rect);
+        let edge = Rect::from_min_size(rect.left_top(), vec2(3.0, rect.height()));
+        painter.rect_filled(edge, 2.0, palette::OWN);
+        let left = rect.left_top() + vec2(48.0, 8.0);
+        let next = left + vec2(0.0, words.size().y + 3.0);
+        tick(painter, rect.left_center() + vec2(25.0, 0.0), number, self.is_done);
+        painter.galley(left, words, palette::TEXT);
+        painter.galley(next, below, palette::TEXT_FAINT);
+        let line = rect.left_bottom() + vec2(10.0, -6.0);
+        let line = Rect::from_min_size(line, vec2(rect.width() - 20.0, 3.0));
+        bar(painter, line, self.share, palette::GOOD);
+    }
+}
+
+/// Place of the panel in the window.
+fn place(screen: Rect, size: egui_macroquad::egui::Vec2) -> Rect {
+    let below = screen.center_bottom() - vec2(0.0, ABOVE + size.y / 2.0);
+    Rect::from_center_size(below, size)
+}
+
+/// A ring with the step's number, and with a tick once it is done.
+fn tick(painter: &Painter, at: Pos2, number: &str, is_done: bool) {
+    let color = if is_done { palette::GOOD } else { fade(palette::TEXT_FAINT, 0.6) };
+    painter.circle_stroke(at, 11.0, Stroke::new(2.0, color));
+    if is_done {
+        let stroke = Stroke::new(3.0, palette::GOOD);
+        painter.line_segment([at + vec2(-5.0, 0.0), at + vec2(-1.0, 5.0)], stroke);
+        painter.line_segment([at + vec2(-1.0, 5.0), at + vec2(6.0, -5.0)], stroke);
+    } else {
+        text(painter, at, Align2::CENTER_CENTER, number, 12.0, palette::TEXT_SOFT);
+    }
+}
+
+/// Lessons of a visit: the one that runs, and those that the player has had.
+#[derive(Debug, Default)]
+pub(crate) struct Lessons {
+    had: Vec<String>,
+    /// The game that is played, if it has a lesson.
+    game: Option<&'static str>,
+    running: Option<Lesson>,
+    /// Games whose lessons are to be remembered.
+    told: Vec<&'static str>,
+}
+
+impl Lessons {
+    /// None runs yet; `had` are the games whose lessons the player has had.
+    pub(crate) fn new(had: &[String]) -> Self {
+        Self { had: had.to_vec(), ..Self::default() }
+    }
+
+    /// Another game begins, or the same one again after a lost connection.
+    pub(crate) fn begin_game(&mut self, entry: &ViewEntry) {
+        let game = entry.teaches.then_some(entry.name);
+        if self.game == game && self.running.is_some() {
+            return;
+        }
+        self.game = game;
+        let is_new = game.is_some_and(|game| self.had.iter().all(|had| had != game));
+        self.running = is_new.then(Lesson::default);
+    }
+
+    /// Begins the game's lesson anew, or ends the one that runs.
+    pub(crate) fn ask(&mut self) {
+        match self.running {
+            Some(_) => self.end(),
+            None => self.running = self.game.map(|_| Lesson::default()),
+        }
+    }
+
+    /// Words for [`ask`](Self::ask), in a game with a lesson.
+    pub(crate) fn offer(&self) -> Option<&'static str> {
+        self.game?;
+        Some(if self.running.is_some() { tr("End the lesson") } else { tr("Show the lesson") })
+    }
+
+    /// The lesson that runs.
+    pub(crate) fn running(&mut self) -> Option<&mut Lesson> {
+        self.running.as_mut()
+    }
+
+    /// True while a lesson runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Ends the lesson that runs.
+    pub(crate) fn end(&mut self) {
+        if self.running.take().is_some() {
+            self.remember();
+        }
+    }
+
+    /// Notes how far the lesson is. Whoever leaves after its first step has had it.
+    pub(crate) fn note(&mut self) {
+        match &self.running {
+            Some(lesson) if lesson.is_over => self.end(),
+            Some(lesson) if lesson.step > 0 => self.remember(),
+            _ => {}
+        }
+    }
+
+    /// A game whose lesson is to be remembered; told once.
+    pub(crate) fn take_had(&mut self) -> Option<&'static str> {
+        self.told.pop()
+    }
+
+    fn remember(&mut self) {
+        let Some(game) = self.game else { return };
+        if self.had.iter().all(|had| had != game) {
+            self.had.push(game.to_owned());
+            self.told.push(game);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: f32 = 1.0 / 60.0;
+
+    fn entry(name: &'static str, teaches: bool) -> ViewEntry {
+        ViewEntry {
+            name,
+            title: name,
+            actions: &[],
+            backdrop: palette::VOID,
+            teaches,
+            begin: |_| unreachable!("nobody plays"),
+        }
+    }
+
+    /// Seconds of a lesson of four steps of half a second each, by what the player does.
+    fn secs(does: impl Fn(&Lesson) -> bool) -> (f32, Vec<(usize, bool)>) {
+        let (mut lesson, mut secs, mut seen) = (Lesson::default(), 0.0, Vec::new());
+        while !lesson.is_over && secs < 100.0 {
+            let does = does(&lesson);
+            lesson.advance(FRAME, (4, 0.5), does);
+            secs += FRAME;
+            let now = (lesson.step, lesson.ticked.is_some());
+            if seen.last() != Some(&now) {
+                seen.push(now);
+            }
+        }
+        (secs, seen)
+    }
+
+    #[test]
+    fn lesson_goes_on_as_the_player_does_what_it_asks_for() {
+        let (secs, seen) = secs(|_| true);
+        assert!((secs - 4.0 * (0.5 + TICK_SECS)).abs() < 0.3, "{secs} s");
+        let ticks = seen.iter().filter(|(_, ticked)| *ticked).map(|(step, _)| *step);
+        assert_eq!(ticks.collect::<Vec<_>>(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn lesson_ends_by_itself_within_a_minute() {
+        let (idle, seen) = secs(|_| false);
+        assert!((40.0..60.0).contains(&idle), "{idle} s");
+        assert!(seen.iter().all(|(_, ticked)| !ticked), "nothing was done");
+        // A tick at the last moment, in each step.
+        let late = |lesson: &Lesson| lesson.step_age > LESSON_SECS / 4.0 - TICK_SECS - 0.6;
+        let (late, _) = secs(late);
+        assert!(late <= 60.0, "{late} s");
+    }
+
+    #[test]
+    fn time_that_is_interrupted_counts_on() {
+        let mut lesson = Lesson::default();
+        for frame in 0..60 {
+            lesson.advance(FRAME, (2, 0.4), frame % 2 == 0);
+        }
+        assert!(lesson.ticked.is_some(), "half of a second in all");
+    }
+
+    #[test]
+    fn lesson_is_had_once_unless_the_player_asks_for_it() {
+        let mut lessons = Lessons::new(&["race".to_owned()]);
+        lessons.begin_game(&entry("race", true));
+        assert!(!lessons.is_running(), "it has been had");
+        assert_eq!(lessons.offer(), Some("Show the lesson"));
+        lessons.ask();
+        assert_eq!((lessons.is_running(), lessons.offer()), (true, Some("End the lesson")));
+        lessons.ask();
+        assert_eq!((lessons.is_running(), lessons.take_had()), (false, None));
+
+        lessons.begin_game(&entry("puck", true));
+        assert!(lessons.is_running());
+        lessons.note();
+        assert_eq!(lessons.take_had(), None, "it has hardly begun");
+        // The same game after a lost connection.
+        lessons.running = Some(Lesson { step: 1, ..Lesson::default() });
+        lessons.begin_game(&entry("puck", true));
+        lessons.note();
+        assert_eq!(lessons.running.as_ref().map(|it| it.step), Some(1));
+        assert_eq!((lessons.take_had(), lessons.take_had()), (Some("puck"), None));
+        lessons.end();
+        assert_eq!(lessons.take_had(), None);
+
+        lessons.begin_game(&entry("plain", false));
+        assert_eq!((lessons.is_running(), lessons.offer()), (false, None));
+        lessons.ask();
+        assert!(!lessons.is_running());
+    }
+
+    #[test]
+    fn panel_lies_within_any_window() {
+        for size in [(640.0, 480.0), (1280.0, 720.0), (3840.0, 2160.0)] {
+            let screen = Rect::from_min_size(Pos2::ZERO, size.into());
+            let rect = place(screen, vec2(WIDTH.min(size.0 - 80.0) + 66.0, 90.0));
+            assert!(screen.contains_rect(rect), "{rect:?} in {screen:?}");
+        }
+    }
+}

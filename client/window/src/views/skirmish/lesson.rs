@@ -1,0 +1,60 @@
+//! The lesson of Skirmish: move, fire, change the weapon, lift and throw.
+
+use phaselock_client::prelude::*;
+use phaselock_games::skirmish::{Player, Skirmish, Weapon};
+
+use super::actions;
+
+/// Speed in metres a second that counts as moving: half of a run.
+const MOVES: f32 = 2.0;
+
+pub(super) const STEPS: &[Step<Skirmish>] = &[
+    Step {
+        words: |controls| {
+            let keys = [&actions::UP, &actions::LEFT, &actions::DOWN, &actions::RIGHT];
+            fill("Run with {keys}.", &[("keys", &controls.keys(&keys))])
+        },
+        does: |scene| own(scene).is_some_and(|own| own.velocity().length() > MOVES),
+        secs: 1.0,
+    },
+    Step {
+        words: |controls| {
+            let keys = controls.keys(&[&actions::FIRE]);
+            match controls.by_pad() {
+                true => {
+                    let aim = controls.keys(&actions::AIM);
+                    fill("Aim with {aim}, fire with {keys}.", &[("aim", &aim), ("keys", &keys)])
+                }
+                false => fill("Aim with the mouse, fire with {keys}.", &[("keys", &keys)]),
+            }
+        },
+        // After a shot the weapon waits.
+        does: |scene| own(scene).is_some_and(|own| own.health > 0 && own.fire && own.cooldown > 0),
+        secs: 0.3,
+    },
+    Step {
+        words: |controls| {
+            let keys = controls.keys(&[&actions::NEXT]);
+            let numbers = controls.keys(&actions::WEAPONS.each_ref());
+            let values = [("keys", &*keys), ("numbers", &*numbers)];
+            fill("Take another weapon with {keys} or {numbers}.", &values)
+        },
+        does: |scene| own(scene).is_some_and(|own| own.weapon() != Weapon::Rifle),
+        secs: 0.0,
+    },
+    Step {
+        words: |controls| {
+            let keys = controls.keys(&[&actions::GRAB]);
+            fill(
+                "Lift a crate or a barrel with {keys}, and let go to throw it.",
+                &[("keys", &keys)],
+            )
+        },
+        does: |scene| own(scene).is_some_and(|own| own.is_carrying()),
+        secs: 0.2,
+    },
+];
+
+fn own(scene: &Scene<'_, Skirmish>) -> Option<Player> {
+    scene.own()
+}
