@@ -140,7 +140,7 @@ fn marks_looks_and_numbers_out_of_range_are_refused() {
     session.restyle("Ada", Look { color: 13, pattern: 0 }).expect("sent");
     sim.run(0.5);
     let range = |request| refused(request, Refusal::Range);
-    assert_eq!(notices(&mut sim, 0), [range(6), range(6), range(5), range(7)]);
+    assert_eq!(notices(&mut sim, 0), [range(7), range(7), range(6), range(8)]);
     assert_eq!(notices(&mut sim, 1), []);
 }
 

@@ -241,7 +241,7 @@ fn a_new_key_does_not_evade_the_ban_of_an_address() {
     };
     let (bans, ..) =
         served.wait(host.punish(&author(Role::Admin), Act::Ban, &request)).expect("done");
-    ada.is_put_out(Code::Kicked, "your address is banned for good: a crowd of bots");
+    ada.is_put_out(Code::Banned, "your address is banned for good: a crowd of bots");
     drop(ada);
     let mut other = served.knock("Eve", None);
     other.is_put_out(Code::Banned, "your address is banned for good: a crowd of bots");

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 77] = [
+const EVENTS: [(&str, &str); 79] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -27,6 +27,8 @@ const EVENTS: [(&str, &str); 77] = [
     ("a vote is over", "vote_over"),
     ("the game that was voted for does not begin", "vote_failed"),
     ("renamed", "player_renamed"),
+    ("watches", "player_watches"),
+    ("plays", "player_plays"),
     ("report", "game_report"),
     ("the game begins", "game_began"),
     ("a round is over", "round_over"),

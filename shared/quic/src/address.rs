@@ -59,7 +59,10 @@ impl Address {
             None => (text, default_port),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        if port == 0 || host.is_empty() || host.len() > 253 || !host.chars().all(plain) {
+        // A dot at the end is the root's.
+        let named =
+            host.strip_suffix('.').unwrap_or(host).split('.').all(|label| !label.is_empty());
+        if port == 0 || !named || host.len() > 253 || !host.chars().all(plain) {
             return Err(error());
         }
         Ok(Self { host: host.to_lowercase(), port })
@@ -104,7 +107,9 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Address>().map(|a| a.to_string()), Ok(shown.into()), "{text}");
         }
-        for text in ["", ":4433", "a:b", "a:0", "a:70000", "a b", "a/b", "http://a", "[::1"] {
+        for text in
+            ["", ":4433", "a:b", "a:0", "a:70000", "a b", "a/b", "http://a", "[::1", ".", "a..b"]
+        {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

@@ -98,7 +98,9 @@ impl Common {
         }
         // Who goes to watch goes back in time.
         let later = welcome.offset.0.saturating_sub(self.welcome_offset.0);
-        self.pll.shift(Micros(later));
+        if later != 0 {
+            self.pll.shift(Micros(later));
+        }
         self.welcome_offset = welcome.offset;
         self.watching = welcome.watching;
         if self.watching.is_some() {
@@ -222,8 +224,12 @@ impl Common {
 
     /// Name of somebody who plays or watches.
     pub fn name_of(&self, player: PlayerId) -> Option<&str> {
-        let seat = self.roster.get(&player).or_else(|| self.watchers.get(&player));
-        seat.map(|seat| &*seat.name)
+        self.seat(player).map(|seat| &*seat.name)
+    }
+
+    /// Seat of somebody who plays or watches.
+    pub fn seat(&self, player: PlayerId) -> Option<&Seat> {
+        self.roster.get(&player).or_else(|| self.watchers.get(&player))
     }
 
     /// Delay with which the client watches; none if it plays.

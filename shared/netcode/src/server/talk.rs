@@ -147,7 +147,11 @@ impl<G: Game> Room<G> {
         if self.members.contains_key(&client) {
             self.world.set_profile(player, Some(profile));
         }
+        let watching = !self.members.contains_key(&client);
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
+        if watching {
+            self.broadcast(&ServerMessage::Watching { players: vec![player], watching });
+        }
         if name != before {
             tracing::info!(%player, before, name, "renamed");
             self.host.tell(Event::Renamed { player, name });

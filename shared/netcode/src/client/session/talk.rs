@@ -49,11 +49,11 @@ impl Session {
     fn note_joined(&mut self, seats: &[(PlayerId, Seat)]) {
         let Some(client) = &self.client else { return };
         let common = client.common();
-        let mut is_in = common.roster().contains_key(&common.player());
+        let mut is_in = common.seat(common.player()).is_some();
         let mut told = Vec::new();
         for (player, seat) in seats {
             let who = Speaker { player: *player, seat: seat.clone() };
-            match common.roster().get(player) {
+            match common.seat(*player) {
                 Some(before) if before.name != seat.name && before.person == seat.person => {
                     told.push(Notice::Renamed { before: before.name.clone(), who });
                 }
@@ -65,9 +65,9 @@ impl Session {
         told.into_iter().for_each(|notice| self.notify(notice));
     }
 
-    /// A player with a seat.
+    /// Somebody who plays or watches.
     fn speaker(&self, player: PlayerId) -> Option<Speaker> {
-        let seat = self.client.as_ref()?.common().roster().get(&player)?;
+        let seat = self.client.as_ref()?.common().seat(player)?;
         Some(Speaker { player, seat: seat.clone() })
     }
 }

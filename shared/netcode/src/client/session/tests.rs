@@ -4,7 +4,7 @@ use super::*;
 use crate::game::{Ahead, Entities, Inputs, World};
 use crate::games::Games;
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::CATCH_UP_TICKS_MAX;
+use crate::limits::{CATCH_UP_TICKS_MAX, SEATS_MAX, WATCHERS_MAX};
 use crate::random::Random;
 use crate::record;
 use crate::time::{Offset, Rates};
@@ -366,10 +366,10 @@ fn a_known_seat_is_renamed_in_a_full_roster() {
         let joined = ServerMessage::Joined(vec![(player, Seat::new(name, false))]);
         session.handle_control(&body(&joined), ms(20));
     };
-    (0..1500).for_each(|player| join(&mut session, player, "old"));
+    (0..2000).for_each(|player| join(&mut session, player, "old"));
     join(&mut session, 5, "new");
     let roster = session.client().expect("it plays").common().roster();
-    assert_eq!(roster.len(), usize::from(crate::limits::SEATS_MAX));
+    assert_eq!(roster.len(), usize::from(SEATS_MAX + WATCHERS_MAX));
     assert_eq!(roster[&PlayerId(5)].name, "new");
 }
 

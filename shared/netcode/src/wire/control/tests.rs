@@ -27,7 +27,7 @@ fn frames_are_as_documented() {
     let framed = frame(&ClientMessage::Hello(hello())).unwrap();
     #[rustfmt::skip]
     assert_eq!(framed[..31], [
-        131, 0, // length
+        133, 0, // length
         0, // Hello
         0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
         5, b'0', b'.', b'1', b'.', b'0',
