@@ -39,39 +39,40 @@ where
     sums
 }
 
-/// Has hard bots beat normal ones, and these easy ones.
-fn check<G: Game, S: Record>(players: u16, secs: u64, score: fn(&S) -> f64)
+/// Has hard bots beat normal ones, and these easy ones, by a factor at least.
+fn check<G: Game, S: Record>(factor: f64, players: u16, secs: u64, score: fn(&S) -> f64)
 where
     G::Entity: Holds<S>,
 {
     for pair in [[Strength::Normal, Strength::Easy], [Strength::Hard, Strength::Normal]] {
         let [better, worse] = scored::<G, S>(pair, players, secs, score);
-        assert!(better > 1.05 * worse, "{}: {pair:?} score {better} to {worse}", G::NAME);
+        assert!(better > factor * worse, "{}: {pair:?} score {better} to {worse}", G::NAME);
     }
 }
 
 #[test]
 fn better_bots_win_skirmishes() {
-    check::<Skirmish, skirmish::Score>(8, 70, |score| f64::from(score.frags));
+    check::<Skirmish, skirmish::Score>(1.05, 8, 70, |score| f64::from(score.frags));
 }
 
 #[test]
 fn better_bots_win_in_asteroids() {
-    check::<Asteroids, asteroids::Score>(8, 70, |score| f64::from(score.points));
+    check::<Asteroids, asteroids::Score>(1.05, 8, 70, |score| f64::from(score.points));
 }
 
 #[test]
 fn better_bots_win_races() {
-    check::<Race, race::Score>(8, 70, |score| f64::from(score.gates));
+    // All cars are equally fast, and a few percent of the way decide.
+    check::<Race, race::Score>(1.02, 8, 70, |score| f64::from(score.gates));
 }
 
 #[test]
 fn better_bots_win_in_puck() {
     // One against one: the first of a rink is on the left.
-    check::<ShufflePuck, puck::Score>(2, 100, |score| f64::from(score.goals));
+    check::<ShufflePuck, puck::Score>(1.05, 2, 100, |score| f64::from(score.goals));
 }
 
 #[test]
 fn better_bots_win_in_the_platformer() {
-    check::<Platformer, platformer::Score>(8, 60, |score| f64::from(score.progress));
+    check::<Platformer, platformer::Score>(1.05, 8, 60, |score| f64::from(score.progress));
 }

@@ -37,7 +37,7 @@ pub struct Step<G: Game> {
 
 impl<G: Game> std::fmt::Debug for Step<G> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step").field("secs", &self.secs).finish_non_exhaustive()
+        f.debug_tuple("Step").field(&self.secs).finish_non_exhaustive()
     }
 }
 

@@ -24,11 +24,16 @@ use crate::prelude::*;
 const CARD_WIDTH: f32 = 350.0;
 const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 256.0;
-const ACTION_HEIGHT: f32 = 42.0;
+/// Height of a button, in points.
+pub(crate) const ACTION_HEIGHT: f32 = 42.0;
 const FOOT_HEIGHT: f32 = 44.0;
 const QUIT_WIDTH: f32 = 120.0;
 /// Height in points of everything below the title, with room for the foot.
 const HEIGHT: f32 = 484.0;
+/// Room in points that the title takes with its line, above the rest.
+const TITLE_ROOM: f32 = 152.0;
+/// Least size of the title, as a part of its own; it is left out where there is less room.
+const TITLE_SCALE_MIN: f32 = 0.4;
 const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const PADDING: f32 = 20.0;
@@ -150,15 +155,18 @@ impl Menu {
         let banner = error.as_ref().map_or(0.0, |text| text.size().y + BANNER_PADDING + ROW_GAP);
         let fits = screen.height() - HEIGHT - banner;
         let top = screen.top() + (screen.height() * 0.36).min(fits);
-        // A long error pushes the title up.
-        let title =
-            pos2(screen.center().x, (top - 115.0).min(screen.top() + screen.height() * 0.2));
+        // Little room makes the title small; a long error leaves none for it.
+        let scale = ((top - screen.top()) / TITLE_ROOM).min(1.0);
+        let title_y = (top - 115.0 * scale).min(screen.top() + screen.height() * 0.2);
+        let title = pos2(screen.center().x, title_y);
         background::draw(&painter, screen, title.y, ctx.input(|input| input.time));
-        let size = (66.0, 20.0);
-        text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
-        let under = title + vec2(0.0, 58.0);
-        let motto = tr("A game whose clocks agree");
-        text(&painter, under, Align2::CENTER_CENTER, motto, 16.0, palette::TEXT_SOFT);
+        if scale > TITLE_SCALE_MIN {
+            let size = (66.0 * scale, 20.0 * scale);
+            text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
+            let under = title + vec2(0.0, 58.0 * scale);
+            let motto = tr("A game whose clocks agree");
+            text(&painter, under, Align2::CENTER_CENTER, motto, 16.0 * scale, palette::TEXT_SOFT);
+        }
 
         let mut wish = None;
         Area::new(Id::new("menu")).fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top)).show(

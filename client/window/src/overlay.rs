@@ -1,12 +1,12 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
-use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText, Ui};
+use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText, ScrollArea, Ui};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
 use phaselock_quic::invitation::Invitation;
 
-use super::menu::{action, card_frame};
+use super::menu::{ACTION_HEIGHT, action, card_frame};
 use super::meter::Figures;
 use crate::prelude::*;
 
@@ -30,6 +30,10 @@ const BELOW_CLOCK: f32 = 70.0;
 
 /// Width of the pause with its frame, in points.
 const PAUSE: f32 = 356.0;
+
+/// Height in points of what stands around the pause's keys, and of each button below them.
+const PAUSE_AROUND: f32 = 190.0;
+const PAUSE_BUTTON: f32 = ACTION_HEIGHT + 8.0;
 
 /// Width of the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
@@ -297,15 +301,19 @@ pub(crate) fn pause(
                 let told = tr("The world goes on without you.");
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
-                for (keys, what) in controls {
-                    ui.horizontal(|ui| {
-                        let left = ui.cursor().left();
-                        ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
-                        ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
-                        ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
-                    });
-                }
-                share(ui, shared);
+                let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
+                let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
+                ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
+                    for (keys, what) in controls {
+                        ui.horizontal(|ui| {
+                            let left = ui.cursor().left();
+                            ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
+                            ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
+                            ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
+                        });
+                    }
+                    share(ui, shared);
+                });
                 ui.add_space(8.0);
                 if action(ui, tr("Resume"), true).clicked() {
                     choice = Some(Choice::Resume);

@@ -14,8 +14,10 @@ use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// Seconds from one look to the next.
-const LOOK_SECS: f32 = 0.1;
+/// Seconds from one look to the next, of easy, normal and hard bots.
+const LOOK_SECS: [f32; 3] = [0.1, 0.1, 0.05];
+/// Seconds from green to their first look.
+const REACTION_SECS: [(f32, f32); 3] = [(0.2, 0.5), (0.12, 0.3), (0.1, 0.15)];
 /// Distance at which it drives around others, in metres; more at speed.
 const TRAFFIC: f32 = 30.0;
 /// Distances of middles beside another car and behind it, in metres.
@@ -83,18 +85,19 @@ impl phaselock::game::Bot<Race> for Bot {
         if own.hold > 0 {
             // It reacts some time after green.
             let (strength, skill) = (bot.strength, bot.skill);
-            let look_secs = random.range(0.12, 0.3);
+            let (least, most) = strength.pick(REACTION_SECS);
+            let look_secs = random.range(least, most);
             *bot = Self { strength, skill, look_secs, ..Self::default() };
             return Command::default();
         }
         if bot.look_secs > 0.0 {
             return bot.keys;
         }
-        bot.look_secs += LOOK_SECS;
+        bot.look_secs += bot.strength.pick(LOOK_SECS);
         bot.look_secs = bot.look_secs.max(0.0);
         if bot.waver_secs <= 0.0 {
             // The better it is, the straighter it drives.
-            let most = 0.3 + (1.0 - bot.skill) * 5.0;
+            let most = 0.3 + (1.0 - bot.skill).max(0.0) * 5.0;
             (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
         }
         let spot = track.spot(own.position());
@@ -123,12 +126,12 @@ fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
             bot.tries = 0;
         }
     } else {
-        bot.stuck_secs += LOOK_SECS;
+        bot.stuck_secs += bot.strength.pick(LOOK_SECS);
     }
     let way = track.ahead(spot.station, track.next_gate(own.gates).station);
     let gap = track.length / f32::from(GATES);
     let is_lost = !(-2.0..gap + 6.0).contains(&way);
-    bot.lost_secs = if is_lost { bot.lost_secs + LOOK_SECS } else { 0.0 };
+    bot.lost_secs = if is_lost { bot.lost_secs + bot.strength.pick(LOOK_SECS) } else { 0.0 };
     if bot.stuck_secs > STUCK_SECS {
         (bot.stuck_secs, bot.back_secs) = (0.0, BACK_SECS);
         bot.tries += 1;
