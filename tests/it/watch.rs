@@ -228,7 +228,7 @@ fn watchers_speak_to_watchers_alone_and_hear_all() {
         lines
     };
     let hello = ("client 0".to_owned(), "hello".to_owned());
-    assert_eq!(heard(player), [hello.clone()]);
+    assert_eq!(heard(player), std::slice::from_ref(&hello));
     let both = [hello, ("client 1".to_owned(), "they come from the left".to_owned())];
     assert_eq!(heard(watchers[0]), both);
     assert_eq!(heard(watchers[1]), both);

@@ -1,8 +1,9 @@
-//! The window's focus, as the window system tells it.
+//! The window's focus and whether it is seen, as the window system tells it.
 
 use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_input};
 use macroquad::miniquad::EventHandler;
 
+use super::desktop::Desktop;
 use super::pacing::Presence;
 
 /// Follows the events of focus. A system without them counts as in the foreground.
@@ -10,19 +11,29 @@ use super::pacing::Presence;
 pub(crate) struct Focus {
     subscriber: usize,
     lost: bool,
+    desktop: Desktop,
 }
 
 impl Focus {
     /// Begins to follow; needs the open window.
     pub(crate) fn new() -> Self {
-        Self { subscriber: register_input_subscriber(), lost: false }
+        Self { subscriber: register_input_subscriber(), lost: false, desktop: Desktop::open() }
+    }
+
+    /// Rate of the window's display, in frames a second, if it is known.
+    pub(crate) fn display_hz(&self) -> Option<f64> {
+        self.desktop.display_hz()
     }
 
     /// Takes the events of this frame.
     pub(crate) fn read(&mut self) -> Presence {
         let subscriber = self.subscriber;
         repeat_all_miniquad_input(self, subscriber);
-        if self.lost { Presence::Background } else { Presence::Foreground }
+        match (self.desktop.is_hidden(), self.lost) {
+            (true, _) => Presence::Hidden,
+            (_, true) => Presence::Background,
+            _ => Presence::Foreground,
+        }
     }
 }
 

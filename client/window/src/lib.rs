@@ -41,6 +41,7 @@ pub mod brush;
 pub mod camera;
 pub mod controls;
 pub mod cues;
+mod desktop;
 mod developer;
 mod display;
 mod explain;

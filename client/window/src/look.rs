@@ -3,13 +3,16 @@
 use std::num::NonZeroUsize;
 
 use egui_macroquad::egui::output::OutputEvent;
-use egui_macroquad::egui::{self, Align2, Context, Id, LayerId, Order, vec2};
+use egui_macroquad::egui::style::{Selection, WidgetVisuals};
+use egui_macroquad::egui::{
+    self, Align2, Color32, Context, CornerRadius, Id, LayerId, Order, Stroke, Visuals, vec2,
+};
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 
 use super::layout::{Item, Way};
-use super::paint::text_block;
+use super::paint::{fade, text_block};
+use super::palette;
 use super::words::fill;
-use super::{menu, palette};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
@@ -83,5 +86,33 @@ pub(crate) fn style(ctx: &Context) {
         options.zoom_with_keyboard = false;
         options.theme_preference = egui::ThemePreference::Dark;
     });
-    ctx.set_visuals(menu::visuals());
+    ctx.set_visuals(visuals());
+}
+
+/// Style of egui's own widgets.
+fn visuals() -> Visuals {
+    let mut visuals = Visuals::dark();
+    visuals.override_text_color = Some(palette::TEXT);
+    visuals.extreme_bg_color = palette::FIELD;
+    visuals.window_fill = palette::CARD;
+    visuals.window_stroke = Stroke::new(1.0, palette::EDGE);
+    visuals.panel_fill = palette::CARD;
+    visuals.slider_trailing_fill = true;
+    visuals.selection =
+        Selection { bg_fill: fade(palette::OWN, 0.45), stroke: Stroke::new(1.0, palette::OWN) };
+    let corner_radius = CornerRadius::same(6);
+    let widget = |fill: Color32, edge: Color32| WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: Stroke::new(1.0, edge),
+        corner_radius,
+        fg_stroke: Stroke::new(1.0, palette::TEXT),
+        expansion: 0.0,
+    };
+    visuals.widgets.noninteractive = widget(palette::CARD, palette::EDGE);
+    visuals.widgets.inactive = widget(palette::BUTTON, palette::EDGE);
+    visuals.widgets.hovered = widget(palette::BUTTON_HOT, fade(palette::OWN, 0.7));
+    visuals.widgets.active = widget(palette::BUTTON_HOT, palette::OWN);
+    visuals.widgets.open = visuals.widgets.inactive;
+    visuals
 }

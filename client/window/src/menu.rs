@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use egui_macroquad::egui::style::{Selection, WidgetVisuals};
 use egui_macroquad::egui::{
     Area, Button, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId, Margin,
-    Response, RichText, Sense, Slider, TextEdit, Ui, Visuals,
+    Response, RichText, Sense, Slider, TextEdit, Ui,
 };
 use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
@@ -392,34 +391,6 @@ impl Menu {
             }
         }
     }
-}
-
-/// Style of egui's own widgets.
-pub(crate) fn visuals() -> Visuals {
-    let mut visuals = Visuals::dark();
-    visuals.override_text_color = Some(palette::TEXT);
-    visuals.extreme_bg_color = palette::FIELD;
-    visuals.window_fill = palette::CARD;
-    visuals.window_stroke = Stroke::new(1.0, palette::EDGE);
-    visuals.panel_fill = palette::CARD;
-    visuals.slider_trailing_fill = true;
-    visuals.selection =
-        Selection { bg_fill: fade(palette::OWN, 0.45), stroke: Stroke::new(1.0, palette::OWN) };
-    let corner_radius = CornerRadius::same(6);
-    let widget = |fill: Color32, edge: Color32| WidgetVisuals {
-        bg_fill: fill,
-        weak_bg_fill: fill,
-        bg_stroke: Stroke::new(1.0, edge),
-        corner_radius,
-        fg_stroke: Stroke::new(1.0, palette::TEXT),
-        expansion: 0.0,
-    };
-    visuals.widgets.noninteractive = widget(palette::CARD, palette::EDGE);
-    visuals.widgets.inactive = widget(palette::BUTTON, palette::EDGE);
-    visuals.widgets.hovered = widget(palette::BUTTON_HOT, fade(palette::OWN, 0.7));
-    visuals.widgets.active = widget(palette::BUTTON_HOT, palette::OWN);
-    visuals.widgets.open = visuals.widgets.inactive;
-    visuals
 }
 
 /// A button as wide as there is room; the one that Enter presses stands out.

@@ -1,4 +1,4 @@
-//! Pace of the frames: no more than the display shows, few in the background.
+//! Pace of the frames: as many as the display shows, few in the background, none out of sight.
 
 use std::time::Duration;
 
@@ -24,13 +24,15 @@ pub(crate) enum Presence {
     Foreground,
     /// Another window has the keyboard.
     Background,
+    /// Nobody can see the window.
+    Hidden,
 }
 
-/// Least time from the begin of a frame to the begin of the next.
-pub(crate) fn frame_least(cap: FrameCap, presence: Presence) -> Duration {
+/// Least time from the begin of a frame to the begin of the next, on a display of a rate.
+pub(crate) fn frame_least(cap: FrameCap, presence: Presence, display_hz: Option<f64>) -> Duration {
     let hz = match (presence, cap) {
-        (Presence::Background, _) => return Duration::from_secs_f64(1.0 / BACKGROUND_HZ),
-        (_, FrameCap::Display) => DISPLAY_HZ / PART,
+        (Presence::Background | Presence::Hidden, _) => BACKGROUND_HZ,
+        (_, FrameCap::Display) => display_hz.unwrap_or(DISPLAY_HZ) / PART,
         (_, FrameCap::None) => UNCAPPED_HZ,
         (_, FrameCap::PerSecond(hz)) => f64::from(hz),
     };
@@ -60,7 +62,7 @@ mod tests {
 
     #[test]
     fn frames_keep_their_rate_though_sleep_ends_late() {
-        let least = frame_least(FrameCap::PerSecond(100), Presence::Foreground);
+        let least = frame_least(FrameCap::PerSecond(100), Presence::Foreground, None);
         let (mut pacer, mut now, mut frames) = (Pacer::default(), Duration::ZERO, 0);
         while now < MS * 1000 {
             // Each sleep ends 2 ms late.
@@ -80,10 +82,17 @@ mod tests {
     }
 
     #[test]
+    fn display_that_tells_its_rate_has_it() {
+        let least = |hz| frame_least(FrameCap::Display, Presence::Foreground, hz);
+        assert!(least(Some(144.0)) < MS * 7 && least(Some(30.0)) > MS * 31);
+    }
+
+    #[test]
     fn background_is_slow_whatever_the_cap() {
         for cap in [FrameCap::Display, FrameCap::None, FrameCap::PerSecond(500)] {
-            assert_eq!(frame_least(cap, Presence::Background), MS * 100);
-            assert!(frame_least(cap, Presence::Foreground) < MS * 17);
+            assert_eq!(frame_least(cap, Presence::Background, Some(144.0)), MS * 100);
+            assert_eq!(frame_least(cap, Presence::Hidden, None), MS * 100);
+            assert!(frame_least(cap, Presence::Foreground, None) < MS * 17);
         }
     }
 }

@@ -137,7 +137,7 @@ fn text_seen(text: &TextShape, clip: Rect, screen: Rect, grounds: &[Rect]) -> Op
     if !(rect.width() > 0.0 && rect.height() > 0.0 && screen.intersects(rect)) {
         // Beyond the window altogether: a thing of the world, or a row of a list.
         let gone = !screen.intersects(whole) && clip.contains_rect(screen.shrink(2.0));
-        return gone.then(|| Seen { words, rect: whole, whole, moves: false, has_ground: true });
+        return gone.then_some(Seen { words, rect: whole, whole, moves: false, has_ground: true });
     }
     let has_ground = grounds.iter().any(|ground| ground.expand(SLACK).contains_rect(rect));
     let moves = !clip.contains_rect(screen.shrink(2.0));

@@ -244,7 +244,8 @@ impl<V: GameView> Window<V> {
                 talk.tell(&words, now);
             }
         }
-        let name = |n: u16| if n % 3 == 0 { LONG.to_owned() } else { format!("player {n}") };
+        let name =
+            |n: u16| if n.is_multiple_of(3) { LONG.to_owned() } else { format!("player {n}") };
         let roster = (0..state.players)
             .map(|n| {
                 let seat = Seat { person: Some(u64::from(n)), ..Seat::new(name(n), n % 2 == 1) };

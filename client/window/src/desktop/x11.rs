@@ -1,0 +1,153 @@
+//! What an X server tells of the window, over a connection of its own.
+//!
+//! The engine does not name its window. The X server tells which connections this process has (the
+//! XRes extension), and so which window is its own.
+
+use std::error::Error;
+
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::randr::ConnectionExt as _;
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, MapState, Visibility,
+    Window, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+
+use super::Seen;
+
+/// Windows that are looked at in search of the own one.
+const WINDOWS_MAX: usize = 4096;
+/// Levels of windows below the root: window managers put each into frames of theirs.
+const DEPTH_MAX: u32 = 4;
+/// States of a window that are read.
+const STATES_MAX: u32 = 64;
+/// Rates that a display can have, in frames a second. Others are virtual displays' inventions.
+const HZ: std::ops::RangeInclusive<f64> = 20.0..=1000.0;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// The own window, as the X server tells of it.
+#[derive(Debug)]
+pub(super) struct Watch {
+    x: RustConnection,
+    root: Window,
+    window: Window,
+    state: Atom,
+    hidden: Atom,
+    pub(super) seen: Seen,
+    /// Rate of the display that has the window's middle, in frames a second.
+    pub(super) hz: Option<f64>,
+}
+
+impl Watch {
+    pub(super) fn open() -> Outcome<Self> {
+        let (x, screen) = x11rb::connect(None)?;
+        let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
+        let window = own_window(&x, root)?.ok_or("no window")?;
+        let state = x.intern_atom(false, b"_NET_WM_STATE")?.reply()?.atom;
+        let hidden = x.intern_atom(false, b"_NET_WM_STATE_HIDDEN")?.reply()?.atom;
+        let mask =
+            EventMask::STRUCTURE_NOTIFY | EventMask::VISIBILITY_CHANGE | EventMask::PROPERTY_CHANGE;
+        let attributes = ChangeWindowAttributesAux::new().event_mask(mask);
+        x.change_window_attributes(window, &attributes)?.check()?;
+        let seen = Seen::default();
+        let mut watch = Self { x, root, window, state, hidden, seen, hz: None };
+        watch.read_state()?;
+        watch.hz = watch.read_hz().ok().flatten();
+        Ok(watch)
+    }
+
+    /// Takes what has happened.
+    pub(super) fn read(&mut self) -> Outcome<()> {
+        let (mut moved, mut changed) = (false, false);
+        while let Some(event) = self.x.poll_for_event()? {
+            match event {
+                Event::UnmapNotify(_) => self.seen.unmapped = true,
+                Event::MapNotify(_) => self.seen.unmapped = false,
+                Event::VisibilityNotify(event) => {
+                    self.seen.covered = event.state == Visibility::FULLY_OBSCURED;
+                }
+                Event::PropertyNotify(event) => changed |= event.atom == self.state,
+                Event::ConfigureNotify(_) | Event::ReparentNotify(_) => moved = true,
+                _ => {}
+            }
+        }
+        if changed {
+            self.read_state()?;
+        }
+        if moved {
+            self.hz = self.read_hz().ok().flatten();
+        }
+        Ok(())
+    }
+
+    fn read_state(&mut self) -> Outcome<()> {
+        let kind = AtomEnum::ATOM;
+        let asked = self.x.get_property(false, self.window, self.state, kind, 0, STATES_MAX)?;
+        let reply = asked.reply()?;
+        let mut states = reply.value32().into_iter().flatten();
+        self.seen.minimised = states.any(|state| state == self.hidden);
+        Ok(())
+    }
+
+    /// Rate of the display that has the window's middle, or of the first one.
+    fn read_hz(&self) -> Outcome<Option<f64>> {
+        let size = self.x.get_geometry(self.window)?.reply()?;
+        let (width, height) = (size.width as i16 / 2, size.height as i16 / 2);
+        let at = self.x.translate_coordinates(self.window, self.root, width, height)?.reply()?;
+        let all = self.x.randr_get_screen_resources_current(self.root)?.reply()?;
+        let mut first = None;
+        for crtc in all.crtcs {
+            let it = self.x.randr_get_crtc_info(crtc, all.config_timestamp)?.reply()?;
+            let Some(mode) = all.modes.iter().find(|mode| mode.id == it.mode) else { continue };
+            let dots = f64::from(mode.htotal) * f64::from(mode.vtotal);
+            let hz = f64::from(mode.dot_clock) / dots;
+            if !HZ.contains(&hz) {
+                continue;
+            }
+            first = first.or(Some(hz));
+            let within = |at: i16, from: i16, size: u16| {
+                (i32::from(from)..i32::from(from) + i32::from(size)).contains(&at.into())
+            };
+            if within(at.dst_x, it.x, it.width) && within(at.dst_y, it.y, it.height) {
+                return Ok(Some(hz));
+            }
+        }
+        Ok(first)
+    }
+}
+
+/// The window that is shown by this process.
+fn own_window(x: &RustConnection, root: Window) -> Outcome<Option<Window>> {
+    let all = ClientIdSpec { client: 0, mask: ClientIdMask::LOCAL_CLIENT_PID };
+    x.res_query_version(1, 2)?.reply()?;
+    let ids = x.res_query_client_ids(&[all])?.reply()?.ids;
+    let mask = !x.setup().resource_id_mask;
+    let own: Vec<u32> = ids
+        .iter()
+        .filter(|id| id.value.first() == Some(&std::process::id()))
+        .map(|id| id.spec.client & mask)
+        .collect();
+    let mut level = vec![root];
+    let mut left = WINDOWS_MAX;
+    for _ in 0..DEPTH_MAX {
+        let mut below = Vec::new();
+        for parent in level {
+            for window in x.query_tree(parent)?.reply()?.children {
+                let Some(rest) = left.checked_sub(1) else { return Ok(None) };
+                left = rest;
+                let Ok(it) = x.get_window_attributes(window)?.reply() else { continue };
+                let is_shown =
+                    it.class == WindowClass::INPUT_OUTPUT && it.map_state == MapState::VIEWABLE;
+                if is_shown && own.contains(&(window & mask)) {
+                    return Ok(Some(window));
+                }
+                below.push(window);
+            }
+        }
+        level = below;
+    }
+    Ok(None)
+}
