@@ -38,8 +38,9 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
             .map(|n| {
                 let x = n as f32 / 160.0;
                 let angle = (x * WAVES - travel - turns) * std::f32::consts::TAU;
-                // Quieter at both ends, which are the window's edges.
-                let swell = 0.3 + 0.7 * (x * std::f32::consts::PI).sin().powf(0.7);
+                // Quieter at both ends, which are the window's edges. The sine of pi, rounded, is
+                // below zero.
+                let swell = 0.3 + 0.7 * (x * std::f32::consts::PI).sin().max(0.0).powf(0.7);
                 pos2(screen.left() + x * screen.width(), middle.y + angle.sin() * swell * height)
             })
             .collect()
