@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use phaselock::game::Best;
-use phaselock::games::{GameEntry, Games};
+use phaselock::games::Games;
 use phaselock::server::{Command, RoomConfig};
 use phaselock::time::{Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -218,11 +218,8 @@ async fn keep_rules(gate: Arc<Gatekeeper>, store: Store, mut config: Current<Arc
 
 /// The numbers that games report for records, by game and number.
 pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), Best> {
-    let of = |game: &GameEntry| {
-        let name = game.name;
-        game.measures.iter().map(move |(measure, best)| ((name.into(), (*measure).into()), *best))
-    };
-    games.iter().flat_map(of).collect()
+    let all = games.iter().flat_map(|game| game.measures.iter().map(move |it| (game.name, it)));
+    all.map(|(game, (measure, best))| ((game.into(), (*measure).into()), *best)).collect()
 }
 
 async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, reloads: mpsc::Sender<()>) {

@@ -16,6 +16,7 @@ use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
+use phaselock_quic::local::Bots;
 
 use super::actions;
 use super::args::{Args, Start};
@@ -259,6 +260,9 @@ impl App {
             if let Some(game) = visit.lessons.take_had() {
                 self.store.settings.seen.note(game);
             }
+            while let Some(new) = visit.records.poll_new() {
+                self.store.settings.note_record(new);
+            }
             self.follow(next);
             self.note_arrival();
         }
@@ -416,7 +420,7 @@ impl App {
         }
     }
 
-    fn host(&mut self, games: &[String], bots: u16, open: bool) {
+    fn host(&mut self, games: &[String], bots: Bots, open: bool) {
         self.invitation = None;
         let games = self.views.games().select(games).map_err(|error| error.to_string());
         let name = self.menu.name();
@@ -452,9 +456,9 @@ impl App {
         let settings = self.args.options.settings.clone().or_else(Store::default_path);
         let muted = settings.map(|path| path.with_file_name("muted.toml"));
         let look = self.look();
-        let lessons = &self.store.settings.seen.lessons;
+        let (lessons, records) = (&self.store.settings.seen.lessons, &self.store.settings.records);
         let clock = self.clock;
-        visit::VisitConfig { name, look, muted, clock, views, setup, panels, lessons }
+        visit::VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

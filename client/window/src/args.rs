@@ -12,6 +12,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::game::Strength;
 use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
@@ -23,6 +24,7 @@ use phaselock_lab::formulas::Formula;
 use phaselock_lab::usage::sentence;
 use phaselock_quic::address::Address;
 use phaselock_quic::invitation::Invitation;
+use phaselock_quic::local::Bots;
 
 use super::lab::Begin;
 use super::settings::values::WindowSize;
@@ -128,7 +130,7 @@ impl Setup {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
     Menu,
-    Play { games: Vec<String>, bots: u16 },
+    Play { games: Vec<String>, bots: Bots },
     Join { invitation: Invitation },
     Lab(Begin),
 }
@@ -136,6 +138,12 @@ pub(crate) enum Start {
 /// Error of the command line, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
+
+/// A strength of bots by its name.
+fn strength(text: &str) -> Result<Strength, &'static str> {
+    let found = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, strength)| strength).ok_or("write easy, normal or hard")
+}
 
 impl Args {
     pub(crate) fn parse(
@@ -150,13 +158,13 @@ impl Args {
         }
         let start = match cli.command {
             None => Start::Menu,
-            Some(Sub::Play { game, bots }) => {
+            Some(Sub::Play { game, bots, bot_strength }) => {
                 let first = games.names().take(1).map(str::to_owned);
                 let names = if game.is_empty() { first.collect() } else { game };
                 let unknown =
                     |_| ArgsError::value(&names.join(","), "--game <GAME>", &no_game(games));
                 games.select(&names).map_err(unknown)?;
-                Start::Play { games: names, bots }
+                Start::Play { games: names, bots: Bots { count: bots, strength: bot_strength } }
             }
             Some(Sub::Join { mut server, fingerprint }) => {
                 server.fingerprint = fingerprint.or(server.fingerprint);
@@ -257,6 +265,9 @@ enum Sub {
             value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
         )]
         bots: u16,
+        /// How well they play: easy, normal or hard
+        #[arg(long, value_name = "STRENGTH", default_value = "normal", value_parser = strength)]
+        bot_strength: Strength,
     },
     /// Play on another server
     Join {
@@ -336,7 +347,7 @@ mod tests {
         let args = parse("play --settings a.toml").unwrap();
         assert_eq!(args.options.settings, Some("a.toml".into()));
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
-        assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
+        assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0.into() });
         assert_eq!(
             (args.options.exit_after, args.options.window),
             (Some(SCREENSHOT_AFTER), Some(WindowSize { width: 800, height: 600 }))
@@ -415,6 +426,7 @@ mod tests {
             ("join a:b", "'a:b' is no address"),
             ("join", "<ADDR>"),
             ("play --bots 99", "99 is not in 0..=15"),
+            ("play --bot-strength weak", "write easy, normal or hard"),
             ("play --game chess", "the games are skirmish"),
             ("--window 12", "as in 1280x720"),
             ("--exit-after -1", "unexpected argument '-1'"),

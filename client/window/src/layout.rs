@@ -30,6 +30,8 @@ pub enum Item {
     Chart,
     /// One line that must be read, below the clock.
     Below,
+    /// Personal records at a round's end.
+    Records,
     /// The table of scores.
     Table,
     /// The bar of one who watches.

@@ -1,6 +1,6 @@
 //! Lessons: the first start of a game teaches by doing, one step at a time.
 //!
-//! A view declares its steps ([`GameView::LESSON`](crate::view::GameView::LESSON)); each knows the
+//! A view declares its steps ([`GameView::LESSON`]); each knows the
 //! frames in which the player does what it asks for. The course of a lesson is a state machine
 //! that is told how much time has passed, so that it ends by itself whatever the player does.
 

@@ -67,6 +67,7 @@ mod people;
 mod play;
 pub mod prelude;
 mod presentation;
+mod records;
 mod renderer;
 pub mod rig;
 pub mod scoreboard;

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Area, Button, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId, Margin,
-    Response, RichText, Sense, Slider, TextEdit, Ui,
+    Area, Button, ComboBox, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId,
+    Margin, Response, RichText, Sense, Slider, TextEdit, Ui,
 };
+use phaselock::game::Strength;
 use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
 use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
-use phaselock_quic::local::own_addresses;
+use phaselock_quic::local::{Bots, own_addresses};
 use phaselock_quic::query::{Asked, Asker};
 
 use super::args::{Args, BOTS_MAX, Start, default_name};
@@ -46,7 +47,7 @@ const TYPING: f64 = 0.6;
 pub(crate) struct Menu {
     name: String,
     games: Vec<String>,
-    bots: u16,
+    bots: Bots,
     address: String,
     enter: Enter,
     /// Reason why the last session ended, or could not begin.
@@ -71,7 +72,7 @@ pub(crate) enum Wish {
     /// Play on a server in this program, open to the local network or not.
     Play {
         games: Vec<String>,
-        bots: u16,
+        bots: Bots,
         open: bool,
     },
     Join {
@@ -267,10 +268,21 @@ impl Menu {
             });
             ui.horizontal(|ui| {
                 ui.label(RichText::new(tr("Bots")).size(15.0).color(palette::TEXT_SOFT));
-                ui.spacing_mut().slider_width = 220.0;
-                let slider = ui.add(Slider::new(&mut self.bots, 0..=BOTS_MAX).show_value(false));
-                ui.label(RichText::new(self.bots.to_string()).size(17.0).color(palette::TEXT));
-                if slider.changed() {
+                ui.spacing_mut().slider_width = 112.0;
+                let Bots { count, strength } = &mut self.bots;
+                let slider = ui.add(Slider::new(count, 0..=BOTS_MAX).show_value(false));
+                let number = RichText::new(count.to_string()).size(17.0).color(palette::TEXT);
+                ui.add_sized(vec2(22.0, 20.0), Label::new(number));
+                let before = *strength;
+                ComboBox::from_id_salt("strength")
+                    .width(84.0)
+                    .selected_text(strength_words(before))
+                    .show_ui(ui, |ui| {
+                        for (_, other) in Strength::NAMED {
+                            ui.selectable_value(strength, other, strength_words(other));
+                        }
+                    });
+                if slider.changed() || *strength != before {
                     self.enter = Enter::Play;
                 }
             });
@@ -391,6 +403,10 @@ impl Menu {
             }
         }
     }
+}
+
+fn strength_words(strength: Strength) -> &'static str {
+    strength.pick([tr("easy"), tr("normal"), tr("hard")])
 }
 
 /// A button as wide as there is room; the one that Enter presses stands out.

@@ -75,6 +75,11 @@ pub const WARN: Color32 = Color32::from_rgb(240, 200, 80);
 /// An error, or damage.
 pub const BAD: Color32 = Color32::from_rgb(255, 96, 92);
 
+/// Medals.
+pub const GOLD: Color32 = Color32::from_rgb(236, 194, 74);
+pub const SILVER: Color32 = Color32::from_rgb(190, 200, 214);
+pub const BRONZE: Color32 = Color32::from_rgb(196, 128, 78);
+
 pub const TEXT: Color32 = Color32::from_rgb(233, 239, 248);
 pub const TEXT_SOFT: Color32 = Color32::from_rgb(160, 173, 194);
 pub const TEXT_FAINT: Color32 = Color32::from_rgb(106, 120, 144);

@@ -19,6 +19,7 @@ use super::lesson::Lesson;
 use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
+use super::records::{Book, Reached};
 use super::view::{Frame, GameView, Scene};
 use super::watch::{WatchRig, Watched};
 
@@ -26,13 +27,14 @@ use super::watch::{WatchRig, Watched};
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Draws the picture, and the lesson that runs over it. Returns its camera, and the world's period if it wraps.
+    /// Draws the picture, and the lesson that runs and the records over it. Returns its camera, and
+    /// the world's period if it wraps.
     fn draw(
         &mut self,
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
-        lesson: Option<&mut Lesson>,
+        beside: Beside<'_>,
     ) -> Option<(Camera, Option<Vec2>)>;
     fn handle_event(&mut self, event: &[u8]);
     /// Player or place that one who watches looks at.
@@ -73,6 +75,14 @@ pub(crate) struct Readings {
     pub(crate) world: phaselock::time::Rates,
     /// People and bots.
     pub(crate) players: (usize, usize),
+}
+
+/// What goes on over the picture from game to game.
+#[derive(Debug)]
+pub(crate) struct Beside<'a> {
+    /// The lesson that runs.
+    pub(crate) lesson: Option<&'a mut Lesson>,
+    pub(crate) records: &'a mut Book,
 }
 
 pub(crate) struct Play<V: GameView> {
@@ -135,7 +145,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         session: &mut Session,
         now: LocalTime,
         frame: Frame<'_>,
-        lesson: Option<&mut Lesson>,
+        beside: Beside<'_>,
     ) -> Option<(Camera, Option<Vec2>)> {
         self.secs = frame.secs;
         let mut picture = session.picture::<V::Game>(now)?;
@@ -166,9 +176,15 @@ impl<V: GameView> AnyPlay for Play<V> {
         };
         let roster = scene.roster;
         let camera = self.view.draw(&scene);
+        let Beside { lesson, records } = beside;
         if let Some(lesson) = lesson.filter(|_| watched.is_none()) {
             lesson.teach(&self.view, &scene);
         }
+        let takes_part = watched.is_none() && roster.contains_key(&player);
+        if records.advance(self.view.part(&scene), takes_part) {
+            records.reach(V::Game::NAME, &reached::<V>(&scene));
+        }
+        records.draw(frame.painter, frame.screen);
         notice_comings(&mut self.present, roster, frame);
         self.watch.note_camera(camera);
         if frame.marks {
@@ -219,6 +235,16 @@ impl<V: GameView> AnyPlay for Play<V> {
             players: (roster.len() - bots, bots),
         }
     }
+}
+
+/// The player's numbers, as the game measures them.
+fn reached<V: GameView>(scene: &Scene<'_, V::Game>) -> Vec<Reached> {
+    let measured = V::Game::KIT.measures.iter().map(|it| {
+        let value = (it.of)(&scene.picture.entities, scene.player)?;
+        let words = V::measure_words(it.name);
+        Some(Reached { name: it.name, words, best: it.best, unit: it.unit, value })
+    });
+    measured.flatten().collect()
 }
 
 /// Lets the player hear that somebody has come or left.

@@ -139,11 +139,21 @@ fn shown(rows: &[Row], most: usize, scrolled: usize) -> Vec<(usize, &Row)> {
 
 /// Paints as many rows as fit below the clock; returns the table's rectangle.
 pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
-    draw_within(frame, board, [0.0, 0.0])
+    draw_within(frame, board, [0.0, 0.0], false)
 }
 
-/// The same with so many points above and below it for other texts.
-pub fn draw_within(frame: &Frame<'_>, board: &Board, [above, below]: [f32; 2]) -> Rect {
+/// The results: the same with medals for the first three, and with so many points above and below
+/// it for other texts.
+pub fn draw_results(frame: &Frame<'_>, board: &Board, around: [f32; 2]) -> Rect {
+    draw_within(frame, board, around, true)
+}
+
+fn draw_within(
+    frame: &Frame<'_>,
+    board: &Board,
+    [above, below]: [f32; 2],
+    has_medals: bool,
+) -> Rect {
     let rows = &board.rows;
     let screen = frame.screen;
     let column = Rect::from_center_size(screen.center(), vec2(WIDTH, screen.height() - 48.0));
@@ -185,8 +195,25 @@ pub fn draw_within(frame: &Frame<'_>, board: &Board, [above, below]: [f32; 2]) -
             vec2(WIDTH - 16.0, ROW),
         );
         draw_row(frame.painter, rect, line, (place + 1, row));
+        if has_medals && let Some(medal) = medal(place, row) {
+            draw_medal(frame.painter, pos2(rect.left() + 31.0, line.center().y), place + 1, medal);
+        }
     }
     rect
+}
+
+/// Colour of the medal of a place from 0 on. Whoever has nothing has none, and in a game with sides
+/// a side wins instead.
+fn medal(place: usize, row: &Row) -> Option<Color32> {
+    let has_digit = |value: &String| value.chars().any(|it| ('1'..='9').contains(&it));
+    let has_something = row.values.first().is_some_and(has_digit);
+    let medals = [palette::GOLD, palette::SILVER, palette::BRONZE];
+    medals.get(place).copied().filter(|_| has_something && row.own_side.is_none())
+}
+
+fn draw_medal(painter: &Painter, at: Pos2, place: usize, color: Color32) {
+    painter.circle(at, 9.5, color, Stroke::new(1.5, fade(palette::TEXT, 0.5)));
+    text(painter, at, Align2::CENTER_CENTER, &place.to_string(), 12.0, palette::VOID);
 }
 
 /// Distances of the columns' right ends from the table's right edge: values, then the ping.

@@ -60,6 +60,12 @@ pub trait GameView: Default + 'static {
         None
     }
 
+    /// Words for one of the numbers that the rules [measure](phaselock::game::Kit::measures), as in
+    /// "best lap". By default its name.
+    fn measure_words(name: &'static str) -> &'static str {
+        name
+    }
+
     /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
     /// picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;

@@ -23,8 +23,9 @@ use super::graph::{self, NetGraph};
 use super::lesson::Lessons;
 use super::overlay::{self, Status};
 use super::people::{self, People};
-use super::play::{AnyPlay, kinds};
+use super::play::{AnyPlay, Beside, kinds};
 use super::presentation::{Kind, Panel};
+use super::records::Book;
 use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
 use super::watch::{self, Places};
@@ -80,6 +81,7 @@ pub(crate) struct Visit {
     /// Seats, as one who watches is told of them.
     places: Places,
     pub(crate) lessons: Lessons,
+    pub(crate) records: Book,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
     /// Motion methods that the player chose in each game.
@@ -303,7 +305,8 @@ impl Visit {
                     controls,
                 };
                 let lesson = self.lessons.running().filter(|_| teaches);
-                let drawn = play.draw(&mut self.driver.session, now, frame, lesson);
+                let beside = Beside { lesson, records: &mut self.records };
+                let drawn = play.draw(&mut self.driver.session, now, frame, beside);
                 self.lessons.note();
                 if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);

@@ -9,7 +9,7 @@ use phaselock_quic::address::{Address, DIRECTORY_PORT};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "phaselock-directory", version)]
 pub struct Args {
-    /// UDP address or port to serve on; [::] includes IPv4
+    /// UDP address or port to serve on; `[::]` includes IPv4
     #[arg(long, value_name = "ADDR", default_value = "4435", value_parser = listen)]
     pub listen: SocketAddr,
     /// Form of the log on standard error

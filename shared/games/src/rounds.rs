@@ -3,7 +3,9 @@
 //! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase
 //! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
-use phaselock::fields::{Holds, Record};
+use std::collections::BTreeSet;
+
+use phaselock::fields::Holds;
 use phaselock::game::{Entities, Game, RoundClock, RoundPart, World};
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
@@ -130,19 +132,15 @@ pub(crate) fn advance<E: Holds<Round>>(
     round.advance(tick, rates, lengths, players, decided)
 }
 
-/// Reports a number of each score to the host; none where there is none to tell.
-pub(crate) fn report<G: Game, S: Record>(
-    world: &mut World<G>,
-    name: &'static str,
-    value: impl Fn(&S) -> Option<f64>,
-) where
-    G::Entity: Holds<S>,
-{
-    let scores = world.entities.records::<S>();
-    let told: Vec<_> =
-        scores.filter_map(|slot| Some((slot.owner?, value(&slot.entity)?))).collect();
-    for (player, value) in told {
-        world.report(name, Some(player), value);
+/// Reports the game's numbers of all players to the host.
+pub(crate) fn report<G: Game>(world: &mut World<G>) {
+    let players: BTreeSet<_> = world.entities.iter().filter_map(|slot| slot.owner).collect();
+    for measure in G::KIT.measures {
+        for player in &players {
+            if let Some(value) = (measure.of)(&world.entities, *player) {
+                world.report(measure.name, Some(*player), value);
+            }
+        }
     }
 }
 

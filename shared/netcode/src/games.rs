@@ -32,7 +32,7 @@ pub struct GameEntry {
     /// True if it has bots of its own.
     pub has_bots: bool,
     /// Numbers of players that a host may keep as records, and the better of two.
-    pub measures: &'static [(&'static str, Best)],
+    pub measures: Vec<(&'static str, Best)>,
     /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
     pub hash: fn() -> u64,
     /// Its fields and hashes, for programs in other languages.
@@ -63,7 +63,7 @@ impl GameEntry {
             name: G::NAME,
             kinds: G::Entity::KINDS,
             has_bots: G::KIT.bot.is_some(),
-            measures: G::KIT.measures,
+            measures: G::KIT.measures.iter().map(|it| (it.name, it.best)).collect(),
             hash: game_hash::<G>,
             describe: Description::of::<G>,
             fields_hash: fields_hash::<G>,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
+use phaselock::game::Strength;
 use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 use phaselock::time::Micros;
@@ -39,15 +40,33 @@ pub struct LocalServer {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Bots of a server in this program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bots {
+    /// Their number, at most [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
+    pub count: u16,
+    /// Their strength.
+    pub strength: Strength,
+}
+
+impl From<u16> for Bots {
+    /// So many of normal strength.
+    fn from(count: u16) -> Self {
+        Self { count, strength: Strength::Normal }
+    }
+}
+
 impl LocalServer {
     /// Starts a server for this machine alone, with two rounds of each of these games in turn.
-    pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
+    pub fn start(games: Games, bots: impl Into<Bots>) -> Result<Self, LocalError> {
         let seed = Clock::seed();
+        let Bots { count, strength } = bots.into();
         let config = RoomConfig {
             name: "This computer".into(),
             seed,
             map_seed: map_seed(seed),
-            bots,
+            bots: count,
+            strength,
             rounds: Some(2),
             // The others are bots.
             watchers_max: 4,
@@ -62,11 +81,12 @@ impl LocalServer {
     /// one that is free, with the identity of a folder, so that friends know it again.
     pub fn start_open(
         games: Games,
-        bots: u16,
+        bots: impl Into<Bots>,
         name: &str,
         folder: &Path,
     ) -> Result<Self, LocalError> {
         let seed = Clock::seed();
+        let Bots { count, strength } = bots.into();
         let ports = LAN_PORTS.chain([0]);
         let mut last = None;
         for port in ports {
@@ -74,7 +94,8 @@ impl LocalServer {
                 name: name.to_owned(),
                 seed,
                 map_seed: map_seed(seed),
-                bots,
+                bots: count,
+                strength,
                 rounds: Some(2),
                 ..RoomConfig::default()
             };

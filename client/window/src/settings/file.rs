@@ -4,6 +4,7 @@ use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike};
 
 use super::keys::{KEYS, list};
 use super::{Bindings, Settings};
+use crate::records::{GAMES_MAX as RECORD_GAMES_MAX, MEASURES_MAX, Records, VALUE_MAX};
 
 /// Largest file in bytes: twenty times one with every setting. Arbitrary.
 pub(crate) const FILE_BYTES_MAX: usize = 64 * 1024;
@@ -56,7 +57,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
             ));
         }
     }
-    for (name, section) in document.iter().filter(|(name, _)| *name != "controls") {
+    for (name, section) in
+        document.iter().filter(|(name, _)| !["controls", "records"].contains(name))
+    {
         let known: Vec<_> = KEYS.iter().filter(|key| key.section == name).collect();
         let Some(section) = section.as_table_like().filter(|_| !known.is_empty()) else {
             problems.push(format!("line {}: [{name}] is not known; it stays.", line(section)));
@@ -71,6 +74,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
     if let Some(controls) = document.get("controls") {
         settings.controls = bindings(controls, |item, what| {
             problems.push(format!("line {}: {what}; the default is used.", line(item)));
+        });
+    }
+    if let Some(kept) = document.get("records") {
+        settings.records = records(kept, |item, what| {
+            problems.push(format!("line {}: {what}; it does not count.", line(item)));
         });
     }
     if problems.len() > PROBLEMS_MAX {
@@ -106,6 +114,30 @@ fn bindings(controls: &Item, mut problem: impl FnMut(&Item, String)) -> Bindings
     bindings
 }
 
+fn records(kept: &Item, mut problem: impl FnMut(&Item, String)) -> Records {
+    let mut records = Records::new();
+    let Some(games) = kept.as_table_like() else {
+        problem(kept, "records must be tables as in [records.race]".into());
+        return records;
+    };
+    for (game, numbers) in games.iter().take(RECORD_GAMES_MAX) {
+        let Some(table) = numbers.as_table_like() else {
+            problem(numbers, format!("records.{game} must be a table of numbers"));
+            continue;
+        };
+        for (name, item) in table.iter().take(MEASURES_MAX) {
+            let number = item.as_float().or(item.as_integer().map(|it| it as f64));
+            match number.filter(|it| it.is_finite() && it.abs() <= VALUE_MAX) {
+                Some(number) => {
+                    records.entry(game.into()).or_default().insert(name.into(), number);
+                }
+                None => problem(item, format!("{name} must be a number")),
+            }
+        }
+    }
+    records
+}
+
 /// Writes into a file's text what differs between `base`, as it was read or written last, and
 /// `now`, and what the file lacks. Whatever another window wrote since stays.
 pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<String, FileError> {
@@ -133,6 +165,7 @@ pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<Str
         }
     }
     write_bindings(&mut document, &base.controls, &now.controls);
+    write_records(&mut document, &base.records, &now.records);
     let head = if fresh { HEAD } else { "" };
     let foot = if text.contains("# Bindings that differ") { "" } else { CONTROLS };
     let written = format!("{head}{document}{foot}");
@@ -165,12 +198,26 @@ fn write_bindings(document: &mut DocumentMut, base: &Bindings, now: &Bindings) {
     }
 }
 
+fn write_records(document: &mut DocumentMut, base: &Records, now: &Records) {
+    for (game, numbers) in now {
+        let before = base.get(game);
+        for (name, number) in numbers {
+            if before.and_then(|it| it.get(name)) == Some(number) {
+                continue;
+            }
+            let Some(records) = table(document.as_table_mut(), "records") else { return };
+            let Some(game) = table(records, game) else { continue };
+            game.insert(name, toml_edit::value(*number));
+        }
+    }
+}
+
 /// A table inside of another, made if it is not there; none if something else has its name.
 fn table<'a>(outer: &'a mut dyn TableLike, name: &str) -> Option<&'a mut dyn TableLike> {
     let section = outer.entry(name).or_insert_with(|| {
         let mut table = Table::new();
         table.decor_mut().set_prefix("\n");
-        if name == "controls" {
+        if ["controls", "records"].contains(&name) {
             table.set_implicit(true);
         }
         Item::Table(table)

@@ -123,7 +123,10 @@ pub(crate) const KEYS: &[Key] = &[
         Slot::List(&mut it.last.games)
     }),
     key("last", "bots", "Bots in the games here, 0 to 15.", |it| {
-        Slot::Number(&mut it.last.bots, 0..=BOTS_MAX)
+        Slot::Number(&mut it.last.bots.count, 0..=BOTS_MAX)
+    }),
+    key("last", "bot_strength", "Their strength: \"easy\", \"normal\" or \"hard\".", |it| {
+        Slot::Word(&mut it.last.bots.strength)
     }),
     key("last", "panels", "Open panels: \"details\", \"graph\".", |it| {
         Slot::List(&mut it.last.panels)

@@ -19,6 +19,8 @@ pub(crate) mod values;
 
 use std::collections::BTreeMap;
 
+use crate::records::{GAMES_MAX, New, Records};
+use phaselock_quic::local::Bots;
 pub(crate) use store::{Store, folder};
 use values::{FrameCap, Language, Palette, WindowSize};
 
@@ -36,6 +38,17 @@ pub(crate) struct Settings {
     pub(crate) seen: Seen,
     /// Bindings that differ from the games' own.
     pub(crate) controls: Bindings,
+    /// Personal records.
+    pub(crate) records: Records,
+}
+
+impl Settings {
+    /// Notes a record. A game beyond what the file holds is not noted.
+    pub(crate) fn note_record(&mut self, New { game, name, value }: New) {
+        if self.records.contains_key(game) || self.records.len() < GAMES_MAX {
+            self.records.entry(game.to_owned()).or_default().insert(name.to_owned(), value);
+        }
+    }
 }
 
 /// The player, as others see it.
@@ -90,7 +103,7 @@ pub(crate) struct Gamepad {
 pub(crate) struct Last {
     pub(crate) server: String,
     pub(crate) games: Vec<String>,
-    pub(crate) bots: u16,
+    pub(crate) bots: Bots,
     /// Names of the open panels.
     pub(crate) panels: Vec<String>,
 }
@@ -139,11 +152,12 @@ impl Default for Settings {
             last: Last {
                 server: String::new(),
                 games: Vec::new(),
-                bots: crate::args::BOTS_DEFAULT,
+                bots: crate::args::BOTS_DEFAULT.into(),
                 panels: Vec::new(),
             },
             seen: Seen { lessons: Vec::new() },
             controls: Bindings::new(),
+            records: Records::new(),
         }
     }
 }

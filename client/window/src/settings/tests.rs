@@ -8,6 +8,9 @@ use super::file::{FILE_BYTES_MAX, FileError, read, write};
 use super::keys::KEYS;
 use super::values::{FrameCap, Language, Palette, WindowSize};
 use super::{Settings, Store};
+use crate::records::New;
+use phaselock::game::Strength;
+use phaselock_quic::local::Bots;
 
 const LATER: Duration = Duration::from_secs(10);
 
@@ -29,11 +32,13 @@ fn others() -> Settings {
     (settings.gamepad.rumble, settings.gamepad.dead_zone) = (0, 20);
     settings.last.server = "example.org:4433".into();
     settings.last.games = vec!["race".into(), "puck".into()];
-    settings.last.bots = 0;
+    settings.last.bots = Bots { count: 0, strength: Strength::Hard };
     settings.last.panels = vec!["graph".into()];
     settings.seen.lessons = vec!["moving".into()];
     let race = settings.controls.entry("race".into()).or_default();
     race.insert("throttle".into(), vec!["W".into(), "Pad:RightTrigger".into()]);
+    settings.note_record(New { game: "race", name: "lap", value: 38.25 });
+    settings.note_record(New { game: "puck", name: "goals", value: 7.0 });
     settings
 }
 
@@ -82,11 +87,12 @@ fn bad_value_costs_its_own_default_and_a_sentence_with_its_line() {
                 ui_scale = nan\npalette = 7\nlanguage = \"../../etc\"\n[player]\n\
                 name = \"\\u0000\"\n\
                 color = -1\n[new]\nx = 1\n[controls]\nrace = 3\n[controls.all]\nchat = [7]\n\
-                scores = [\"Tab\"]\n";
+                scores = [\"Tab\"]\n[records]\npuck = 3\n[records.race]\nlap = nan\ntime = 130\n";
     let (settings, problems) = read(text.as_bytes()).unwrap();
     let mut wanted = Settings::default();
     wanted.sound.effects = 3;
     wanted.controls.entry("all".into()).or_default().insert("scores".into(), vec!["Tab".into()]);
+    wanted.note_record(New { game: "race", name: "time", value: 130.0 });
     assert_eq!(settings, wanted);
     let all = problems.join("\n");
     for says in [
@@ -101,10 +107,12 @@ fn bad_value_costs_its_own_default_and_a_sentence_with_its_line() {
         "line 13: [new] is not known",
         "line 16: controls.race must be a table",
         "line 18: chat must be at most 8",
+        "line 21: records.puck must be a table",
+        "line 23: lap must be a number",
     ] {
         assert!(all.contains(says), "{says}\n---\n{all}");
     }
-    assert_eq!(problems.len(), 11, "{all}");
+    assert_eq!(problems.len(), 13, "{all}");
     let many: String = (0..500).map(|n| format!("[section{n}]\n")).collect();
     assert_eq!(read(many.as_bytes()).unwrap().1.len(), 21);
 }
@@ -161,12 +169,16 @@ fn two_windows_keep_each_others_changes() {
     first.settings.sound.master = 7;
     first.settings.controls.entry("all".into()).or_default().insert("chat".into(), vec![]);
     first.save();
+    first.settings.note_record(New { game: "race", name: "lap", value: 40.0 });
+    first.save();
     second.settings.display.fullscreen = true;
+    second.settings.note_record(New { game: "puck", name: "goals", value: 3.0 });
     second.settings.controls.entry("all".into()).or_default().insert("ready".into(), vec![]);
     second.save();
     let both = Store::open(Some(path)).settings;
     assert_eq!((both.sound.master, both.display.fullscreen), (7, true));
     assert_eq!(both.controls["all"].len(), 2);
+    assert_eq!(both.records.len(), 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Values of settings that are words.
 
+use phaselock::game::Strength;
 use toml_edit::Value;
 
 /// A setting that is written as a word, or as a word or a number.
@@ -80,6 +81,19 @@ impl Word for Palette {
     fn value(&self) -> Value {
         let found = Self::ALL.into_iter().find(|(palette, _)| palette == self);
         found.map_or("standard", |(_, name)| name).into()
+    }
+}
+
+impl Word for Strength {
+    fn take(&mut self, value: &Value) -> Result<(), String> {
+        let found = Self::NAMED.into_iter().find(|(name, _)| value.as_str() == Some(name));
+        (_, *self) = found.ok_or("\"easy\", \"normal\" or \"hard\"")?;
+        Ok(())
+    }
+
+    fn value(&self) -> Value {
+        let found = Self::NAMED.into_iter().find(|(_, strength)| strength == self);
+        found.map_or("normal", |(name, _)| name).into()
     }
 }
 

@@ -145,11 +145,30 @@ pub(crate) fn part<G: Game<Entity: Holds<Round>>>(scene: &Scene<'_, G>) -> Optio
     })
 }
 
+/// End of a play besides its time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Aim {
+    /// The clock's label, as in "FIRST TO 20"; empty if the time alone counts.
+    pub(crate) label: String,
+    /// The same in a sentence, for the warm-up.
+    pub(crate) words: String,
+}
+
+impl Aim {
+    /// The first with so many of something wins. `words` has a place for the number.
+    pub(crate) fn first_to(limit: impl ToString, words: &str) -> Self {
+        let limit = limit.to_string();
+        let label = fill("FIRST TO {limit}", &[("limit", &limit)]);
+        Self { label, words: words.replace("{limit}", &limit) }
+    }
+}
+
 /// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
 pub(crate) fn draw_clock<G: Game>(
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
     figures: [(&str, &str); 2],
+    aim: &Aim,
 ) -> Rect {
     let (screen, rates) = (scene.screen, scene.rates);
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
@@ -164,6 +183,7 @@ pub(crate) fn draw_clock<G: Game>(
     };
     let phase = match round.phase() {
         Phase::WarmUp => tr("WARM-UP"),
+        Phase::Play if !aim.label.is_empty() => &aim.label,
         Phase::Play => tr("LEFT"),
         Phase::Results => tr("RESULTS"),
     };
@@ -186,14 +206,14 @@ pub(crate) fn draw_clock<G: Game>(
         let x = rect.left() + rect.width() * share;
         scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
-    tell_below(scene, round, secs, rect.bottom() + 8.0);
+    tell_below(scene, round, (secs, aim), rect.bottom() + 8.0);
     rect
 }
 
 /// Says what a warm-up waits for, and that the end of the play is near.
-fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, secs: u32, y: f32) {
+fn tell_below<G: Game>(scene: &Scene<'_, G>, round: &Round, (secs, aim): (u32, &Aim), y: f32) {
     let (words, color) = match round.phase() {
-        Phase::WarmUp => (awaited(scene, secs), palette::TEXT),
+        Phase::WarmUp => (format!("{}\n{}", awaited(scene, secs), aim.words), palette::TEXT),
         Phase::Play => match secs {
             59..=60 => (tr("One minute left").to_owned(), palette::WARN),
             29..=30 => (tr("30 seconds left").to_owned(), palette::WARN),
@@ -292,7 +312,7 @@ pub(crate) fn draw_table<G: Game>(
     }
     // What the game shows at the edges is no more than a backdrop now.
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
-    let table = scoreboard::draw_within(scene, board, [VERDICT, NEXT]);
+    let table = scoreboard::draw_results(scene, board, [VERDICT, NEXT]);
     let at = table.center_top() - vec2(0.0, 10.0);
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 32.0, palette::TEXT);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
@@ -306,9 +326,14 @@ pub(crate) fn draw_table<G: Game>(
 
 /// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless
 /// something covers that place.
-pub(crate) fn draw_hint<G: Game>(scene: &Scene<'_, G>, lines: usize, above: f32) {
+pub(crate) fn draw_hint<G: Game<Entity: Holds<Round>>>(
+    scene: &Scene<'_, G>,
+    lines: usize,
+    above: f32,
+) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 || scene.crowded || scene.scores || scene.watched.is_some() {
+    let covered = scene.crowded || scene.scores || part(scene) == Some(RoundPart::Results);
+    if left == 0.0 || covered || scene.watched.is_some() {
         return;
     }
     let hints = scene.controls.hints().into_iter().take(lines);

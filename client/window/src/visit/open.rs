@@ -10,7 +10,7 @@ use phaselock::wire::talk::Look;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::LocalServer;
+use phaselock_quic::local::{Bots, LocalServer};
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
@@ -21,6 +21,7 @@ use crate::graph::NetGraph;
 use crate::lesson::Lessons;
 use crate::people::People;
 use crate::presentation::Panel;
+use crate::records::{Book, Records};
 use crate::settings::folder;
 use crate::talk::Talk;
 use crate::view::Views;
@@ -42,6 +43,8 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) panels: &'a [String],
     /// Names of the games whose lessons the player has had.
     pub(crate) lessons: &'a [String],
+    /// Personal records of earlier visits.
+    pub(crate) records: &'a Records,
 }
 
 impl Visit {
@@ -49,7 +52,7 @@ impl Visit {
     /// joins it.
     pub(crate) fn host(
         games: Games,
-        bots: u16,
+        bots: Bots,
         open: bool,
         config: VisitConfig<'_>,
     ) -> Result<Self, String> {
@@ -88,7 +91,7 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, look, muted, clock, views, setup, panels, lessons }: VisitConfig<'_>,
+        VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
@@ -132,6 +135,7 @@ impl Visit {
             panel: Panel::new(setup.marks),
             places: Places::default(),
             lessons: Lessons::new(lessons),
+            records: Book::new(records),
             presentation: setup.presentation,
             chosen: BTreeMap::new(),
         })

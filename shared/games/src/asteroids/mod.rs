@@ -18,8 +18,8 @@ use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Round};
 use phaselock::fields::{Entity, Holds};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
-    Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
+    Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -92,7 +92,12 @@ impl Game for Asteroids {
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,
-        measures: &[("points", Best::Most)],
+        measures: &[Measure {
+            name: "points",
+            best: Best::Most,
+            unit: Unit::Count,
+            of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.points.into()),
+        }],
         // What is beyond the screen is shown at the present like the rest, so that it comes into
         // reach without a jump. The rules run rocks and bullets exactly: see the test
         // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.

@@ -295,9 +295,7 @@ impl Asteroids {
         let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, players, decided);
         match begun {
             Some(Phase::Play) => self.line_up(world),
-            Some(Phase::Results) => {
-                rounds::report(world, "points", |score: &Score| Some(score.points.into()));
-            }
+            Some(Phase::Results) => rounds::report(world),
             _ => {}
         }
     }

@@ -18,7 +18,8 @@ use glam::Vec2;
 use crate::records::{owned, runs};
 use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Slot, Unit,
+    Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -113,8 +114,7 @@ impl Platformer {
             }
             Some(Phase::Results) => {
                 race::crown(entities);
-                rounds::report(world, "time", |score: &Score| rounds::secs(score.time));
-                rounds::report(world, "points", |score: &Score| Some(score.points.into()));
+                rounds::report(world);
             }
             _ => {}
         }
@@ -137,7 +137,20 @@ impl Game for Platformer {
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,
-        measures: &[("time", Best::Least), ("points", Best::Most)],
+        measures: &[
+            Measure {
+                name: "time",
+                best: Best::Least,
+                unit: Unit::Seconds,
+                of: |entities, player| rounds::secs(owned::<Score, _>(entities, player)?.1.time),
+            },
+            Measure {
+                name: "points",
+                best: Best::Most,
+                unit: Unit::Count,
+                of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.points.into()),
+            },
+        ],
         // Within a tenth of the nearest method of the past, and the only one that sinks no feet
         // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,

@@ -18,8 +18,8 @@ use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Sides,
-    Slot, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
+    Sides, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -293,7 +293,12 @@ impl Game for ShufflePuck {
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,
         sides: Sides { count: 2, of: seats::place_of, put: Self::put },
-        measures: &[("goals", Best::Most)],
+        measures: &[Measure {
+            name: "goals",
+            best: Best::Most,
+            unit: Unit::Count,
+            of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.goals.into()),
+        }],
         // The present, by the game's own rules: others' strikes and the puck are shown at the same
         // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
@@ -379,7 +384,7 @@ impl Game for ShufflePuck {
             Some(Phase::Play) => self.begin(world),
             Some(Phase::Results) => {
                 Self::end(world);
-                rounds::report(world, "goals", |score: &Score| Some(score.goals.into()));
+                rounds::report(world);
             }
             Some(Phase::WarmUp) | None => {}
         }

@@ -30,8 +30,8 @@ use glam::Vec2;
 use crate::records::{owned, owned_mut, remove_where, runs};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot,
-    Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, MispredictionCause, Relevance, Slot,
+    Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -159,8 +159,7 @@ impl Race {
             Some(Phase::Results) => {
                 world.memory.rank(&mut world.entities);
                 world.memory.close(&world.entities);
-                rounds::report(world, "time", |score: &Score| rounds::secs(score.time));
-                rounds::report(world, "lap", |score: &Score| rounds::secs(score.best));
+                rounds::report(world);
             }
             Some(Phase::WarmUp) => self.loosen(entities),
             None => {}
@@ -243,7 +242,20 @@ impl Game for Race {
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,
-        measures: &[("time", Best::Least), ("lap", Best::Least)],
+        measures: &[
+            Measure {
+                name: "time",
+                best: Best::Least,
+                unit: Unit::Seconds,
+                of: |entities, player| rounds::secs(owned::<Score, _>(entities, player)?.1.time),
+            },
+            Measure {
+                name: "lap",
+                best: Best::Least,
+                unit: Unit::Seconds,
+                of: |entities, player| rounds::secs(owned::<Score, _>(entities, player)?.1.best),
+            },
+        ],
         // Two cars side by side must be shown where they are now, or they touch where nobody is:
         // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre
         // at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.

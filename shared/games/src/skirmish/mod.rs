@@ -28,8 +28,8 @@ use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round};
 use phaselock::fields::Entity;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot,
-    Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, MispredictionCause, Relevance, Slot,
+    Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -130,7 +130,7 @@ impl Skirmish {
         let decided = scores(entities).any(|(_, score)| score.frags >= FRAGS);
         let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided);
         if begun == Some(Phase::Results) {
-            rounds::report(world, "frags", |score: &Score| Some(score.frags.into()));
+            rounds::report(world);
         }
         if begun != Some(Phase::Play) {
             return;
@@ -203,7 +203,12 @@ impl Game for Skirmish {
         rounds_played: rounds::played,
         clock: rounds::clock,
         set_ticks_left: rounds::set_ticks_left,
-        measures: &[("frags", Best::Most)],
+        measures: &[Measure {
+            name: "frags",
+            best: Best::Most,
+            unit: Unit::Count,
+            of: |entities, player| Some(owned::<Score, _>(entities, player)?.1.frags.into()),
+        }],
         // Shells move as extrapolated, so they are shown at the present (`tests/it/skirmish.rs` has
         // the figures). Targets are shown in the past and rewound to; of such methods the bench of
         // presentation finds none clearly better (`tests/it/presentation.rs` holds it to that).

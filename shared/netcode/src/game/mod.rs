@@ -26,4 +26,6 @@ pub use rules::{
     Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, PlaceOf, Profile,
     PutOn, Sides, World, new_bot,
 };
-pub use terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Viewpoint};
+pub use terms::{
+    Ahead, Best, Late, Measure, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
+};

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
-use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Viewpoint};
+use super::terms::{Ahead, Late, Measure, MispredictionCause, Relevance, Strength, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
@@ -255,9 +255,9 @@ pub struct Kit<G: Game> {
     /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX). Ten seconds by default, so that nobody
     /// is told by a watcher what the rules hide; a game that hides nothing needs none.
     pub watch_delay: Micros,
-    /// Numbers of players that the rules [report](World::report) and a host may keep as records:
-    /// their names, and the better of two. None by default.
-    pub measures: &'static [(&'static str, Best)],
+    /// Numbers of players at a round's end: the rules [report](World::report) them, and host and
+    /// player may keep them as records. None by default.
+    pub measures: &'static [Measure<G>],
 }
 
 impl<G: Game> Kit<G> {

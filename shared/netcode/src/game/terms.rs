@@ -2,7 +2,8 @@
 
 use glam::Vec2;
 
-use crate::ids::EntityId;
+use super::{Entities, Game};
+use crate::ids::{EntityId, PlayerId};
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
 
@@ -121,6 +122,38 @@ impl Strength {
     }
 }
 
+/// A number of a player at a round's end, which a host and the player may keep as a record.
+pub struct Measure<G: Game> {
+    /// Name: lower-case letters.
+    pub name: &'static str,
+    /// The better of two.
+    pub best: Best,
+    /// Its unit.
+    pub unit: Unit,
+    /// The player's number in a world; none if it has none.
+    pub of: fn(&Entities<G::Entity>, PlayerId) -> Option<f64>,
+}
+
+impl<G: Game> std::fmt::Debug for Measure<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, best, unit, of: _ } = self;
+        f.debug_struct("Measure")
+            .field("name", name)
+            .field("best", best)
+            .field("unit", unit)
+            .finish()
+    }
+}
+
+/// Unit of a number of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole number of things.
+    Count,
+    /// A time in seconds.
+    Seconds,
+}
+
 /// The better of two numbers of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
@@ -128,4 +161,14 @@ pub enum Best {
     Least,
     /// The greater one, as of points.
     Most,
+}
+
+impl Best {
+    /// True if `value` is better than `before`.
+    pub fn prefers(self, value: f64, before: f64) -> bool {
+        match self {
+            Self::Least => value < before,
+            Self::Most => value > before,
+        }
+    }
 }

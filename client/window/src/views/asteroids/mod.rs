@@ -29,7 +29,7 @@ use ships::{Seen, Ships};
 use space::Space;
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
+    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
 };
 
 /// The camera; it cuts to another life.
@@ -81,6 +81,10 @@ impl GameView for AsteroidsScreen {
             thrust: controls.held(&THRUST),
             fire: controls.held(&FIRE),
         }
+    }
+
+    fn measure_words(_name: &'static str) -> &'static str {
+        tr("points")
     }
 
     fn part(&self, scene: &Scene<'_, Asteroids>) -> Option<RoundPart> {
@@ -278,7 +282,13 @@ impl AsteroidsScreen {
         }
         let score: Score = scene.record_of(scene.player);
         let figures = [(&*score.points.to_string(), tr("POINTS")), (&*board.place(), tr("PLACE"))];
-        draw_clock(scene, time, figures);
+        let words = tr("The first with {limit} points wins, or who has most at the end.");
+        draw_clock(
+            scene,
+            time,
+            figures,
+            &Aim::first_to(phaselock_games::asteroids::POINTS_MAX, words),
+        );
         if let Some(own) = own.filter(|_| shows_figures(scene, &round)) {
             hud::draw_state(scene, own, scene.rates.step_secs());
             hud::draw_radar(scene, own);

@@ -13,6 +13,7 @@ use crate::overlay::{self, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
+use crate::records::{Book, Reached};
 use crate::talk::Talk;
 use crate::view::{Frame, GameView, Scene};
 use crate::watch::{self, Places, Watched};
@@ -21,7 +22,7 @@ use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
 use phaselock::client::{Part, Picture, Seat, State as Link};
 use phaselock::fields::Holds;
 use phaselock::fingerprint::Fingerprint;
-use phaselock::game::{Entities, Game};
+use phaselock::game::{Best, Entities, Game, RoundPart, Unit};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::time::{LocalTime, Micros, Tick};
@@ -230,6 +231,7 @@ struct Window<V: GameView> {
     talk: Talk,
     people: People,
     lesson: Lesson,
+    records: Book,
     controls: Controls,
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
@@ -262,6 +264,7 @@ impl<V: GameView> Window<V> {
             talk,
             people: People::default(),
             lesson: Lesson::default(),
+            records: Book::default(),
             controls: Controls::default(),
             roster,
             now,
@@ -322,6 +325,18 @@ impl<V: GameView> Window<V> {
             },
         };
         self.view.draw(&scene);
+        if state.part == 2 {
+            self.records.advance(Some(RoundPart::Results), true);
+            let lap = Reached {
+                name: "lap",
+                words: "best lap of all",
+                best: Best::Least,
+                unit: Unit::Seconds,
+                value: 61.0 - f64::from(frame),
+            };
+            self.records.reach("race", &[lap, Reached { name: "time", ..lap }]);
+            self.records.draw(&painter, screen);
+        }
         if layers.lesson {
             self.lesson.teach(&self.view, &scene);
         }

@@ -21,7 +21,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 use bodies::{Bodies, Event};
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
+    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
 };
 
 /// The camera; it cuts to another place in the level.
@@ -78,6 +78,13 @@ impl GameView for PlatformerScreen {
 
     fn input(&self, controls: &Controls) -> Command {
         Command { right: controls.direction(&LEFT, &RIGHT), jump: controls.held(&JUMP) }
+    }
+
+    fn measure_words(name: &'static str) -> &'static str {
+        match name {
+            "time" => tr("time to the goal"),
+            _ => tr("points"),
+        }
     }
 
     fn part(&self, scene: &Scene<'_, Platformer>) -> Option<RoundPart> {
@@ -224,7 +231,9 @@ impl PlatformerScreen {
         let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
         let figures = [(&*coins, tr("COINS")), (&*board.place(), tr("PLACE"))];
-        let clock = draw_clock(scene, time, figures);
+        let words = tr("Most points win: coins are points, and so is an early goal.");
+        let aim = Aim { label: String::new(), words: words.to_owned() };
+        let clock = draw_clock(scene, time, figures, &aim);
         hud::draw_coin(scene.painter, clock, self.coin);
         let figures = shows_figures(scene, round);
         if let Some(own) = own.filter(|_| figures) {

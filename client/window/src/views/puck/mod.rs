@@ -21,7 +21,9 @@ use pieces::Look;
 use seen::Seen;
 use steer::Steer;
 
-use super::rounds::{Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures};
+use super::rounds::{
+    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures,
+};
 
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
@@ -45,6 +47,10 @@ impl GameView for PuckScreen {
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)
+    }
+
+    fn measure_words(_name: &'static str) -> &'static str {
+        tr("goals")
     }
 
     fn part(&self, scene: &Scene<'_, ShufflePuck>) -> Option<RoundPart> {
@@ -134,7 +140,9 @@ impl PuckScreen {
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), tr("YOUR SIDE")), (theirs.as_str(), tr("OTHERS"))];
-        let clock = draw_clock(scene, (&round, now), figures);
+        let words = tr("The first side with {limit} goals wins, or who leads at the end.");
+        let aim = Aim::first_to(phaselock_games::puck::GOALS_TO_WIN, words);
+        let clock = draw_clock(scene, (&round, now), figures, &aim);
         // Players on the rink, beside the clock.
         let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);

@@ -25,7 +25,7 @@ use map::Map;
 use marks::Marks;
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
+    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
 };
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
@@ -95,6 +95,13 @@ impl GameView for RaceScreen {
             turn: (7.0 * controls.axis(&LEFT, &RIGHT)).round() as i16,
             hand: controls.held(&HAND_BRAKE),
             reset: controls.held(&RESET),
+        }
+    }
+
+    fn measure_words(name: &'static str) -> &'static str {
+        match name {
+            "lap" => tr("best lap"),
+            _ => tr("time of the race"),
         }
     }
 
@@ -298,7 +305,10 @@ impl RaceScreen {
         let place = written(score.place, |place| format!("{place} / {players}"));
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
-        draw_clock(scene, time, [(&place, tr("PLACE")), (&lap, tr("LAP"))]);
+        let laps = LAPS.to_string();
+        let words = fill("{laps} laps; the first at the finish wins.", &[("laps", &laps)]);
+        let aim = Aim { label: String::new(), words };
+        draw_clock(scene, time, [(&place, tr("PLACE")), (&lap, tr("LAP"))], &aim);
         let figures = shows_figures(scene, &round);
         if figures {
             self.map.draw(scene, entities, scene.player);

@@ -30,7 +30,7 @@ use players::Bodies;
 use things::Things;
 
 use super::rounds::{
-    Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
+    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner_of,
 };
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
@@ -91,6 +91,10 @@ impl GameView for SkirmishScreen {
             grab: controls.held(&actions::GRAB),
             weapon: self.weapon(controls),
         }
+    }
+
+    fn measure_words(_name: &'static str) -> &'static str {
+        tr("frags")
     }
 
     fn part(&self, scene: &Scene<'_, Skirmish>) -> Option<RoundPart> {
@@ -307,7 +311,8 @@ impl SkirmishScreen {
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
         let counts = [(&*score.frags.to_string(), tr("FRAGS")), (&*board.place(), tr("PLACE"))];
-        draw_clock(scene, time, counts);
+        let words = tr("The first with {limit} frags wins, or who has most at the end.");
+        draw_clock(scene, time, counts, &Aim::first_to(phaselock_games::skirmish::FRAGS, words));
         if let Some(own) = own.filter(|_| figures) {
             self.hud.draw_health(scene, own);
             if scene.watched.is_none() {
