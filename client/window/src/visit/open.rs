@@ -91,8 +91,10 @@ impl Visit {
         title: String,
         options: Options,
         server: Option<LocalServer>,
-        VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records }: VisitConfig<'_>,
+        config: VisitConfig<'_>,
     ) -> Result<Self, String> {
+        let VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records } =
+            config;
         let shared = server.as_ref().map(invitations).unwrap_or_default();
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {

@@ -47,7 +47,7 @@ pub struct Bot {
 const PRESS_SECS: f32 = 0.12;
 /// Distance of another target, over that of the present one, at which it changes.
 const TEMPTING: f32 = 0.7;
-/// Seconds from seeing somebody to shooting, of easy, normal and hard bots: people take 0.2 and more.
+/// Seconds from seeing somebody to shooting, of easy, normal and hard bots; people take 0.2.
 const REACTION_SECS: [f32; 3] = [0.7, 0.25, 0.12];
 /// Greatest rate of turning, in turns a second.
 const TURN_RATE: [f32; 3] = [0.6, 1.1, 1.7];

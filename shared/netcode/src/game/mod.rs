@@ -23,9 +23,7 @@ pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};
 pub use rules::{
-    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, NewBot, PlaceOf, Profile,
-    PutOn, Sides, World, new_bot,
+    Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot, PlaceOf,
+    Profile, PutOn, Sides, World, new_bot,
 };
-pub use terms::{
-    Ahead, Best, Late, Measure, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
-};
+pub use terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint};

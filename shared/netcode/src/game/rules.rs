@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::inputs::Inputs;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
-use super::terms::{Ahead, Late, Measure, MispredictionCause, Relevance, Strength, Viewpoint};
+use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
@@ -280,6 +280,29 @@ impl<G: Game> Kit<G> {
         watch_delay: Micros::from_ms(10_000),
         measures: &[],
     };
+}
+
+/// A number of a player at a round's end, which a host and the player may keep as a record.
+pub struct Measure<G: Game> {
+    /// Name: lower-case letters.
+    pub name: &'static str,
+    /// The better of two.
+    pub best: Best,
+    /// Its unit.
+    pub unit: Unit,
+    /// The player's number in a world; none if it has none.
+    pub of: fn(&Entities<G::Entity>, PlayerId) -> Option<f64>,
+}
+
+impl<G: Game> std::fmt::Debug for Measure<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, best, unit, of: _ } = self;
+        f.debug_struct("Measure")
+            .field("name", name)
+            .field("best", best)
+            .field("unit", unit)
+            .finish()
+    }
 }
 
 /// Coding of a game's snapshots. Both sides must come to the same bits.

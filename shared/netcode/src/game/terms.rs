@@ -2,8 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Entities, Game};
-use crate::ids::{EntityId, PlayerId};
+use crate::ids::EntityId;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
 
@@ -119,29 +118,6 @@ impl Strength {
             Self::Normal => normal,
             Self::Hard => hard,
         }
-    }
-}
-
-/// A number of a player at a round's end, which a host and the player may keep as a record.
-pub struct Measure<G: Game> {
-    /// Name: lower-case letters.
-    pub name: &'static str,
-    /// The better of two.
-    pub best: Best,
-    /// Its unit.
-    pub unit: Unit,
-    /// The player's number in a world; none if it has none.
-    pub of: fn(&Entities<G::Entity>, PlayerId) -> Option<f64>,
-}
-
-impl<G: Game> std::fmt::Debug for Measure<G> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, best, unit, of: _ } = self;
-        f.debug_struct("Measure")
-            .field("name", name)
-            .field("best", best)
-            .field("unit", unit)
-            .finish()
     }
 }
 
