@@ -222,12 +222,12 @@ async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn controllers_of_quinn_do_worse_with_losses() {
-    compare_controllers("delay=100ms,jitter=5ms,loss=5%,burst=2", 128).await;
+    compare_controllers("delay=100ms,jitter=5ms,loss=5%,burst=2", 64).await;
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn controllers_of_quinn_do_worse_on_a_narrow_path() {
-    compare_controllers("delay=20ms,down.rate=64kbit", 128).await;
+    compare_controllers("delay=20ms,down.rate=64kbit", 64).await;
 }
 
 async fn compare_controllers(conditions: &str, bots: u16) {

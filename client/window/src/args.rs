@@ -265,7 +265,7 @@ enum Sub {
             value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
         )]
         bots: u16,
-        /// How well they play: easy, normal or hard
+        /// Strength of the bots: easy, normal or hard
         #[arg(long, value_name = "STRENGTH", default_value = "normal", value_parser = strength)]
         bot_strength: Strength,
     },

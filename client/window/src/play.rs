@@ -77,7 +77,7 @@ pub(crate) struct Readings {
     pub(crate) players: (usize, usize),
 }
 
-/// What goes on over the picture from game to game.
+/// Lesson and records, which go on from game to game.
 #[derive(Debug)]
 pub(crate) struct Beside<'a> {
     /// The lesson that runs.
