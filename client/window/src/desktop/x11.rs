@@ -1,4 +1,4 @@
-//! What an X server tells of the window, over a connection of its own.
+//! The window as an X server tells of it, over a connection of its own.
 //!
 //! The engine does not name its window. The X server tells which connections this process has (the
 //! XRes extension), and so which window is its own.

@@ -74,7 +74,7 @@ const UNTRANSLATED: &[&str] =
 #[derive(Debug)]
 struct Literal {
     line: usize,
-    /// What it says, without escapes.
+    /// Its text, without escapes.
     text: String,
     /// The code before it without blanks and comments; texts are only quotes there.
     before: String,
