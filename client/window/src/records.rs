@@ -1,8 +1,8 @@
 //! The player's personal records: numbers at a round's end that are better than all before.
 //!
-//! A game tells its numbers by [`Kit::measures`](phaselock::game::Kit::measures), its view tells the
-//! words for them. The settings' file keeps the best ones. Whoever watches, or came after the play, has
-//! reached nothing.
+//! A game tells its numbers by [`Kit::measures`](phaselock::game::Kit::measures), its view the
+//! words for them. The settings' file keeps the best ones. Whoever watches, or came after the play,
+//! has reached nothing.
 
 use std::collections::BTreeMap;
 
