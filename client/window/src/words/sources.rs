@@ -84,7 +84,7 @@ struct Literal {
 
 /// The texts of a source file before its unit tests.
 fn literals(source: &str) -> Vec<Literal> {
-    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let (mut rest, mut line) = (code, 1);
     let (mut before, mut calls, mut found) = (String::new(), Vec::new(), Vec::new());
     while let Some(next) = rest.chars().next() {
