@@ -303,65 +303,82 @@ fn driving_to_and_fro_over_the_line_is_no_lap() {
     assert!(most <= 1, "lap {most}");
 }
 
+/// Six cars somewhere on the track, for 40 s, driven by keys of a seed: what the track promises.
+fn keeps_its_word(hz: u32, seed: u64) -> Result<(), TestCaseError> {
+    let rates = Rates { tick_hz: hz, snapshot_hz: hz };
+    let count = 6;
+    let (game, mut world) = world_of(count, rates, seed);
+    let mut random = Random::new(seed);
+    let mut commands = vec![Command::default(); usize::from(count)];
+    let track = game.track;
+    // Somewhere on the track, at some speed, to begin with.
+    for (_, _, car) in world.entities.records_mut::<Car>() {
+        let station = random.range(0.0, track.length);
+        let position = track.position(station, random.range(-12.0, 12.0));
+        put(rates, car, position, phaselock::physics::direction(random.unit()));
+        (car.hold, car.gates) = (0, track.gates_at(track.spot(position).station));
+        let along = phaselock::physics::direction(random.unit());
+        let velocity = along * random.range(0.0, SPEED_MAX);
+        (car.vx, car.vy) = velocity.into();
+    }
+    world.snap();
+    let mut before: Vec<Car> = world.entities.records::<Car>().map(|it| it.entity).collect();
+    let mut entries = vec![0.0_f32; usize::from(count)];
+    for tick_number in 0..hz * 40 {
+        for command in &mut commands {
+            *command = keys(&mut random, *command);
+        }
+        let playing = phase(&world) == Phase::Play;
+        tick(&game, &mut world, |player| commands[usize::from(player.0)]);
+        let still = playing && phase(&world) == Phase::Play;
+        let cars: Vec<_> = world.entities.records::<Car>().map(|it| it.entity).collect();
+        for (n, (car, was)) in cars.iter().zip(&before).enumerate() {
+            let spot = track.spot(car.position());
+            prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.01, "{:?}", spot);
+            for end in [HULL_HALF, -HULL_HALF] {
+                let spot = track.spot(car.position() + car.nose() * end);
+                prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.1, "{:?}", spot);
+            }
+            prop_assert!(car.velocity().length() <= SPEED_MAX + 0.02);
+            prop_assert!(car.spin.abs() <= 1.51);
+            prop_assert!(car.position().is_finite());
+            let progress = world.memory.entry(PlayerId(n as u16)).map_or(0.0, |it| it.progress);
+            if still {
+                prop_assert!(car.gates >= was.gates && car.gates <= was.gates + 2);
+                prop_assert!(car.gates <= FINISH && car.lap() <= LAPS + 1);
+                let rise = progress - entries[n];
+                let ends = [was.position(), car.position()];
+                let mut way = ends[0].distance(ends[1]);
+                // A contact may push a car back over a gate it has passed in the same tick.
+                if car.gates > was.gates {
+                    let gate = track.last_gate(car.gates);
+                    way = way.max(ends.map(|end| gate.distance(end)).iter().sum());
+                }
+                let drove = if car.puts == was.puts { way } else { 0.0 };
+                prop_assert!(rise >= 0.0, "it fell by {}", -rise);
+                let what = format!("{rise} m for {drove} m, tick {tick_number}");
+                prop_assert!(rise <= drove + 2e-3, "{}", what);
+            }
+            entries[n] = progress;
+        }
+        before = cars;
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn whatever_is_pressed_the_track_keeps_its_word(
         hz in prop::sample::select(vec![10_u32, 20, 30, 60, 100, 128]), seed: u64,
     ) {
-        let rates = Rates { tick_hz: hz, snapshot_hz: hz };
-        let count = 6;
-        let (game, mut world) = world_of(count, rates, seed);
-        let mut random = Random::new(seed);
-        let mut commands = vec![Command::default(); usize::from(count)];
-        let track = game.track;
-        // Somewhere on the track, at some speed, to begin with.
-        for (_, _, car) in world.entities.records_mut::<Car>() {
-            let station = random.range(0.0, track.length);
-            let position = track.position(station, random.range(-12.0, 12.0));
-            put(rates, car, position, phaselock::physics::direction(random.unit()));
-            (car.hold, car.gates) = (0, track.gates_at(track.spot(position).station));
-            let along = phaselock::physics::direction(random.unit());
-            let velocity = along * random.range(0.0, SPEED_MAX);
-            (car.vx, car.vy) = velocity.into();
-        }
-        world.snap();
-        let mut before: Vec<Car> = world.entities.records::<Car>().map(|it| it.entity).collect();
-        let mut entries = vec![0.0_f32; usize::from(count)];
-        for tick_number in 0..hz * 40 {
-            for command in &mut commands {
-                *command = keys(&mut random, *command);
-            }
-            let playing = phase(&world) == Phase::Play;
-            tick(&game, &mut world, |player| commands[usize::from(player.0)]);
-            let still = playing && phase(&world) == Phase::Play;
-            let cars: Vec<_> = world.entities.records::<Car>().map(|it| it.entity).collect();
-            for (n, (car, was)) in cars.iter().zip(&before).enumerate() {
-                let spot = track.spot(car.position());
-                prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.01, "{:?}", spot);
-                for end in [HULL_HALF, -HULL_HALF] {
-                    let spot = track.spot(car.position() + car.nose() * end);
-                    prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.1, "{:?}", spot);
-                }
-                prop_assert!(car.velocity().length() <= SPEED_MAX + 0.02);
-                prop_assert!(car.spin.abs() <= 1.51);
-                prop_assert!(car.position().is_finite());
-                let progress = world.memory.entry(PlayerId(n as u16)).map_or(0.0, |it| it.progress);
-                if still {
-                    prop_assert!(car.gates >= was.gates && car.gates <= was.gates + 2);
-                    prop_assert!(car.gates <= FINISH && car.lap() <= LAPS + 1);
-                    let rise = progress - entries[n];
-                    let way = car.position().distance(was.position());
-                    let drove = if car.puts == was.puts { way } else { 0.0 };
-                    prop_assert!(rise >= 0.0, "it fell by {}", -rise);
-                    let what = format!("{rise} m for {drove} m, tick {tick_number}");
-                    prop_assert!(rise <= drove + 2e-3, "{}", what);
-                }
-                entries[n] = progress;
-            }
-            before = cars;
-        }
+        keeps_its_word(hz, seed)?;
     }
+}
+
+#[test]
+fn a_car_pushed_back_over_a_gate_has_driven_to_it() {
+    keeps_its_word(10, 7_270_869_955_885_418_693).expect("its progress is the way it drove");
 }
 
 #[test]
