@@ -15,6 +15,7 @@ mod depth;
 mod directory;
 mod documents;
 mod driver;
+mod feel;
 mod floods;
 mod fuzz;
 mod games;

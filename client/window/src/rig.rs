@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// Lets no picture shake and nothing flash from now on, or lets them again.
-pub(crate) fn set_reduced_motion(reduced: bool) {
+pub fn set_reduced_motion(reduced: bool) {
     REDUCED_MOTION.set(reduced);
 }
 

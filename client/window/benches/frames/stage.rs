@@ -6,7 +6,9 @@ use std::rc::Rc;
 use egui_macroquad::egui::epaint::{ClippedPrimitive, Primitive};
 use egui_macroquad::egui::{Context, FullOutput, LayerId, Pos2, RawInput, Rect, pos2, vec2};
 use phaselock::client::Picture;
+use phaselock::game::Game;
 use phaselock::link::LinkConfig;
+use phaselock_client::camera::Camera;
 use phaselock_client::controls::Controls;
 use phaselock_client::cues::Cues;
 use phaselock_client::view::{Frame, GameView, Scene};
@@ -14,6 +16,19 @@ use phaselock_testing::Sim;
 
 /// Time between two frames, in seconds.
 pub(crate) const FRAME_SECS: f32 = 1.0 / 60.0;
+
+/// Steps in which the next frame is waited for, and their length in seconds: far shorter than a
+/// frame, and long enough together.
+const STEPS_OF_FRAME: u32 = 60;
+const STEP_SECS: f64 = 0.001;
+
+/// A frame as it was drawn.
+#[allow(dead_code, reason = "one bench of two needs it")]
+pub(crate) struct Drawn<G: Game> {
+    pub(crate) output: FullOutput,
+    pub(crate) camera: Camera,
+    pub(crate) picture: Picture<G>,
+}
 
 /// A room with bots, a bot at this client, and the view of the game.
 pub(crate) struct Stage<V: GameView> {
@@ -31,10 +46,15 @@ pub(crate) struct Stage<V: GameView> {
 impl<V: GameView> Stage<V> {
     /// A game with so many bots beside the own one, seen through a link in a window of a size.
     pub(crate) fn new(seed: u64, bots: u16, link: LinkConfig, size: (f32, f32)) -> Self {
-        // What is scattered by chance comes from one global generator.
-        macroquad::rand::srand(seed);
         let mut sim = Sim::new(seed, bots);
         let client = sim.join_bot(link);
+        Self::watch(seed, sim, client, size)
+    }
+
+    /// The screen of a client of a simulation.
+    pub(crate) fn watch(seed: u64, mut sim: Sim<V::Game>, client: usize, size: (f32, f32)) -> Self {
+        // What is scattered by chance comes from one global generator.
+        macroquad::rand::srand(seed);
         let picture = Rc::new(RefCell::new(None));
         sim.clients[client].screen = Some(picture.clone());
         let ctx = Context::default();
@@ -42,10 +62,30 @@ impl<V: GameView> Stage<V> {
         Self { sim, client, picture, view, controls, ctx, size, age_secs: 0.0 }
     }
 
+    /// Lets the client draw its next frame; none before the game is joined.
+    #[allow(dead_code, reason = "one bench of two needs it")]
+    pub(crate) fn next_frame(&mut self) -> Option<Drawn<V::Game>> {
+        *self.picture.borrow_mut() = None;
+        for _ in 0..STEPS_OF_FRAME {
+            self.sim.run(STEP_SECS);
+            if self.picture.borrow().is_some() {
+                break;
+            }
+        }
+        self.age_secs += self.sim.frame.as_secs() as f32;
+        let (output, camera) = self.draw()?;
+        let picture = self.picture.borrow_mut().take()?;
+        Some(Drawn { output, camera, picture })
+    }
+
     /// Lets a frame's time pass, and draws what is shown then; none before the game is joined.
     pub(crate) fn frame(&mut self) -> Option<FullOutput> {
         self.sim.run(f64::from(FRAME_SECS));
         self.age_secs += FRAME_SECS;
+        self.draw().map(|(output, _)| output)
+    }
+
+    fn draw(&mut self) -> Option<(FullOutput, Camera)> {
         let picture = self.picture.borrow();
         let picture = picture.as_ref()?;
         let core = self.sim.clients[self.client].core();
@@ -55,8 +95,8 @@ impl<V: GameView> Stage<V> {
             time: Some(f64::from(self.age_secs)),
             ..RawInput::default()
         };
-        let view = &mut self.view;
-        Some(self.ctx.run(input, |ctx| {
+        let (view, mut camera) = (&mut self.view, None);
+        let output = self.ctx.run(input, |ctx| {
             let painter = ctx.layer_painter(LayerId::background());
             let frame = Frame {
                 painter: &painter,
@@ -72,7 +112,7 @@ impl<V: GameView> Stage<V> {
                 // Nobody listens.
                 cues: &Cues::default(),
             };
-            view.draw(&Scene {
+            camera = Some(view.draw(&Scene {
                 picture,
                 game: core.game(),
                 rates: core.rates(),
@@ -84,8 +124,9 @@ impl<V: GameView> Stage<V> {
                 age_secs: self.age_secs,
                 watched: None,
                 frame,
-            });
-        }))
+            }));
+        });
+        Some((output, camera?))
     }
 
     /// Shapes that the window would hand to the graphics card for a frame.

@@ -217,7 +217,7 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.frames += 1;
         self.common.counter.stats.delay_sum += delay;
         self.common.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = server_time + self.common.lead.lead();
+        let ahead = server_time + self.common.lead.drawn();
         let own_time = ahead - self.common.rates.step();
         let ahead = TickTime::at(self.common.rates, ahead);
         for id in self.prediction.co_predicted() {

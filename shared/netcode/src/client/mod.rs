@@ -13,6 +13,7 @@ pub(crate) mod common;
 pub(crate) mod controller;
 mod fed;
 pub(crate) mod game;
+mod hidden;
 mod news;
 mod output;
 mod picture;

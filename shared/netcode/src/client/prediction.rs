@@ -13,13 +13,14 @@
 use std::collections::VecDeque;
 
 use super::co_prediction::CoPrediction;
+use super::hidden::Hidden;
 use super::news::{Correction, News};
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
 use crate::game::{Ahead, Entities, Game, MispredictionCause, Slot};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
-use crate::motion::smoothing::RenderError;
+use crate::motion::spring::Moving;
 use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
@@ -59,10 +60,9 @@ impl Predicted {
 #[derive(Debug)]
 struct WasDrawn {
     id: EntityId,
-    values: Values,
-    error: RenderError,
-    /// True if it was not computed ahead.
-    is_new: bool,
+    /// As predicted at the moment of comparison; as it was shown, if it was not computed ahead.
+    moving: Moving,
+    error: Hidden,
 }
 
 /// The predicted part of the world.
@@ -82,12 +82,14 @@ pub(super) struct Prediction<G: Game> {
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
     /// Corrections that are not yet over, by entity.
-    errors: Vec<(EntityId, RenderError)>,
+    errors: Vec<(EntityId, Hidden)>,
     /// Lists that each tick and each snapshot fill anew; kept for their memory.
     ids: Vec<EntityId>,
     carried: Vec<Slot<G::Entity>>,
     were_drawn: Vec<WasDrawn>,
     spare: Vec<Vec<(EntityId, Packed)>>,
+    /// Length of a tick in seconds.
+    step_secs: f64,
     drawn_at: LocalTime,
     /// The point of prediction time that was last drawn.
     drawn: TickTime,
@@ -109,6 +111,7 @@ impl<G: Game> Prediction<G> {
             carried: Vec::new(),
             were_drawn: Vec::new(),
             spare: Vec::new(),
+            step_secs: rates.step().as_secs(),
             drawn_at: now,
             drawn: TickTime { tick: Tick(0), fraction: 0.0 },
         }
@@ -286,29 +289,32 @@ impl<G: Game> Prediction<G> {
         let before_it = |id: EntityId| {
             changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
+        // What was drawn is compared, at a time that both courses know.
+        let first = TickTime { tick: news.tick.plus(1), fraction: 0.0 };
+        let seen = if self.drawn.tick > news.tick { self.drawn } else { first };
+        let mut were_drawn = std::mem::take(&mut self.were_drawn);
         let drawn = self.others.ids().chain([own]).filter_map(|id| {
             let then = before_it(id);
             let is_new = then != own && !self.others.was(then);
-            let (values, error) = match self.scene.get(then).filter(|_| !is_new) {
+            let none = Hidden::none(id == own);
+            let (moving, error) = match self.scene.get(then).filter(|_| !is_new) {
                 Some(slot) => {
                     let error = self.errors.iter().find(|(of, _)| *of == then);
-                    (slot.entity.values(), error.map(|(_, error)| *error).unwrap_or_default())
+                    (self.moving(slot, seen), error.map_or(none, |(_, error)| *error))
                 }
                 // It was shown as others are.
-                None => (news.shown.get(id)?.entity.values(), RenderError::default()),
+                None => (Moving::resting(news.shown.get(id)?.entity.values()), none),
             };
-            Some(WasDrawn { id, values, error, is_new })
+            Some(WasDrawn { id, moving, error })
         });
-        let mut were_drawn = std::mem::take(&mut self.were_drawn);
         were_drawn.clear();
         were_drawn.extend(drawn);
         self.start(game, &news, &carried);
         self.errors.clear();
-        for WasDrawn { id, values: before, error, is_new } in were_drawn.drain(..) {
+        for WasDrawn { id, moving: before, mut error } in were_drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
-            // Predictions are compared at one tick; others were drawn between two.
-            let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
-            self.correct(id, &before, &after, error);
+            error.correct(slot.entity.fields(), &before, &self.moving(slot, seen));
+            self.errors.push((id, error));
         }
         self.were_drawn = were_drawn;
 
@@ -344,17 +350,6 @@ impl<G: Game> Prediction<G> {
             self.scene.insert(Slot { owner: state.owner, ..slot });
         }
         self.trim(news.tick);
-    }
-
-    /// The picture slides from where it was to the predicted state.
-    fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
-        let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
-        if cut_between(fields, before, after) {
-            error.clear();
-        } else {
-            error.correct(fields, before, after);
-        }
-        self.errors.push((id, error));
     }
 
     /// Takes the server's states, except for those `carried` on, and replays the inputs since.
@@ -408,21 +403,27 @@ impl<G: Game> Prediction<G> {
         self.others.co_predicted()
     }
 
-    /// Values of an entity at a point of prediction time, between the last two predicted ticks.
-    fn picture(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Values {
-        let (fields, newest) = (slot.entity.fields(), slot.entity.values());
-        let before = self.at.minus(1);
-        let before = self.states.iter().rev().find(|predicted| predicted.tick == before);
-        let previous = before.and_then(|before| {
-            if self.own == Some(slot.id) { Some(&before.own) } else { before.of(slot.id) }
-        });
-        let previous = previous.map(|packed| unpack_values(fields, packed));
+    /// Motion of an entity at a point of prediction time, between two predicted ticks; at its first
+    /// tick before that.
+    fn moving(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Moving {
+        let fields = slot.entity.fields();
+        let at = |tick: Tick| {
+            let index = self.states.binary_search_by_key(&tick, |predicted| predicted.tick).ok()?;
+            let predicted = &self.states[index];
+            let is_own = self.own == Some(slot.id);
+            let packed = if is_own { Some(&predicted.own) } else { predicted.of(slot.id) };
+            packed.map(|packed| unpack_values(fields, packed))
+        };
+        let mut since = (ahead.tick.0..self.at.0).map(Tick);
+        let found = since.find_map(|tick| Some((tick, at(tick)?)));
+        let (tick, next) = found.unwrap_or_else(|| (self.at, slot.entity.values()));
+        let previous = if tick == ahead.tick { at(tick.minus(1)) } else { None };
         match previous {
-            Some(previous) if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) => {
-                let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
-                blend_values(fields, &previous, &newest, part.into())
+            Some(previous) if !cut_between(fields, &previous, &next) => {
+                let values = blend_values(fields, &previous, &next, ahead.fraction.into());
+                Moving::between(fields, [&previous, &next], self.step_secs, values)
             }
-            _ => newest,
+            _ => Moving::resting(next),
         }
     }
 
@@ -441,10 +442,9 @@ impl<G: Game> Prediction<G> {
         for id in self.others.ids().chain([own]) {
             let Some(slot) = self.scene.get(id).copied() else { continue };
             let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
-            let mut values = self.picture(&slot, ahead);
+            let mut values = self.moving(&slot, ahead).values;
             if let Some((_, error)) = self.errors.iter_mut().find(|(of, _)| *of == id) {
-                error.decay(fields, secs);
-                values = error.apply(fields, &values);
+                values = error.advance(fields, secs, &values);
             }
             draw(Slot { entity: G::Entity::from_values(kind, &values), ..slot });
         }

@@ -35,6 +35,8 @@ struct Sent {
 #[derive(Clone, Debug)]
 pub struct Lead {
     lead: Micros,
+    /// Lead of what is drawn: the lead in force, but for its fast growth.
+    drawn: Micros,
     target: Micros,
     margin: Margin,
     moved: LocalTime,
@@ -65,6 +67,10 @@ impl Lead {
     /// Fastest growth of the lead, in parts of real time. More ticks a second are felt less than
     /// late inputs.
     const UP: f64 = 0.25;
+    /// Slowest growth of the lead that is drawn, in parts of real time ...
+    const DRAWN_UP: f64 = 0.05;
+    /// ... plus this part of what is missing a second: a key is seen later by that.
+    const DRAWN_UP_MISSING: f64 = 1.0;
     /// Slowest shrinking, in parts of real time ...
     const DOWN: f64 = 0.02;
     /// ... plus this part of the excess a second, after a stall.
@@ -96,6 +102,7 @@ impl Lead {
         let lead = Micros(round_trip.0 / 2) + step + first.max(Self::MARGIN);
         Self {
             lead,
+            drawn: lead,
             target: lead,
             margin: Margin::new(now, bounds, first),
             moved: now,
@@ -117,6 +124,9 @@ impl Lead {
             let down = dt * (Self::DOWN + Self::DOWN_EXCESS * (self.lead - self.target).as_secs());
             self.lead = slew(self.lead, self.target, up, Micros::from_f64(down));
         }
+        let missing = (self.lead - self.drawn).as_secs();
+        let up = Micros::from_f64(dt * (Self::DRAWN_UP + Self::DRAWN_UP_MISSING * missing));
+        self.drawn = slew(self.drawn, self.lead, up, Micros(i64::MAX));
         self.lead
     }
 
@@ -177,6 +187,11 @@ impl Lead {
     /// The lead in force.
     pub fn lead(&self) -> Micros {
         self.lead
+    }
+
+    /// The lead that is drawn, at most that in force: growth is seen as a slightly faster motion.
+    pub fn drawn(&self) -> Micros {
+        self.drawn
     }
 
     /// The way that most inputs took lately.
@@ -257,6 +272,24 @@ mod tests {
         settle(&mut lead, 0, Micros::from_ms(400), 8);
         let made_up = lead.advance(LocalTime(200_000));
         assert!(made_up >= Micros::from_ms(400) + Lead::MARGIN, "{made_up}");
+    }
+
+    #[test]
+    fn drawn_lead_follows_softly_and_ends_at_the_lead() {
+        let mut lead = Lead::new(LocalTime(0), Micros::from_ms(20), Micros(16_667));
+        settle(&mut lead, 0, Micros::from_ms(10), 240);
+        assert_eq!(lead.drawn(), lead.lead());
+        let (mut before, began) = (lead.drawn(), lead.lead());
+        for n in 240..360_u64 {
+            let from = n as i64 * 16_667;
+            settle(&mut lead, from, Micros::from_ms(60), 1);
+            lead.target = began + Micros::from_ms(60);
+            let grown = (lead.drawn() - before).0 as f64 / 16_667.0;
+            assert!((0.0..0.12).contains(&grown), "by {grown} of real time");
+            assert!(lead.drawn() <= lead.lead());
+            before = lead.drawn();
+        }
+        assert_eq!(lead.drawn(), lead.lead());
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod rotation;
 pub mod send_rule;
 pub mod sending;
 pub mod smoothing;
+pub mod spring;
 #[cfg(test)]
 mod tests;
 pub mod track;

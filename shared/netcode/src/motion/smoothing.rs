@@ -79,26 +79,28 @@ impl RenderError {
 
     /// The values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
-        let mut drawn = *predicted;
-        if self.is_zero() {
-            return drawn;
-        }
-        for ((value, error), field) in drawn.iter_mut().zip(&self.0).zip(fields) {
-            match field.motion {
-                Motion::Linear | Motion::Unit => *value += error,
-                Motion::Angle | Motion::Wrap => {
-                    *value = wrapped(*value + error, field.period().unwrap_or(1.0));
-                }
-                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {}
-            }
-        }
-        drawn
+        if self.is_zero() { *predicted } else { with_error(fields, predicted, &self.0) }
     }
 
     /// Tells whether there is none.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|error| *error == 0.0)
     }
+}
+
+/// Values that are drawn off by an error.
+pub(super) fn with_error(fields: &[Field], predicted: &Values, error: &Values) -> Values {
+    let mut drawn = *predicted;
+    for ((value, error), field) in drawn.iter_mut().zip(error).zip(fields) {
+        match field.motion {
+            Motion::Linear | Motion::Unit => *value += error,
+            Motion::Angle | Motion::Wrap => {
+                *value = wrapped(*value + error, field.period().unwrap_or(1.0));
+            }
+            Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {}
+        }
+    }
+    drawn
 }
 
 /// An error, or 0 if it is below half a step of the field's grid.
