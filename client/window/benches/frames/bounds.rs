@@ -55,7 +55,8 @@ impl Bounds {
             return vec![format!("{game} has no figures in bounds.txt")];
         };
         let pairs = known.named().into_iter().zip(now.named());
-        let beyond = pairs.filter(|((_, known), (_, now))| !(*now <= known * (1.0 + PART)));
+        let is_beyond = |known: f64, now: f64| now > known * (1.0 + PART) || now.is_nan();
+        let beyond = pairs.filter(|((_, known), (_, now))| is_beyond(*known, *now));
         beyond
             .map(|((what, known), (_, now))| {
                 format!(
