@@ -54,11 +54,13 @@ struct Seen {
     covered: bool,
     /// The desktop says that it is minimised, though it keeps its picture for a preview.
     minimised: bool,
+    /// It is on a workspace that is not shown, though the desktop keeps its picture.
+    elsewhere: bool,
 }
 
 impl Seen {
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
     fn is_hidden(self) -> bool {
-        self.unmapped || self.covered || self.minimised
+        self.unmapped || self.covered || self.minimised || self.elsewhere
     }
 }

@@ -89,6 +89,8 @@ pub mod words;
 
 use std::process::ExitCode;
 
+pub use renderer::draw_calls;
+
 /// Runs the program with these games: reads the command line, opens the window, and stays until
 /// the player leaves.
 pub fn run(views: &view::Views) -> ExitCode {

@@ -108,6 +108,24 @@ impl Renderer {
     }
 }
 
+/// Draw calls that the window makes of a frame: one for each run of triangles of one kind.
+pub fn draw_calls(primitives: &[ClippedPrimitive], pixels_per_point: f32) -> usize {
+    let calls = primitives.iter().map(|ClippedPrimitive { primitive, .. }| match primitive {
+        Primitive::Mesh(mesh) => {
+            let parts = mesh.clone().split_to_u16();
+            parts.iter().map(|part| runs(part, run_area_least(pixels_per_point)).len()).sum()
+        }
+        // Painted by somebody else.
+        Primitive::Callback(_) => 0_usize,
+    });
+    calls.sum()
+}
+
+/// Area in square points below which a run is painted with its neighbours' shader.
+fn run_area_least(pixels_per_point: f32) -> f32 {
+    RUN_AREA_LEAST / (pixels_per_point * pixels_per_point)
+}
+
 /// Paints the frame that waits.
 fn paint(gl: &mut dyn RenderingBackend) {
     let batch = BATCH.take();
@@ -182,7 +200,7 @@ impl Device {
             images: vec![texture],
         };
         let mut first = 0;
-        for Run { kind, len, .. } in runs(mesh, RUN_AREA_LEAST / (scale * scale)) {
+        for Run { kind, len, .. } in runs(mesh, run_area_least(scale)) {
             gl.apply_pipeline(&self.pipelines[kind as usize]);
             gl.apply_bindings(&bindings);
             gl.apply_uniforms(UniformsSource::table(uniforms));

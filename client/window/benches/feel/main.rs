@@ -10,10 +10,11 @@
 //! network. A *reversal* is a frame that goes back by more than 1.5 points and is followed by one
 //! that goes on. Positions are those of the frame's picture. *Drawn there* says in how many of the
 //! frames a shape of an avatar's size was painted at the own one's place under that frame's camera.
-//! *Camera* counts the jumps of the camera itself, which does not shake here. *Key* is the number of frames from a key to the
-//! first frame that differs from the one without it: the first after the key is 1. The worst of
-//! several moments is told. `--moments` tells of each flaw when it was and what had happened, and
-//! with `--strict` the bench fails if the own player or the camera jumps.
+//! *Camera* counts the jumps of the camera itself, which does not shake here. *Key* is the number
+//! of frames from a key to the first frame that differs from the one without it: the first after
+//! the key is 1. The worst of several moments is told. `--moments` tells of each flaw when it was
+//! and what had happened, and with `--strict` the bench fails if the own player or the camera
+//! jumps.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 

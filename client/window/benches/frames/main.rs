@@ -2,15 +2,18 @@
 //!
 //! ```sh
 //! cargo bench -p phaselock-client --bench frames
-//! valgrind --tool=callgrind --toggle-collect='*drawn*' target/release/deps/frames-… --game race
+//! cargo bench --profile dev -p phaselock-client --bench frames -- --seconds 2 --check
+//! .ci/frames
 //! ```
 //!
 //! The figures depend on the seed alone, not on the machine. The painted area is that of all
 //! triangles in the window, overlaps counted each time: without a graphics card it decides what a
-//! frame costs. Under `valgrind` the instructions of drawing and tessellating are counted too.
+//! frame costs. With `--check` the bench fails where a figure is beyond `bounds.txt`. `.ci/frames`
+//! does that, and counts the instructions of drawing and tessellating too, under valgrind.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod bounds;
 mod stage;
 
 #[allow(dead_code, unused_imports, reason = "the program's main uses the rest")]
@@ -18,36 +21,43 @@ mod stage;
 mod views;
 
 use std::hint::black_box;
+use std::process::ExitCode;
 
+use egui_macroquad::egui::epaint::ClippedPrimitive;
 use phaselock::link::LinkConfig;
 use phaselock_client::view::GameView;
 
+use bounds::{Bounds, Figures};
 use stage::{Stage, Work};
 
 const SIZE: (f32, f32) = (1280.0, 720.0);
 const SEED: u64 = 7;
+/// Frames before the instructions are counted: the first ones draw letters for the first time.
+const WARM_FRAMES: u64 = 20;
 
-fn main() {
+fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| args.iter().skip_while(|arg| *arg != name).nth(1).cloned();
     let number = |name, default| value(name).map_or(default, |it| it.parse().expect("a number"));
     let (secs, bots) = (number("--seconds", 20), number("--bots", 7));
     let wanted = value("--game");
+    let bounds = args.iter().any(|arg| arg == "--check").then(Bounds::checked_in);
+    let mut beyond = Vec::new();
     println!(
-        "{:<12} {:>10} {:>10} {:>10} {:>8}",
-        "a frame", "draw calls", "vertices", "triangles", "layers"
+        "{:<12} {:>10} {:>10} {:>10} {:>8} {:>8}",
+        "a frame", "draw calls", "vertices", "triangles", "layers", "frames"
     );
-    let show = |name: &str, measure: fn(u64, u64) -> (Work, u64)| {
+    let mut show = |name: &str, measure: fn(u64, u64) -> (Work, u64)| {
         if wanted.as_deref().is_none_or(|it| it == name) {
             let (work, frames) = measure(secs, bots);
-            let each = |sum: u64| sum as f64 / frames as f64;
+            let it = Figures::of(work, frames);
             println!(
-                "{name:<12} {:>10.1} {:>10.0} {:>10.0} {:>8.2}",
-                each(work.draw_calls),
-                each(work.vertices),
-                each(work.triangles),
-                work.layers / frames as f64
+                "{name:<12} {:>10.1} {:>10.0} {:>10.0} {:>8.2} {frames:>8}",
+                it.draw_calls, it.vertices, it.triangles, it.layers
             );
+            if let Some(bounds) = &bounds {
+                beyond.extend(bounds.exceeded(name, it));
+            }
         }
     };
     show("skirmish", measure::<views::SkirmishScreen>);
@@ -55,14 +65,20 @@ fn main() {
     show("asteroids", measure::<views::AsteroidsScreen>);
     show("race", measure::<views::RaceScreen>);
     show("platformer", measure::<views::PlatformerScreen>);
+    for sentence in &beyond {
+        eprintln!("frames: {sentence}");
+    }
+    if beyond.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Work of all frames of a game's play, and their number.
 fn measure<V: GameView>(secs: u64, bots: u64) -> (Work, u64) {
     let mut stage = Stage::<V>::new(SEED, bots as u16, LinkConfig::delayed(20, 5), SIZE);
     let (mut work, mut frames) = (Work::default(), 0);
-    for _ in 0..secs * 60 {
-        if let Some(primitives) = drawn(&mut stage) {
+    for n in 0..secs * 60 {
+        stage.advance();
+        let primitives = if n < WARM_FRAMES { drawn(&mut stage) } else { counted(&mut stage) };
+        if let Some(primitives) = primitives {
             work.add(Work::of(&primitives, f64::from(SIZE.0 * SIZE.1)));
             frames += 1;
         }
@@ -70,11 +86,14 @@ fn measure<V: GameView>(secs: u64, bots: u64) -> (Work, u64) {
     (work, frames)
 }
 
-/// A frame, drawn and tessellated: what is counted in instructions.
+/// A frame whose instructions are counted: `.ci/frames` knows this function by its name.
 #[inline(never)]
-fn drawn<V: GameView>(
-    stage: &mut Stage<V>,
-) -> Option<Vec<egui_macroquad::egui::epaint::ClippedPrimitive>> {
+fn counted<V: GameView>(stage: &mut Stage<V>) -> Option<Vec<ClippedPrimitive>> {
+    black_box(drawn(stage))
+}
+
+/// A frame, drawn and tessellated.
+fn drawn<V: GameView>(stage: &mut Stage<V>) -> Option<Vec<ClippedPrimitive>> {
     let output = stage.frame()?;
     Some(black_box(stage.tessellate(output)))
 }

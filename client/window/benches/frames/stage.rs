@@ -78,10 +78,14 @@ impl<V: GameView> Stage<V> {
         Some(Drawn { output, camera, picture })
     }
 
-    /// Lets a frame's time pass, and draws what is shown then; none before the game is joined.
-    pub(crate) fn frame(&mut self) -> Option<FullOutput> {
+    /// Lets a frame's time pass, on the server too.
+    pub(crate) fn advance(&mut self) {
         self.sim.run(f64::from(FRAME_SECS));
         self.age_secs += FRAME_SECS;
+    }
+
+    /// Draws what is shown now; none before the game is joined.
+    pub(crate) fn frame(&mut self) -> Option<FullOutput> {
         self.draw().map(|(output, _)| output)
     }
 
@@ -148,10 +152,10 @@ pub(crate) struct Work {
 impl Work {
     /// Work of painting primitives in a window of an area in square points.
     pub(crate) fn of(primitives: &[ClippedPrimitive], area: f64) -> Self {
-        let mut work = Self::default();
+        let calls = phaselock_client::draw_calls(primitives, 1.0) as u64;
+        let mut work = Self { draw_calls: calls, ..Self::default() };
         for ClippedPrimitive { clip_rect, primitive } in primitives {
             let Primitive::Mesh(mesh) = primitive else { continue };
-            work.draw_calls += 1;
             work.vertices += mesh.vertices.len() as u64;
             work.triangles += mesh.indices.len() as u64 / 3;
             for corners in mesh.indices.chunks_exact(3) {

@@ -26,6 +26,9 @@ const STATES_MAX: u32 = 64;
 /// Rates that a display can have, in frames a second. Others are virtual displays' inventions.
 const HZ: std::ops::RangeInclusive<f64> = 20.0..=1000.0;
 
+/// Workspace of a window that is on all of them.
+const ALL_DESKTOPS: u32 = u32::MAX;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// The own window, as the X server tells of it.
@@ -34,11 +37,22 @@ pub(super) struct Watch {
     x: RustConnection,
     root: Window,
     window: Window,
-    state: Atom,
-    hidden: Atom,
+    atoms: Atoms,
+    /// Displays that show a picture.
+    displays: usize,
     pub(super) seen: Seen,
     /// Rate of the display that has the window's middle, in frames a second.
     pub(super) hz: Option<f64>,
+}
+
+/// Names of what a window manager tells (Extended Window Manager Hints 1.5).
+#[derive(Debug)]
+struct Atoms {
+    state: Atom,
+    hidden: Atom,
+    /// Workspace of a window, and the one that is shown: of the root window.
+    desktop: Atom,
+    current_desktop: Atom,
 }
 
 impl Watch {
@@ -46,16 +60,25 @@ impl Watch {
         let (x, screen) = x11rb::connect(None)?;
         let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
         let window = own_window(&x, root)?.ok_or("no window")?;
-        let state = x.intern_atom(false, b"_NET_WM_STATE")?.reply()?.atom;
-        let hidden = x.intern_atom(false, b"_NET_WM_STATE_HIDDEN")?.reply()?.atom;
+        let atom = |name: &str| -> Outcome<Atom> {
+            Ok(x.intern_atom(false, name.as_bytes())?.reply()?.atom)
+        };
+        let atoms = Atoms {
+            state: atom("_NET_WM_STATE")?,
+            hidden: atom("_NET_WM_STATE_HIDDEN")?,
+            desktop: atom("_NET_WM_DESKTOP")?,
+            current_desktop: atom("_NET_CURRENT_DESKTOP")?,
+        };
         let mask =
             EventMask::STRUCTURE_NOTIFY | EventMask::VISIBILITY_CHANGE | EventMask::PROPERTY_CHANGE;
         let attributes = ChangeWindowAttributesAux::new().event_mask(mask);
         x.change_window_attributes(window, &attributes)?.check()?;
+        let attributes = ChangeWindowAttributesAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        x.change_window_attributes(root, &attributes)?.check()?;
         let seen = Seen::default();
-        let mut watch = Self { x, root, window, state, hidden, seen, hz: None };
-        watch.read_state()?;
+        let mut watch = Self { x, root, window, atoms, displays: 0, seen, hz: None };
         watch.hz = watch.read_hz().ok().flatten();
+        watch.read_state()?;
         Ok(watch)
     }
 
@@ -69,39 +92,50 @@ impl Watch {
                 Event::VisibilityNotify(event) => {
                     self.seen.covered = event.state == Visibility::FULLY_OBSCURED;
                 }
-                Event::PropertyNotify(event) => changed |= event.atom == self.state,
+                Event::PropertyNotify(event) => {
+                    let Atoms { state, desktop, current_desktop, .. } = self.atoms;
+                    changed |= [state, desktop, current_desktop].contains(&event.atom);
+                }
                 Event::ConfigureNotify(_) | Event::ReparentNotify(_) => moved = true,
                 _ => {}
             }
         }
-        if changed {
-            self.read_state()?;
-        }
-        if moved {
+        if moved || changed {
             self.hz = self.read_hz().ok().flatten();
+            self.read_state()?;
         }
         Ok(())
     }
 
     fn read_state(&mut self) -> Outcome<()> {
-        let kind = AtomEnum::ATOM;
-        let asked = self.x.get_property(false, self.window, self.state, kind, 0, STATES_MAX)?;
-        let reply = asked.reply()?;
-        let mut states = reply.value32().into_iter().flatten();
-        self.seen.minimised = states.any(|state| state == self.hidden);
+        let states = self.property(self.window, self.atoms.state, AtomEnum::ATOM)?;
+        self.seen.minimised = states.contains(&self.atoms.hidden);
+        let number = AtomEnum::CARDINAL;
+        let own = self.property(self.window, self.atoms.desktop, number)?.first().copied();
+        let shown = self.property(self.root, self.atoms.current_desktop, number)?.first().copied();
+        // Some window managers show a workspace on each display, and call one of them the current.
+        self.seen.elsewhere = self.displays == 1 && is_elsewhere(own, shown);
         Ok(())
     }
 
-    /// Rate of the display that has the window's middle, or of the first one.
-    fn read_hz(&self) -> Outcome<Option<f64>> {
+    /// Numbers of a property, none if it is not set.
+    fn property(&self, window: Window, name: Atom, kind: AtomEnum) -> Outcome<Vec<u32>> {
+        let reply = self.x.get_property(false, window, name, kind, 0, STATES_MAX)?.reply()?;
+        Ok(reply.value32().into_iter().flatten().collect())
+    }
+
+    /// Rate of the display that has the window's middle, or of the first one. Counts displays too.
+    fn read_hz(&mut self) -> Outcome<Option<f64>> {
         let size = self.x.get_geometry(self.window)?.reply()?;
         let (width, height) = (size.width as i16 / 2, size.height as i16 / 2);
         let at = self.x.translate_coordinates(self.window, self.root, width, height)?.reply()?;
         let all = self.x.randr_get_screen_resources_current(self.root)?.reply()?;
-        let mut first = None;
+        let (mut first, mut middle) = (None, None);
+        self.displays = 0;
         for crtc in all.crtcs {
             let it = self.x.randr_get_crtc_info(crtc, all.config_timestamp)?.reply()?;
             let Some(mode) = all.modes.iter().find(|mode| mode.id == it.mode) else { continue };
+            self.displays += 1;
             let dots = f64::from(mode.htotal) * f64::from(mode.vtotal);
             let hz = f64::from(mode.dot_clock) / dots;
             if !HZ.contains(&hz) {
@@ -112,10 +146,10 @@ impl Watch {
                 (i32::from(from)..i32::from(from) + i32::from(size)).contains(&at.into())
             };
             if within(at.dst_x, it.x, it.width) && within(at.dst_y, it.y, it.height) {
-                return Ok(Some(hz));
+                middle = middle.or(Some(hz));
             }
         }
-        Ok(first)
+        Ok(middle.or(first))
     }
 }
 
@@ -150,4 +184,23 @@ fn own_window(x: &RustConnection, root: Window) -> Outcome<Option<Window>> {
         level = below;
     }
     Ok(None)
+}
+
+/// True for a window's workspace that is not the shown one.
+fn is_elsewhere(own: Option<u32>, shown: Option<u32>) -> bool {
+    own.zip(shown).is_some_and(|(own, shown)| own != shown && own != ALL_DESKTOPS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_of_another_workspace_is_elsewhere() {
+        assert!(is_elsewhere(Some(1), Some(0)));
+        assert!(!is_elsewhere(Some(1), Some(1)));
+        assert!(!is_elsewhere(Some(ALL_DESKTOPS), Some(0)), "a window of all workspaces");
+        assert!(!is_elsewhere(None, Some(0)), "a window manager that tells nothing");
+        assert!(!is_elsewhere(Some(1), None));
+    }
 }
