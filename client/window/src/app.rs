@@ -96,7 +96,7 @@ struct App {
     /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
     in_lab: bool,
-    /// The list of servers, and whether it is shown.
+    /// The list of servers, and whether it is shown: between visits that began there too.
     servers: Servers,
     in_list: bool,
     /// The question whether a changed certificate is trusted.
@@ -129,6 +129,7 @@ impl App {
     ) -> Self {
         let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
         let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
+        let servers = Servers::new(book, args.options.directories.clone(), views.clone());
         let mut menu = Menu::new(&args, views.games(), &store.settings);
         menu.set_error(store.problems().first().cloned());
         Self {
@@ -142,7 +143,7 @@ impl App {
             visit: None,
             lab: None,
             in_lab: false,
-            servers: Servers::new(book, args.options.directories.clone()),
+            servers,
             in_list: false,
             trust: None,
             invitation: None,
@@ -393,14 +394,30 @@ impl App {
 
     /// Goes from the list of servers to where the player wants.
     fn choose(&mut self, choice: Choice) {
-        self.in_list = false;
         self.servers.close();
-        let Choice::Join { invitation, password, room } = choice else { return };
-        self.args.options.setup.password = password;
-        let before = self.args.options.setup.room.clone();
-        self.args.options.setup.room = room.or(before.clone());
+        let Choice::Join { invitation, password, room, watch } = choice else {
+            self.in_list = false;
+            return;
+        };
+        self.store.settings.last.server = invitation.address.to_string();
+        let setup = &mut self.args.options.setup;
+        setup.password = password;
+        let before = (setup.room.clone(), setup.watch);
+        setup.room = room.or(before.0.clone());
+        setup.watch |= watch;
         self.join(invitation, self.menu.name());
-        self.args.options.setup.room = before;
+        let setup = &mut self.args.options.setup;
+        (setup.room, setup.watch) = before;
+    }
+
+    /// Shows why a visit ended, or could not begin, where the player then is.
+    fn set_error(&mut self, error: Option<String>) {
+        let (shown, other) = match self.in_list {
+            true => (error, None),
+            false => (None, error),
+        };
+        self.servers.set_error(shown);
+        self.menu.set_error(other);
     }
 
     /// Goes on after the question whether a changed certificate is trusted.
@@ -412,11 +429,11 @@ impl App {
                 "{server} was not joined: its certificate has changed.",
                 &[("server", &server)],
             );
-            return self.menu.set_error(Some(refused));
+            return self.set_error(Some(refused));
         }
         match trust.accept() {
             Ok(()) => self.join(trust.invitation, self.menu.name()),
-            Err(why) => self.menu.set_error(Some(why)),
+            Err(why) => self.set_error(Some(why)),
         }
     }
 
@@ -464,11 +481,11 @@ impl App {
     fn begin(&mut self, started: Result<Visit, String>) {
         match started {
             Ok(visit) => {
-                self.menu.set_error(None);
+                self.set_error(None);
                 self.visit = Some(visit);
                 self.controls.rest();
             }
-            Err(reason) => self.menu.set_error(Some(reason)),
+            Err(reason) => self.set_error(Some(reason)),
         }
     }
 
@@ -484,7 +501,7 @@ impl App {
             Next::Settings => self.screen = Some(Screen::default()),
             Next::Ended(reason) => {
                 self.leave();
-                self.menu.set_error(Some(reason));
+                self.set_error(Some(reason));
             }
         }
     }

@@ -304,6 +304,7 @@ pub(crate) fn pause(
                 let buttons = if lesson.is_some() { 6.0 } else { 5.0 } - f32::from(is_watching);
                 let room = ctx.screen_rect().height() - PAUSE_AROUND - buttons * PAUSE_BUTTON;
                 ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
+                    share(ui, shared);
                     for (keys, what) in controls {
                         ui.horizontal(|ui| {
                             let left = ui.cursor().left();
@@ -312,7 +313,6 @@ pub(crate) fn pause(
                             ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
                         });
                     }
-                    share(ui, shared);
                 });
                 ui.add_space(8.0);
                 if action(ui, tr("Resume"), true).clicked() {
@@ -343,7 +343,6 @@ pub(crate) fn pause(
 /// The addresses to tell friends who are to join the server in this program.
 fn share(ui: &mut Ui, shared: &[Invitation]) {
     let Some(first) = shared.first() else { return };
-    ui.add_space(8.0);
     let words = tr("Friends on your network find this game in their list, or join");
     ui.label(RichText::new(words).size(14.0).color(palette::TEXT_FAINT));
     for invitation in shared {
@@ -353,6 +352,7 @@ fn share(ui: &mut Ui, shared: &[Invitation]) {
     if ui.button(RichText::new(tr("Copy link")).size(14.0)).clicked() {
         ui.ctx().copy_text(first.to_string());
     }
+    ui.add_space(8.0);
 }
 
 #[cfg(test)]

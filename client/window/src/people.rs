@@ -20,7 +20,7 @@ use super::words::{fill, tr};
 use egui_macroquad::egui::Rect;
 
 /// Size of the panel of a vote, in points.
-const VOTE: (f32, f32) = (268.0, 84.0);
+const VOTE: (f32, f32) = (268.0, 96.0);
 /// Width of the card in the pause, in points.
 const CARD: f32 = 300.0;
 
@@ -74,7 +74,11 @@ impl People {
         let Some(common) = session.client().map(|client| client.common()) else { return };
         match common.poll() {
             None => self.voice = None,
-            Some(_) => {
+            Some((poll, _)) => {
+                // Whoever calls a vote is for it.
+                if self.voice.is_none() && poll.by == common.player() {
+                    self.voice = Some(Ballot::Yes);
+                }
                 let voices = [(&actions::VOTE_YES, Ballot::Yes), (&actions::VOTE_NO, Ballot::No)];
                 for (action, ballot) in voices {
                     if controls.pressed(action) {

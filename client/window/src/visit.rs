@@ -29,7 +29,7 @@ use super::records::Book;
 use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
 use super::watch::{self, Places};
-use super::words::fill;
+use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
 
 mod beside;
@@ -159,7 +159,7 @@ impl Visit {
                     }
                 }
                 told => {
-                    if self.talk.handle(told, &mut self.driver.session, now) {
+                    if self.talk.handle(told, now) {
                         cues.tell(&common::CHAT);
                     }
                 }
@@ -201,6 +201,9 @@ impl Visit {
         self.places = Places::default();
         self.talk.begin_game();
         self.lessons.begin_game(&entry);
+        if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
+            self.talk.tell(&fill("{game} is played now.", &[("game", entry.title)]), now);
+        }
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
@@ -230,7 +233,7 @@ impl Visit {
         self.people.take_keys(&self.driver.session, controls);
         self.people.send(&mut self.driver.session);
         if self.is_connected() && !self.paused {
-            self.talk.handle_keys(controls);
+            self.talk.handle_keys(controls, self.has_side());
         }
         for (action, shown) in [
             (&actions::MENU, &mut self.paused),
@@ -254,6 +257,12 @@ impl Visit {
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
+    }
+
+    /// True for a player on a side.
+    fn has_side(&self) -> bool {
+        let sides = self.play.as_ref().map(|(_, play)| play.sides(&self.driver.session));
+        sides.is_some_and(|(_, own)| own.is_some())
     }
 
     fn is_watching(&self) -> bool {
@@ -286,7 +295,7 @@ impl Visit {
         let active = self.is_connected() && !busy;
         let crowded = self.graph.shown || self.panel.shown;
         let teaches = active && !crowded && !self.details && !self.talk.is_open();
-        let screen = ctx.screen_rect();
+        let (screen, has_side) = (ctx.screen_rect(), self.has_side());
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
@@ -299,7 +308,7 @@ impl Visit {
                     active,
                     scores,
                     scrolled: self.scrolled,
-                    crowded: crowded || self.lessons.is_running(),
+                    crowded: crowded || self.lessons.is_running() || self.talk.is_open(),
                     marks: self.panel.marks,
                     cues,
                     controls,
@@ -312,7 +321,8 @@ impl Visit {
                     self.talk.draw_marks(&painter, camera, wraps, now);
                     if active && controls.pressed(&actions::PING) {
                         let at = camera.to_world(controls.pointer);
-                        self.talk.point(&mut self.driver.session, at, wraps);
+                        // Lost with the connection, if it fails.
+                        let _ = Talk::point(&mut self.driver.session, at, wraps, has_side);
                     }
                 }
             }
@@ -379,7 +389,12 @@ impl Visit {
         }
         let client = self.driver.session.client();
         let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
-        let hints = controls.hints();
+        let mut hints = controls.hints();
+        let side = self.has_side().then_some(&actions::SIDE_CHAT);
+        let others = [&actions::QUICK, &actions::PING, &actions::READY];
+        let told = [&actions::CHAT].into_iter().chain(side).chain(others);
+        let told = told.map(|action| (controls.words(action), tr(action.title).to_owned()));
+        hints.extend(told.filter(|(keys, _)| keys != "-"));
         let lesson = self.lessons.offer().filter(|_| !is_watching);
         let beside = (is_watching, beside);
         match overlay::pause(ctx, &self.title, &hints, &self.shared, beside, lesson) {

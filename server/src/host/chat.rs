@@ -11,7 +11,7 @@ use crate::people::{Act, Right, Role, parse_span};
 /// Commands with their arguments, and the right that each needs; none for everybody.
 const COMMANDS: [(&str, &str, Option<Right>); 10] = [
     ("help", "", None),
-    ("players", "", Some(Right::Look)),
+    ("players", "", None),
     ("kick", "PLAYER [TIME] [REASON]", Some(Right::Order)),
     ("ban", "PLAYER [TIME] [REASON]", Some(Right::Order)),
     ("mute", "PLAYER [TIME] [REASON]", Some(Right::Order)),

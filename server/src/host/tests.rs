@@ -193,6 +193,8 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     bob.say("/help");
     bob.hear("/help");
     assert!(!bob.lines.iter().any(|line| line.contains("/ban")), "{:?}", bob.lines);
+    bob.say("/players");
+    bob.hear("Ada, p");
     give(&served, "Ada", Role::Moderator);
     ada.say("/help");
     ada.hear("/kick PLAYER [TIME] [REASON]");

@@ -11,7 +11,9 @@ use phaselock_quic::survey::Reply;
 
 use super::list::Row;
 use crate::menu::{action, field};
+use crate::people::title;
 use crate::prelude::*;
+use crate::view::Views;
 
 /// Characters of a password at most.
 const PASSWORD_MAX: usize = 64;
@@ -22,6 +24,7 @@ const ROOMS_HEIGHT: f32 = 120.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Join,
+    Watch,
     Star,
 }
 
@@ -34,6 +37,8 @@ pub(super) struct Details {
     /// Certificate that the server is known by.
     known: Option<Fingerprint>,
     copied: bool,
+    /// The password's field gets the keyboard in the next frame.
+    asks_password: bool,
 }
 
 impl Details {
@@ -45,6 +50,12 @@ impl Details {
         *self = Self { of: Some(row.address.clone()), known, ..Self::default() };
     }
 
+    /// Turns to a server that needs a password, and to the field for it.
+    pub(super) fn ask_password(&mut self, row: &Row) {
+        self.turn_to(row);
+        self.asks_password = true;
+    }
+
     /// The link to send to a friend: with the certificate that the server is known by.
     fn link(&self, row: &Row) -> String {
         let fingerprint = self.known.or(row.fingerprint);
@@ -52,7 +63,7 @@ impl Details {
     }
 
     /// Shows a server.
-    pub(super) fn draw(&mut self, ui: &mut Ui, row: &Row) -> Option<Act> {
+    pub(super) fn draw(&mut self, ui: &mut Ui, row: &Row, views: &Views) -> Option<Act> {
         self.turn_to(row);
         let mut act = None;
         ui.spacing_mut().item_spacing = vec2(8.0, 7.0);
@@ -60,7 +71,7 @@ impl Details {
         ui.add(Label::new(name).truncate());
         ui.add(Label::new(faint(&row.address.to_string())).truncate());
         match &row.reply {
-            Reply::Told(info, took) => self.status(ui, info, took.as_ms()),
+            Reply::Told(info, took) => self.status(ui, (row, info, took.as_ms()), views),
             Reply::Asking => drop(ui.label(soft(tr("Asking ...")))),
             Reply::Silent => {
                 let text = tr("No answer. It may be off, or its port is closed.");
@@ -78,7 +89,13 @@ impl Details {
         if row.is_locked() {
             let width = ui.available_width();
             let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
-            ui.add(password.password(true));
+            let shown = ui.add(password.password(true));
+            if std::mem::take(&mut self.asks_password) {
+                shown.request_focus();
+            }
+        }
+        if row.is_full() {
+            ui.label(soft(tr("All seats are taken: you watch until one is free.")));
         }
         if action(ui, tr("Join"), true).clicked() {
             act = Some(Act::Join);
@@ -87,6 +104,9 @@ impl Details {
             let star = if row.starred { tr("★ Remove") } else { tr("☆ Favourite") };
             if ui.add(Button::new(RichText::new(star).size(14.0))).clicked() {
                 act = Some(Act::Star);
+            }
+            if ui.add(Button::new(RichText::new(tr("Watch")).size(14.0))).clicked() {
+                act = Some(Act::Watch);
             }
             let copy = if self.copied { tr("Copied") } else { tr("Copy link") };
             if ui.add(Button::new(RichText::new(copy).size(14.0))).clicked() {
@@ -97,7 +117,7 @@ impl Details {
         act
     }
 
-    fn status(&mut self, ui: &mut Ui, info: &Info, ping_ms: f64) {
+    fn status(&mut self, ui: &mut Ui, (row, info, ping_ms): (&Row, &Info, f64), views: &Views) {
         let [players, seats, bots, round] =
             [info.players, info.players_max, info.bots, info.round].map(|it| it.to_string());
         let ping = format!("{ping_ms:.0}");
@@ -106,9 +126,15 @@ impl Details {
             &[("players", &players), ("seats", &seats), ("bots", &bots), ("ping", &ping)],
         );
         ui.label(soft(&line));
-        let games = info.games.join(", ");
-        let line = fill("{games}; rounds played: {round}", &[("games", &games), ("round", &round)]);
+        let titles: Vec<_> = info.games.iter().map(|game| title(game, views)).collect();
+        let games = titles.join(", ");
+        let now = row.playing().map_or(&*games, |game| title(game, views));
+        let line = fill("{games}; rounds played: {round}", &[("games", now), ("round", &round)]);
         ui.add(Label::new(soft(&line)).wrap());
+        if titles.len() > 1 {
+            let line = fill("In turn: {games}", &[("games", &games)]);
+            ui.add(Label::new(faint(&line)).wrap());
+        }
         ui.label(faint(&fill("Version {version}", &[("version", &info.version)])));
         if info.rooms.len() < 2 {
             return;
@@ -124,7 +150,7 @@ impl Details {
                     "{room}: {game}, {players} of {seats}",
                     &[
                         ("room", room.code.as_str()),
-                        ("game", &room.game),
+                        ("game", title(&room.game, views)),
                         ("players", &players),
                         ("seats", &seats),
                     ],

@@ -68,10 +68,23 @@ impl Row {
         Self { starred: pages.is_starred(&address), address, name, fingerprint, reply }
     }
 
-    /// The game that is played, or the games in turn.
+    /// The games in turn.
     pub(crate) fn games(&self) -> String {
         let Reply::Told(info, _) = &self.reply else { return String::new() };
         info.games.join(", ")
+    }
+
+    /// The game that is played now, in the fullest room; none where that is not known.
+    pub(crate) fn playing(&self) -> Option<&str> {
+        let Reply::Told(info, _) = &self.reply else { return None };
+        let fullest = info.rooms.iter().rev().max_by_key(|room| room.players);
+        let only = || info.games.first().filter(|_| info.games.len() == 1);
+        fullest.map(|room| &room.game).or_else(only).map(String::as_str)
+    }
+
+    /// True if nobody else gets a seat.
+    pub(crate) fn is_full(&self) -> bool {
+        self.players().is_some_and(|(players, seats, _)| players >= seats)
     }
 
     /// People who play, and their seats.
@@ -141,7 +154,7 @@ fn compare(a: &Row, b: &Row, column: Column) -> Ordering {
     match column {
         Column::Order => Ordering::Equal,
         Column::Name => a.name.to_lowercase().cmp(&b.name.to_lowercase()),
-        Column::Game => a.games().cmp(&b.games()),
+        Column::Game => a.playing().cmp(&b.playing()).then_with(|| a.games().cmp(&b.games())),
         Column::Players => players(b).cmp(&players(a)).then(bots(b).cmp(&bots(a))),
         Column::Ping => {
             let ping = |row: &Row| row.ping_ms().unwrap_or(f64::MAX);

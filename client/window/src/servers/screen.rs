@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Area, Button, Context, Id, Key, LayerId, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    Area, Button, Context, CursorIcon, Id, Key, Label, LayerId, RichText, ScrollArea, Sense, Ui,
+    UiBuilder,
 };
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
@@ -15,7 +16,9 @@ use super::details::{Act, Details, known};
 use super::list::{Column, Filter, Row, Tab, rows};
 use crate::background;
 use crate::menu::{card_frame, field};
+use crate::people::title;
 use crate::prelude::*;
+use crate::view::Views;
 
 /// Seconds from one look at all servers to the next.
 const AGAIN: f64 = 10.0;
@@ -29,18 +32,31 @@ const GAME_WIDTH: f32 = 104.0;
 const PLAYERS_WIDTH: f32 = 92.0;
 const PING_WIDTH: f32 = 64.0;
 const STAR_WIDTH: f32 = 28.0;
+/// Width that is left to the bar by which the list scrolls.
+const BAR_WIDTH: f32 = 12.0;
+/// Size of the button that joins with one click.
+const JOIN_SIZE: (f32, f32) = (64.0, 22.0);
 
 /// The player's wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Back,
-    Join { invitation: Invitation, password: Option<String>, room: Option<RoomCode> },
+    Join {
+        invitation: Invitation,
+        password: Option<String>,
+        room: Option<RoomCode>,
+        /// To watch rather than to play.
+        watch: bool,
+    },
 }
 
 /// The screen. It asks servers for as long as it is open.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) book: Book,
+    views: Views,
+    /// Reason why the last visit ended, or could not begin.
+    error: Option<String>,
     /// Directories of the command line.
     given: Vec<Address>,
     surveyor: Option<Surveyor>,
@@ -55,10 +71,12 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn new(book: Book, given: Vec<Address>) -> Self {
+    pub(crate) fn new(book: Book, given: Vec<Address>, views: Views) -> Self {
         let tab = if book.pages.favourites.is_empty() { Tab::Lan } else { Tab::Favourites };
         Self {
             book,
+            views,
+            error: None,
             given,
             surveyor: None,
             looked: None,
@@ -75,7 +93,12 @@ impl Servers {
     /// The screen of one who asks nobody.
     #[cfg(test)]
     pub(crate) fn silent(book: Book) -> Self {
-        Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new()) }
+        Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new(), Views::new()) }
+    }
+
+    /// Shows why a visit ended, or no longer.
+    pub(crate) fn set_error(&mut self, error: Option<String>) {
+        self.error = error;
     }
 
     /// Stops asking.
@@ -129,6 +152,7 @@ impl Servers {
                 ui.set_height(height - 38.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                 choice = self.head(ui, &view, now);
+                self.banner(ui);
                 self.filters(ui);
                 if self.tab == Tab::Internet {
                     self.directory_row(ui, now);
@@ -176,6 +200,16 @@ impl Servers {
             });
         });
         choice
+    }
+
+    /// Error of the last visit; a click dismisses it.
+    fn banner(&mut self, ui: &mut Ui) {
+        let Some(error) = &self.error else { return };
+        let words = RichText::new(format!("⚠  {error}")).size(14.0).color(palette::BAD);
+        let label = Label::new(words).wrap().selectable(false).sense(Sense::click());
+        if ui.add(label).on_hover_cursor(CursorIcon::PointingHand).clicked() {
+            self.error = None;
+        }
     }
 
     fn filters(&mut self, ui: &mut Ui) {
@@ -246,7 +280,7 @@ impl Servers {
                 ui.set_width(list_width);
                 ui.set_height(height);
                 ui.spacing_mut().item_spacing.y = 0.0;
-                self.column_heads(ui, list_width);
+                self.column_heads(ui, list_width - BAR_WIDTH);
                 if shown.is_empty() {
                     ui.add_space(18.0);
                     let why = self.why_empty(view);
@@ -255,7 +289,7 @@ impl Servers {
                 let scroll = ScrollArea::vertical().auto_shrink(false).id_salt("rows");
                 scroll.show_rows(ui, ROW_HEIGHT, shown.len(), |ui, range| {
                     for row in shown.get(range).unwrap_or_default() {
-                        choice = choice.take().or(self.row(ui, row, list_width - 12.0));
+                        choice = choice.take().or(self.row(ui, row, list_width - BAR_WIDTH));
                     }
                 });
             });
@@ -268,8 +302,9 @@ impl Servers {
                     ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
                     return;
                 };
-                match self.details.draw(ui, row) {
-                    Some(Act::Join) => choice = Some(self.join(row)),
+                match self.details.draw(ui, row, &self.views) {
+                    Some(Act::Join) => choice = Some(self.join(row, false)),
+                    Some(Act::Watch) => choice = Some(self.join(row, true)),
                     Some(Act::Star) => self.star(row),
                     None => {}
                 }
@@ -279,7 +314,7 @@ impl Servers {
         let typing = ui.ctx().memory(|memory| memory.focused().is_some());
         if choice.is_none() && entered && !typing {
             let row = shown.iter().find(|row| Some(&row.address) == self.selected.as_ref());
-            choice = row.map(|row| self.join(row));
+            choice = row.map(|row| self.join(row, false));
         }
         choice
     }
@@ -337,8 +372,10 @@ impl Servers {
     fn row(&mut self, ui: &mut Ui, row: &Row, width: f32) -> Option<Choice> {
         let (rect, response) = ui.allocate_exact_size(vec2(width, ROW_HEIGHT), Sense::click());
         let is_chosen = self.selected.as_ref() == Some(&row.address);
+        let pointer = ui.input(|input| input.pointer.hover_pos());
+        let is_pointed = pointer.is_some_and(|at| rect.intersect(ui.clip_rect()).contains(at));
         let painter = ui.painter();
-        if is_chosen || response.hovered() {
+        if is_chosen || is_pointed {
             let strength = if is_chosen { 0.22 } else { 0.08 };
             painter.rect_filled(rect, 5.0, fade(palette::OWN, strength));
         }
@@ -356,8 +393,15 @@ impl Servers {
             text(&painter, align.pos_in_rect(&place), align, words, 14.5, color);
         };
         let lock = if row.is_locked() { "🔒 " } else { "" };
-        cell(name, Align2::LEFT_CENTER, &format!("{lock}{}", row.name), ink);
-        cell(game, Align2::LEFT_CENTER, &row.games(), palette::TEXT_SOFT);
+        let button = Rect::from_center_size(
+            name.right_center() - vec2(JOIN_SIZE.0 / 2.0, 0.0),
+            vec2(JOIN_SIZE.0, JOIN_SIZE.1),
+        );
+        let has_button = is_pointed && is_told;
+        let mut free = name;
+        free.max.x = if has_button { button.left() - 6.0 } else { name.right() };
+        cell(free, Align2::LEFT_CENTER, &format!("{lock}{}", row.name), ink);
+        cell(game, Align2::LEFT_CENTER, &self.game_words(row), palette::TEXT_SOFT);
         if let Some((people, seats, bots)) = row.players() {
             let more = if bots > 0 { format!(" +{bots}") } else { String::new() };
             let color = if people >= seats { palette::WARN } else { palette::TEXT_SOFT };
@@ -371,13 +415,34 @@ impl Servers {
             _ => ("...".into(), palette::TEXT_FAINT),
         };
         cell(ping, Align2::RIGHT_CENTER, &words, color);
+        let joins = has_button && {
+            let words = if row.is_full() { tr("Watch") } else { tr("Join") };
+            let label = RichText::new(words).size(13.5).color(palette::VOID);
+            ui.put(button, Button::new(label).fill(palette::OWN)).clicked()
+        };
         if star_response.clicked() {
             self.star(row);
-        } else if response.clicked() || response.double_clicked() {
+        } else if joins || response.clicked() || response.double_clicked() {
             self.selected = Some(row.address.clone());
         }
-        // A password is asked for first.
-        (response.double_clicked() && !row.is_locked()).then(|| self.join(row))
+        let joins = joins || response.double_clicked();
+        if joins && row.is_locked() {
+            // A password is asked for first.
+            self.details.ask_password(row);
+            return None;
+        }
+        joins.then(|| self.join(row, false))
+    }
+
+    /// The game that is played now, and how many others there are in turn.
+    fn game_words(&self, row: &Row) -> String {
+        let Reply::Told(info, _) = &row.reply else { return String::new() };
+        let titles = || info.games.iter().map(|game| title(game, &self.views));
+        match (row.playing(), info.games.len()) {
+            (Some(game), 0..=1) => title(game, &self.views).to_owned(),
+            (Some(game), count) => format!("{} +{}", title(game, &self.views), count - 1),
+            (None, _) => titles().collect::<Vec<_>>().join(", "),
+        }
     }
 
     fn star(&mut self, row: &Row) {
@@ -385,7 +450,7 @@ impl Servers {
         self.book.change(|pages| pages.star(&address, &name, starred));
     }
 
-    fn join(&self, row: &Row) -> Choice {
+    fn join(&self, row: &Row, watch: bool) -> Choice {
         let entered = self.selected.as_ref() == Some(&row.address);
         let password = entered.then(|| self.details.password.clone());
         // One that is known must be the same as before; a directory's word counts for others.
@@ -395,6 +460,7 @@ impl Servers {
             invitation: Invitation { address: row.address.clone(), fingerprint },
             password: password.filter(|word| !word.is_empty()),
             room: self.details.room.clone().filter(|_| entered),
+            watch,
         }
     }
 

@@ -11,6 +11,8 @@ pub(super) const LINES_MAX: usize = 200;
 const LINE_BYTES_MAX: usize = 512;
 /// Lines of one source in a row, within [`FLOOD_TIME`], of which more are counted only.
 const FLOOD_LINES: usize = 4;
+/// The same for the host's lines: an answer to a command has up to 17.
+const FLOOD_LINES_SYSTEM: usize = 24;
 /// See [`FLOOD_LINES`].
 const FLOOD_TIME: Micros = Micros::from_ms(6_000);
 
@@ -55,9 +57,10 @@ impl Lines {
         let text = clip(&printable(text), LINE_BYTES_MAX).to_owned();
         let from = from.map(|(name, color)| (printable(name), color));
         let is_same = |line: &&mut Line| line.kind == kind && line.from == from;
-        let mut of_source = self.lines.iter_mut().rev().filter(is_same).take(FLOOD_LINES);
+        let most = if kind == Kind::System { FLOOD_LINES_SYSTEM } else { FLOOD_LINES };
+        let mut of_source = self.lines.iter_mut().rev().filter(is_same).take(most);
         let newest = of_source.next();
-        let is_flood = of_source.nth(FLOOD_LINES - 2).is_some_and(|it| now - it.came < FLOOD_TIME);
+        let is_flood = of_source.nth(most - 2).is_some_and(|it| now - it.came < FLOOD_TIME);
         if let Some(newest) = newest.filter(|_| is_flood) {
             newest.more = newest.more.saturating_add(1);
             return;
@@ -126,6 +129,20 @@ mod tests {
         assert_eq!(texts, [("hello", 0), ("3", 12), ("2", 0), ("1", 0), ("0", 0)]);
         lines.add(Kind::All, Some(("Eve", 0)), "later", at(60_000));
         assert_eq!(lines.shown().next().map(|line| &*line.text), Some("later"));
+    }
+
+    #[test]
+    fn a_long_answer_of_the_host_is_shown_whole_and_a_flood_of_it_is_not() {
+        let mut lines = Lines::default();
+        for number in 0..17 {
+            lines.add(Kind::System, None, &number.to_string(), at(0));
+        }
+        assert!(lines.lines.len() == 17 && lines.lines.iter().all(|line| line.more == 0));
+        for number in 0..100 {
+            lines.add(Kind::System, None, &number.to_string(), at(100));
+        }
+        assert_eq!(lines.lines.len(), FLOOD_LINES_SYSTEM);
+        assert_eq!(lines.shown().next().map(|line| line.more), Some(93));
     }
 
     #[test]

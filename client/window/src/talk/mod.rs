@@ -10,6 +10,8 @@ mod muted;
 mod people;
 mod pings;
 mod quick;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
@@ -32,10 +34,8 @@ use crate::prelude::*;
 
 /// Kind of the mark that a player sets: here.
 const HERE: u8 = 0;
-/// Commands of the window itself.
-const OWN_COMMANDS: [&str; 2] = ["ignore", "unignore"];
-/// Number of the request that sets a mark.
-const MARK_REQUEST: u32 = 6;
+/// Commands of the window itself; the first one lists the server's too.
+const OWN_COMMANDS: [&str; 3] = ["help", "ignore", "unignore"];
 
 /// Form of the talk that has the keyboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,9 +58,6 @@ pub(crate) struct Talk {
     open: Open,
     /// The server's commands.
     commands: Vec<String>,
-    /// The mark that was set last, and whether its game has sides, as far as the server said.
-    mark: Option<Mark>,
-    has_sides: bool,
 }
 
 impl Talk {
@@ -74,8 +71,6 @@ impl Talk {
             pings: Pings::default(),
             open: Open::Nothing,
             commands: Vec::new(),
-            mark: None,
-            has_sides: true,
         };
         if let Some(told) = told {
             talk.tell(&told, now);
@@ -91,11 +86,10 @@ impl Talk {
     /// Another game begins.
     pub(crate) fn begin_game(&mut self) {
         self.pings.clear();
-        (self.mark, self.has_sides) = (None, true);
     }
 
     /// Takes in what the session tells of others. Returns true for a line that is heard.
-    pub(crate) fn handle(&mut self, notice: Notice, session: &mut Session, now: LocalTime) -> bool {
+    pub(crate) fn handle(&mut self, notice: Notice, now: LocalTime) -> bool {
         match notice {
             Notice::Chat { from: None, text, .. } => {
                 self.tell(&text, now);
@@ -124,13 +118,6 @@ impl Talk {
             }
             Notice::Commands(commands) => {
                 self.commands = commands.into_iter().map(|it| it.name).collect();
-            }
-            Notice::Refused { request: MARK_REQUEST, refusal: Refusal::NoSide } => {
-                // A game without sides: everybody sees the mark.
-                self.has_sides = false;
-                if let Some(mark) = self.mark.take() {
-                    let _ = session.mark(Audience::All, mark);
-                }
             }
             Notice::Refused { refusal, .. } => self.tell(refused(refusal), now),
             _ => {}
@@ -162,28 +149,31 @@ impl Talk {
         self.lines.show_newest();
     }
 
-    /// Opens what a key asks for.
-    pub(crate) fn handle_keys(&mut self, controls: &Controls) {
+    /// Opens what a key asks for. Whoever has no side talks to all.
+    pub(crate) fn handle_keys(&mut self, controls: &Controls, has_side: bool) {
         let is_fresh = true;
         if controls.pressed(&actions::CHAT) {
             self.draft.begin(Audience::All);
             self.open = Open::Line { is_fresh };
         } else if controls.pressed(&actions::SIDE_CHAT) {
-            self.draft.begin(Audience::Side);
+            self.draft.begin(nearest(has_side));
             self.open = Open::Line { is_fresh };
         } else if controls.pressed(&actions::QUICK) {
             self.open = Open::Quick { is_fresh };
         }
     }
 
-    /// Sets a mark where the mouse points, on the own side if there is one.
-    pub(crate) fn point(&mut self, session: &mut Session, at: Vec2, wraps: Option<Vec2>) {
+    /// Sets a mark where the mouse points, for the own side if there is one.
+    pub(crate) fn point(
+        session: &mut Session,
+        at: Vec2,
+        wraps: Option<Vec2>,
+        has_side: bool,
+    ) -> Result<(), MessageError> {
         let at = wraps.map_or(at, |period| at.rem_euclid(period));
-        let Some(mark) = Mark::at(HERE, at) else { return };
-        self.mark = Some(mark);
-        let to = if self.has_sides { Audience::Side } else { Audience::All };
+        let Some(mark) = Mark::at(HERE, at) else { return Ok(()) };
         // The server refuses what comes too fast, and the player is told so.
-        let _ = session.mark(to, mark);
+        session.mark(nearest(has_side), mark)
     }
 
     /// Paints the marks over a picture.
@@ -240,7 +230,9 @@ impl Talk {
         let roster = session.client().map(|client| client.common().roster().values());
         let names: Vec<_> = roster.into_iter().flatten().map(|seat| &*seat.name).collect();
         let commands = self.commands.iter().map(|it| &**it).chain(OWN_COMMANDS);
-        let commands: Vec<_> = commands.collect();
+        let mut commands: Vec<_> = commands.collect();
+        commands.sort_unstable();
+        commands.dedup();
         let words = (&*commands, &*names);
         let finished = drawing::draw_draft(ctx, &mut self.draft, &mut self.lines, words);
         if !finished || is_fresh {
@@ -249,13 +241,32 @@ impl Talk {
         let line = self.draft.finish();
         self.close();
         let Some((to, line)) = line else { return Ok(()) };
-        match line.strip_prefix('/').map(|it| it.split_once(' ').unwrap_or((it, ""))) {
-            Some((command @ ("ignore" | "unignore"), name)) => {
+        let Some(command) = line.strip_prefix('/') else { return session.say(to, &line) };
+        match command.split_once(' ').unwrap_or((command, "")) {
+            (command @ ("ignore" | "unignore"), name) => {
                 let common = session.client().map(|client| client.common());
                 self.ignore(common, name.trim_matches([' ', '"']), command == "ignore", now);
                 Ok(())
             }
-            _ => session.say(to, &line),
+            (command, _) => {
+                if command == "help" {
+                    self.tell(tr("/ignore NAME: you do not hear that person any more"), now);
+                    self.tell(tr("/unignore NAME: you do"), now);
+                }
+                // A server that has commands has offered some; another one would say the line.
+                match (self.commands.is_empty(), command) {
+                    (false, _) => session.say(to, &line),
+                    (true, "help") => Ok(()),
+                    (true, _) => {
+                        let told = fill(
+                            "There is no command /{command} here; /help lists those that are.",
+                            &[("command", command)],
+                        );
+                        self.tell(&told, now);
+                        Ok(())
+                    }
+                }
+            }
         }
     }
 
@@ -287,6 +298,11 @@ impl Talk {
         }
         width
     }
+}
+
+/// The own side where there is one, else everybody.
+fn nearest(has_side: bool) -> Audience {
+    if has_side { Audience::Side } else { Audience::All }
 }
 
 /// The end of a player's stay in words.

@@ -28,6 +28,11 @@ pub(crate) fn all() -> Views {
         .with::<PlatformerScreen>()
 }
 
+/// Title of a game by its name, as far as it is one of the five.
+fn title_of(name: &str) -> Option<&'static str> {
+    all().actions().find(|(it, ..)| *it == name).map(|(_, title, _)| title)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{HashMap, HashSet};
@@ -40,6 +45,12 @@ mod tests {
     fn every_game_can_be_seen() {
         let (seen, games) = (super::all(), phaselock_games::all());
         assert_eq!(seen.games().hashes(false), games.hashes(false));
+    }
+
+    #[test]
+    fn games_have_titles_by_their_names() {
+        assert_eq!(super::title_of("puck"), Some("Shuffle Puck"));
+        assert_eq!(super::title_of("Shuffle Puck"), None);
     }
 
     fn check_lesson<V: GameView>() {

@@ -36,6 +36,8 @@ pub(crate) enum Start {
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
+    /// End of the phase in the frame before.
+    until: Option<Tick>,
     said: Option<(String, f32)>,
     /// Whole seconds until the start, and until the end, in the frame before.
     seconds: [Option<u32>; 2],
@@ -51,6 +53,7 @@ impl Announcer {
     ) -> Option<Phase> {
         let begun = self.step(round, scene.secs);
         let left = round.secs_left(scene.own_tick().tick, scene.rates);
+        self.tell_change(round, begun.is_some(), left, scene.rates.tick_hz.into());
         match round.phase() {
             Phase::WarmUp if start == Start::AtOnce => self.count(scene.cues, left),
             Phase::Play => {
@@ -67,6 +70,23 @@ impl Announcer {
             _ => {}
         }
         begun
+    }
+
+    /// Says that the play goes on for longer, or ends sooner: by a vote, or by the game's rules.
+    fn tell_change(&mut self, round: &Round, has_begun: bool, left: f32, tick_hz: i64) {
+        let Some(before) = self.until.replace(round.until) else { return };
+        if has_begun || round.phase() != Phase::Play {
+            return;
+        }
+        let time = |secs: i64| format!("{}:{:02}", secs / 60, secs % 60);
+        // Less than a second is no change that anybody would see.
+        let moved = round.until.span_24(before) / tick_hz;
+        if moved > 0 {
+            self.say(&format!("+{}", time(moved)));
+        } else if moved < 0 {
+            let left = time(left.ceil().max(0.0) as i64);
+            self.say(&fill("{time} left", &[("time", &left)]));
+        }
     }
 
     /// Counts the last three seconds before a start aloud.
@@ -317,7 +337,10 @@ pub(crate) fn draw_table<G: Game>(
     text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 32.0, palette::TEXT);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
-        Some(game) => fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)]),
+        Some(game) => {
+            let game = super::title_of(game).unwrap_or(game);
+            fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)])
+        }
         None => fill("The next round in {secs} s", &[("secs", &secs)]),
     };
     let at = table.center_bottom() + vec2(0.0, 10.0);
@@ -359,6 +382,25 @@ mod tests {
         assert!(announcer.said.is_some());
         assert_eq!(announcer.step(&round(0), 2.0), None);
         assert!(announcer.said.is_none());
+    }
+
+    #[test]
+    fn change_of_the_clock_is_announced_and_a_new_phase_is_not_one() {
+        let mut announcer = Announcer::default();
+        let mut said = |part, until, has_begun| {
+            announcer.said = None;
+            let round = Round { part, until: Tick(until), played: 0 };
+            announcer.tell_change(&round, has_begun, 29.5, 60);
+            announcer.said.take().map(|(words, _)| words)
+        };
+        assert_eq!(said(1, 6000, false), None);
+        assert_eq!(said(1, 6000, false), None);
+        assert_eq!(said(1, 6000 + 180 * 60, false).as_deref(), Some("+3:00"));
+        assert_eq!(said(1, 9000, false).as_deref(), Some("0:30 left"));
+        assert_eq!(said(1, 9030, false), None);
+        assert_eq!(said(2, 20_000, true), None);
+        assert_eq!(said(0, 30_000, true), None);
+        assert_eq!(said(0, 10_000, false), None);
     }
 
     #[test]

@@ -69,7 +69,10 @@ impl Visit {
         };
         let server = server.map_err(|error| error.to_string())?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
-        let options = Options::new(address.into(), Pins::Fixed(server.fingerprint()));
+        // Friends know the player again, and may have muted the player elsewhere.
+        let keys = if open { own_keys() } else { PlayerKeys::Ephemeral };
+        let pins = Pins::Fixed(server.fingerprint());
+        let options = Options { keys, ..Options::new(address.into(), pins) };
         Self::start(tr("the server on this computer").to_owned(), options, Some(server), config)
     }
 
@@ -81,7 +84,7 @@ impl Visit {
             (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
             (None, None) => Pins::Memory,
         };
-        let keys = PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File);
+        let keys = own_keys();
         let title = address.to_string();
         let options = Options { keys, ..Options::new(address, pins) };
         Self::start(title, options, None, config)
@@ -142,4 +145,9 @@ impl Visit {
             chosen: BTreeMap::new(),
         })
     }
+}
+
+/// The player's key in its file, or one for this visit where there is no folder for it.
+fn own_keys() -> PlayerKeys {
+    PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File)
 }

@@ -47,6 +47,10 @@ impl Entries {
             let is_same = entry.address == server;
             return if is_same || entry.until <= now { Ok(()) } else { Err(Refusal::Taken) };
         }
+        // It takes the place of the one that was at its address.
+        if self.by_place.values().any(|it| it.address == server) {
+            return Ok(());
+        }
         let own = network(server.ip());
         let of_network = self.by_place.values().filter(|it| network(it.address.ip()) == own);
         if of_network.count() >= bounds.per_network {
@@ -55,13 +59,18 @@ impl Entries {
         if self.by_place.len() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
     }
 
-    /// Lists a server until a time. Returns true if it was not on the list.
+    /// Lists a server until a time, in place of another one at its address: there it has answered
+    /// with its own certificate. Returns true if it was not on the list.
     pub(super) fn list(
         &mut self,
         address: SocketAddr,
         fingerprint: Fingerprint,
         until: LocalTime,
     ) -> bool {
+        let is_gone = |it: &Entry| it.address == address && it.fingerprint != fingerprint;
+        for (_, gone) in self.by_place.extract_if(.., |_, it| is_gone(it)) {
+            self.places.remove(&gone.fingerprint);
+        }
         let entry = Entry { address, fingerprint, until };
         if let Some(place) = self.places.get(&fingerprint) {
             return self.by_place.insert(*place, entry).is_none();

@@ -229,6 +229,23 @@ fn a_certificate_has_one_entry_which_nobody_else_takes() {
 }
 
 #[test]
+fn server_that_was_set_up_anew_takes_its_own_place() {
+    let bounds = Bounds { per_network: 1, ..Bounds::default() };
+    let mut directory = directory(bounds);
+    let (before, after) = (Server::new("203.0.113.7:4433"), Server::new("203.0.113.7:4433"));
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    assert_eq!(before.announce(&mut directory, secs(1)), listed);
+    assert_eq!(after.announce(&mut directory, secs(2)), listed);
+    let found = list(&mut directory, secs(3), "198.51.100.1:9");
+    let fingerprints: Vec<_> = found.iter().map(|it| it.fingerprint).collect();
+    assert_eq!(fingerprints, [after.identity.fingerprint]);
+    assert_eq!(directory.listed(), 1);
+    // Whoever has the old key somewhere else is not kept out.
+    let moved = Server { identity: before.identity, ..Server::new("198.51.100.9:4433") };
+    assert_eq!(moved.announce(&mut directory, secs(4)), listed);
+}
+
+#[test]
 fn servers_of_local_networks_are_shown_to_local_askers_alone() {
     let mut directory = directory(Bounds::default());
     Server::new("192.168.1.7:4433").announce(&mut directory, secs(1));

@@ -290,7 +290,7 @@ impl<V: GameView> Window<V> {
             };
             let struck = key.and_then(Binding::parse).into_iter().collect();
             self.controls.handle(Devices { struck, ..Devices::default() });
-            self.talk.handle_keys(&self.controls);
+            self.talk.handle_keys(&self.controls, true);
         }
         let painter = ctx.layer_painter(LayerId::background());
         // Beside everything: sentences at the pointer lie on top by intent.
@@ -318,7 +318,7 @@ impl<V: GameView> Window<V> {
                 active: !pause && !watching && !lost,
                 scores: state.table == Table::Held,
                 scrolled: 0,
-                crowded: layers.graph || layers.methods || layers.lesson,
+                crowded: layers.graph || layers.methods || layers.lesson || layers.talk,
                 marks: false,
                 controls: &self.controls,
                 cues: &Cues::default(),
