@@ -130,7 +130,7 @@ impl App {
         let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
         let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
         let mut menu = Menu::new(&args, views.games(), &store.settings);
-        menu.set_error(store.problems().first().cloned());
+        menu.set_error(store.notice());
         Self {
             menu,
             fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
@@ -341,12 +341,9 @@ impl App {
         match wish {
             None => {}
             Some(Wish::Play { games, bots, open }) => {
-                let last = &mut self.store.settings.last;
-                (last.games, last.bots) = (games.clone(), bots);
                 self.host(&games, bots, open);
             }
             Some(Wish::Join { invitation, password }) => {
-                self.store.settings.last.server = invitation.address.to_string();
                 self.args.options.setup.password = password;
                 self.join(invitation, self.menu.name());
             }
@@ -421,6 +418,8 @@ impl App {
     }
 
     fn host(&mut self, games: &[String], bots: Bots, open: bool) {
+        let last = &mut self.store.settings.last;
+        (last.games, last.bots) = (games.to_vec(), bots);
         self.invitation = None;
         let games = self.views.games().select(games).map_err(|error| error.to_string());
         let name = self.menu.name();
@@ -428,6 +427,7 @@ impl App {
     }
 
     fn join(&mut self, invitation: Invitation, name: String) {
+        self.store.settings.last.server = invitation.address.to_string();
         self.invitation = Some(invitation.clone());
         self.begin(Visit::join(invitation, self.setting(name)));
     }

@@ -74,6 +74,19 @@ impl Store {
         &self.problems
     }
 
+    /// The first of the faults, for where there is room for one.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let first = self.problems.first()?;
+        Some(match self.problems.len() - 1 {
+            0 => first.clone(),
+            more => {
+                let count = more.to_string();
+                let values = [("first", &**first), ("count", &*count)];
+                fill("{first} Settings shows {count} more.", &values)
+            }
+        })
+    }
+
     /// Writes the file if a change is old enough. `now` is the time since any fixed moment.
     pub(crate) fn poll(&mut self, now: Duration) {
         if self.settings != self.polled {
