@@ -163,6 +163,8 @@ impl App {
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
         let mut focus = Focus::new();
+        // What begins by itself says its first words in the player's language.
+        self.store.speak(&mut self.languages);
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots, false),
@@ -366,9 +368,8 @@ impl App {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
         }
-        let folder = self.store.languages();
+        self.store.speak(&mut self.languages);
         let display = &mut self.store.settings.display;
-        self.languages.follow(&display.language, folder.as_deref());
         let (width, height) = screen_size();
         if !self.fullscreen && self.args.options.window.is_none() {
             let side = |pixels: f32| (pixels / display::points()) as u16;
@@ -418,8 +419,7 @@ impl App {
     }
 
     fn host(&mut self, games: &[String], bots: Bots, open: bool) {
-        let last = &mut self.store.settings.last;
-        (last.games, last.bots) = (games.to_vec(), bots);
+        self.store.settings.last.note_play(games, bots);
         self.invitation = None;
         let games = self.views.games().select(games).map_err(|error| error.to_string());
         let name = self.menu.name();

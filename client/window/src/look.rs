@@ -38,6 +38,12 @@ pub(crate) fn pixels_per_point_of((width, height): (f32, f32), density: f32, sca
     (scale * fits.max(READABLE * density)).min(room).clamp(0.4, 6.0)
 }
 
+/// True if the window has room for no more than the menu: nothing can be larger in it.
+pub(crate) fn is_full(ctx: &Context) -> bool {
+    let screen = ctx.screen_rect();
+    screen.width() < LEAST.0 + 1.0 || screen.height() < LEAST.1 + 1.0
+}
+
 /// Makes all letters larger, wherever they stand, and the lines with them.
 pub(crate) fn scale_letters(ctx: &Context, scale: f32) {
     let mut fonts = egui::FontDefinitions::default();
@@ -108,6 +114,11 @@ pub(crate) fn style(ctx: &Context) {
         options.theme_preference = egui::ThemePreference::Dark;
     });
     ctx.set_visuals(visuals());
+    // A list that goes on is known by its bar, before anybody points at it.
+    ctx.all_styles_mut(|style| {
+        style.spacing.scroll.dormant_handle_opacity = 0.5;
+        style.spacing.scroll.dormant_background_opacity = 0.3;
+    });
 }
 
 /// Style of egui's own widgets.

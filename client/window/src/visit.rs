@@ -29,7 +29,7 @@ use super::records::Book;
 use super::talk::Talk;
 use super::view::{Frame, ViewEntry, Views};
 use super::watch::{self, Places};
-use super::words::fill;
+use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
 
 mod beside;
@@ -343,7 +343,10 @@ impl Visit {
             &painter,
             &Status {
                 title: &self.title,
-                server: &self.server_name,
+                server: match self.server.is_some() && self.shared.is_empty() {
+                    true => tr("This computer"),
+                    false => &self.server_name,
+                },
                 state: self.driver.session.state(),
                 lost: self.lost.as_deref(),
                 now,

@@ -21,6 +21,7 @@ use crate::bindings::Pad;
 use crate::controls::Controls;
 use crate::gamepad::{Gamepads, Rumble};
 use crate::languages::{self, Languages};
+use crate::look::is_full;
 use crate::menu::{ACTION_HEIGHT, action, card_frame};
 use crate::paint::fade;
 use crate::view::Views;
@@ -229,6 +230,9 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     switch(ui, tr("Wait for the display (vsync)"), &mut display.vsync);
     switch(ui, tr("Full screen"), &mut display.fullscreen);
     row(ui, tr("Size of everything"), |ui| factor(ui, &mut display.ui_scale, 75..=200));
+    if display.ui_scale > 0.76 && is_full(ui.ctx()) {
+        note(ui, tr("There is no room for more in a window of this size."));
+    }
     row(ui, tr("Size of letters"), |ui| factor(ui, &mut display.text_scale, 100..=150));
     row(ui, tr("Colours"), |ui| {
         let title = |palette| match palette {
@@ -284,12 +288,19 @@ fn language(
 
 /// A label and what belongs to it.
 fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal_wrapped(|ui| {
-        let left = ui.cursor().left();
-        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
-        ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
-        content(ui);
-    });
+    ui.horizontal(|ui| labelled(ui, label, content));
+}
+
+/// The same for so much that it may take several lines.
+fn long_row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal_wrapped(|ui| labelled(ui, label, content));
+}
+
+fn labelled(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
+    let left = ui.cursor().left();
+    ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
+    ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
+    content(ui);
 }
 
 fn switch(ui: &mut Ui, label: &str, value: &mut bool) {

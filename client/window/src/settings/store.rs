@@ -9,6 +9,7 @@ use etcetera::BaseStrategy;
 
 use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
+use crate::languages::Languages;
 use crate::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.
@@ -67,6 +68,11 @@ impl Store {
     /// The folder of the player's language files, beside the settings.
     pub(crate) fn languages(&self) -> Option<PathBuf> {
         Some(self.path.as_deref()?.parent()?.join("languages"))
+    }
+
+    /// Has the chosen language spoken.
+    pub(crate) fn speak(&self, languages: &mut Languages) {
+        languages.follow(&self.settings.display.language, self.languages().as_deref());
     }
 
     /// Faults of the file, a sentence each.
