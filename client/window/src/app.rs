@@ -130,7 +130,9 @@ impl App {
         let path = args.options.settings.as_ref().map(|path| path.with_file_name(SERVERS));
         let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
         let mut menu = Menu::new(&args, views.games(), &store.settings);
-        menu.set_error(store.notice());
+        let mut languages = Languages::default();
+        store.speak(&mut languages);
+        menu.set_error(store.notice().or(languages.problem().map(str::to_owned)));
         Self {
             menu,
             fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
@@ -152,7 +154,7 @@ impl App {
             renderer: Renderer::new(style),
             screen: None,
             gamepads: Gamepads::start(),
-            languages: Languages::default(),
+            languages,
             text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
@@ -163,8 +165,6 @@ impl App {
     async fn frames(mut self) -> Result<(), String> {
         prevent_quit();
         let mut focus = Focus::new();
-        // What begins by itself says its first words in the player's language.
-        self.store.speak(&mut self.languages);
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots, false),

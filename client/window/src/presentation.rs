@@ -87,7 +87,8 @@ impl Panel {
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         ui.label(RichText::new(tr("How others are shown")).size(16.0));
         for kind in session.client().map(kinds).unwrap_or_default() {
-            ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
+            let words = play.kind_words(kind.name);
+            ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
             let mut choice = kind.choice;
             let best = play.best(kind.kind);
             methods(ui, kind.name, &mut choice, Some(best));

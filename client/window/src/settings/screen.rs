@@ -276,9 +276,10 @@ fn language(
     titles: &[(String, String)],
 ) {
     let chosen = &mut settings.display.language;
-    ui.selectable_value(chosen, Language::System, tr("The system's"));
+    let large = |title: &str| RichText::new(title).size(15.0);
+    ui.selectable_value(chosen, Language::System, large(tr("The system's")));
     for (code, title) in titles.iter().cloned() {
-        ui.selectable_value(chosen, Language::Code(code), title);
+        ui.selectable_value(chosen, Language::Code(code), large(&title));
     }
     if let Some(folder) = folder {
         let folder = folder.display().to_string();
