@@ -131,7 +131,9 @@ impl App {
         let book = Book::open(path.or_else(|| Some(folder()?.join(SERVERS))));
         let servers = Servers::new(book, args.options.directories.clone(), views.clone());
         let mut menu = Menu::new(&args, views.games(), &store.settings);
-        menu.set_error(store.problems().first().cloned());
+        let mut languages = Languages::default();
+        store.speak(&mut languages);
+        menu.set_error(store.notice().or(languages.problem().map(str::to_owned)));
         Self {
             menu,
             fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
@@ -153,7 +155,7 @@ impl App {
             renderer: Renderer::new(style),
             screen: None,
             gamepads: Gamepads::start(),
-            languages: Languages::default(),
+            languages,
             text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
@@ -342,12 +344,9 @@ impl App {
         match wish {
             None => {}
             Some(Wish::Play { games, bots, open }) => {
-                let last = &mut self.store.settings.last;
-                (last.games, last.bots) = (games.clone(), bots);
                 self.host(&games, bots, open);
             }
             Some(Wish::Join { invitation, password }) => {
-                self.store.settings.last.server = invitation.address.to_string();
                 self.args.options.setup.password = password;
                 self.join(invitation, self.menu.name());
             }
@@ -370,9 +369,8 @@ impl App {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
         }
-        let folder = self.store.languages();
+        self.store.speak(&mut self.languages);
         let display = &mut self.store.settings.display;
-        self.languages.follow(&display.language, folder.as_deref());
         let (width, height) = screen_size();
         if !self.fullscreen && self.args.options.window.is_none() {
             let side = |pixels: f32| (pixels / display::points()) as u16;
@@ -438,6 +436,7 @@ impl App {
     }
 
     fn host(&mut self, games: &[String], bots: Bots, open: bool) {
+        self.store.settings.last.note_play(games, bots);
         self.invitation = None;
         let games = self.views.games().select(games).map_err(|error| error.to_string());
         let name = self.menu.name();
@@ -445,6 +444,7 @@ impl App {
     }
 
     fn join(&mut self, invitation: Invitation, name: String) {
+        self.store.settings.last.server = invitation.address.to_string();
         self.invitation = Some(invitation.clone());
         self.begin(Visit::join(invitation, self.setting(name)));
     }

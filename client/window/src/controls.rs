@@ -12,7 +12,7 @@ use macroquad::input::{
 use macroquad::miniquad::window::dpi_scale;
 
 pub use super::actions::Action;
-use super::actions::{ALL, ALL_GAMES};
+use super::actions::{ALL, ALL_GAMES, CLOCK_LOOP, SKIP_LESSON, VOTE_NO, VOTE_YES};
 use super::bindings::{Binding, Pad, Turn, labels};
 use super::words::tr;
 
@@ -204,14 +204,29 @@ impl Controls {
 
     /// Lines of hints, the keys and their effect: for the game's actions, then those of all games.
     pub fn hints(&self) -> Vec<(String, String)> {
+        self.lines(|action| action.hint)
+    }
+
+    /// The same with the actions that hints leave out, but for those whose keys stand where they
+    /// are of use.
+    pub(crate) fn help(&self) -> Vec<(String, String)> {
+        let told = |action: &Action| [VOTE_YES, VOTE_NO, CLOCK_LOOP, SKIP_LESSON].contains(action);
+        self.lines(|action| match action.hint {
+            "" if !told(action) => action.title,
+            hint => hint,
+        })
+    }
+
+    fn lines(&self, words: impl Fn(&Action) -> &'static str) -> Vec<(String, String)> {
         let mut lines: Vec<(Vec<Vec<Binding>>, &'static str)> = Vec::new();
-        for (action, bindings) in self.map.iter().filter(|(action, _)| !action.hint.is_empty()) {
+        for (action, bindings) in self.map.iter().filter(|(action, _)| !words(action).is_empty()) {
+            let hint = words(action);
             let fits = |binding: &&Binding| binding.is_pad() == self.by_pad;
             let bindings: Vec<_> = bindings.iter().filter(fits).copied().collect();
-            match lines.last_mut().filter(|(_, hint)| *hint == action.hint) {
+            match lines.last_mut().filter(|(_, of)| *of == hint) {
                 _ if bindings.is_empty() => {}
                 Some((line, _)) => line.push(bindings),
-                None => lines.push((vec![bindings], action.hint)),
+                None => lines.push((vec![bindings], hint)),
             }
         }
         lines.into_iter().map(|(line, hint)| (labels(&line), tr(hint).to_owned())).collect()

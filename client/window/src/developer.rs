@@ -25,13 +25,13 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
     let origin = screen.left_top() + vec2(18.0, 64.0);
     let row = (screen.height() - AROUND - 20.0) / ROWS as f32;
     let row = row.clamp(ROW.0, ROW.1);
-    let letters = (row * 0.73).min(12.5);
+    let letters = dense(painter.ctx(), (row * 0.73).min(12.5));
     let label = |words: &str| {
         let font = FontId::proportional(letters);
         painter.layout_no_wrap(words.to_owned(), font, palette::TEXT_SOFT)
     };
     let number = |words: &str| {
-        let font = FontId::monospace(letters - 1.0);
+        let font = FontId::monospace(letters * 0.92);
         painter.layout_no_wrap(words.to_owned(), font, palette::TEXT)
     };
     let rows: Vec<_> = rows.map(|((what, _), value)| (label(what), number(&value))).collect();
@@ -91,7 +91,7 @@ fn titles() -> [(&'static str, &'static str); ROWS] {
             tr("Causes of these: a late key, a shot, another player, a thing, unknown."),
         ),
         (tr("last correction"), tr("How far off the last one was, and why.")),
-        (tr("clock"), tr("The loop that keeps this clock with the server's; F5 changes it.")),
+        (tr("clock"), tr("The loop that keeps this clock with the server's.")),
         (tr("phase error"), tr("How far this clock seems off the server's.")),
         (tr("error bound"), tr("How far off it can be at most, as the packets prove.")),
         (tr("rate now"), tr("How much faster this clock is set to run, in parts per million.")),

@@ -11,6 +11,8 @@ use super::palette;
 use super::particles::Fading;
 use super::view::{Frame, Scene};
 
+/// Least height of a line's letters, in points.
+const LINE_LEAST: f32 = 17.0;
 /// Most lines at a time.
 const LINES_MAX: usize = 5;
 const LINE_SECS: f32 = 5.0;
@@ -74,8 +76,10 @@ impl<S> Feed<S> {
                 .as_ref()
                 .map_or((nobody, palette::TEXT_SOFT), |(name, color)| (name, *color));
             let actor = write(actor);
-            let size = vec2(actor.size().x + target.size().x + SIGN + 12.0, 20.0);
-            let at = frame.screen.right_top() + vec2(-12.0 - size.x, 46.0 + n as f32 * 24.0);
+            let high = target.size().y.max(LINE_LEAST) + 3.0;
+            let size = vec2(actor.size().x + target.size().x + SIGN + 12.0, high);
+            let above = 46.0 + n as f32 * (high + 4.0);
+            let at = frame.screen.right_top() + vec2(-12.0 - size.x, above);
             let wanted = Rect::from_min_size(at, size);
             let Some(rect) = grounded(painter, Item::Feed, wanted, &[Way::Down], strength) else {
                 break;

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use phaselock::wire::text::clean_name;
+
 use super::settings::values::Language as Choice;
 use super::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
 
@@ -94,6 +96,27 @@ fn of_system(value: &str, folder: Option<&Path>) -> String {
     if has { code } else { "en".to_owned() }
 }
 
+/// Languages that can be chosen: their codes, and their names in themselves.
+pub(crate) fn titles(folder: Option<&Path>) -> Vec<(String, String)> {
+    let title = |code: &str| {
+        let read = match INCLUDED.iter().find(|(it, _)| *it == code) {
+            Some((_, text)) => Language::parse(text).ok(),
+            None => read(code, folder).ok(),
+        };
+        read.and_then(|language| clean_name(&language.language))
+    };
+    let titled = |code: String| {
+        let title = if code == "en" {
+            "English".to_owned()
+        } else {
+            // One that cannot be used says so when it is chosen.
+            title(&code).unwrap_or_else(|| code.clone())
+        };
+        (code, title)
+    };
+    offered(folder).into_iter().map(titled).collect()
+}
+
 /// Codes of the languages that can be chosen.
 pub(crate) fn offered(folder: Option<&Path>) -> Vec<String> {
     let included = INCLUDED.iter().map(|(code, _)| (*code).to_owned());
@@ -121,6 +144,9 @@ mod tests {
         write("xx.toml", "language = ");
         write("BAD NAME.toml", "");
         assert_eq!(offered(folder), ["de", "en", "eo", "xx"]);
+        let titles = titles(folder);
+        let titles: Vec<_> = titles.iter().map(|(_, title)| &**title).collect();
+        assert_eq!(titles, ["Deutsch", "English", "Esperanto", "xx"]);
         let mut languages = Languages::default();
         let mut follow = |code: &str| {
             languages.follow(&Choice::Code(code.into()), folder);

@@ -10,7 +10,7 @@ use egui_macroquad::egui::{
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 
 use super::layout::{Item, Way};
-use super::paint::{fade, text_block};
+use super::paint::{fade, note_letters, text_block};
 use super::palette;
 use super::words::fill;
 
@@ -38,15 +38,42 @@ pub(crate) fn pixels_per_point_of((width, height): (f32, f32), density: f32, sca
     (scale * fits.max(READABLE * density)).min(room).clamp(0.4, 6.0)
 }
 
-/// Makes all letters larger, wherever they stand.
+/// True if the window has room for no more than the menu: nothing can be larger in it.
+pub(crate) fn is_full(ctx: &Context) -> bool {
+    let screen = ctx.screen_rect();
+    screen.width() < LEAST.0 + 1.0 || screen.height() < LEAST.1 + 1.0
+}
+
+/// Makes all letters larger, wherever they stand, and the lines with them.
 pub(crate) fn scale_letters(ctx: &Context, scale: f32) {
     let mut fonts = egui::FontDefinitions::default();
     for font in fonts.font_data.values_mut() {
         let mut data = (**font).clone();
-        data.tweak.scale *= scale;
+        match enlarged(&data.font, scale) {
+            Some(larger) => data.font = larger.into(),
+            // Its lines stay as they are.
+            None => data.tweak.scale *= scale,
+        }
         *font = data.into();
     }
     ctx.set_fonts(fonts);
+    note_letters(ctx, scale);
+}
+
+/// A font whose letters and lines are larger; none if the bytes are no single OpenType font. egui's
+/// own factor of a font enlarges letters without their lines. All measures of a font are in parts
+/// of its em, so that a smaller number of parts makes all of them larger.
+fn enlarged(font: &[u8], factor: f32) -> Option<Vec<u8>> {
+    let two = |at: usize| font.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
+    let four = |at: usize| font.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+    let records = (0..usize::from(two(4)?)).map(|n| 12 + 16 * n);
+    let head = records.into_iter().find(|at| font.get(*at..*at + 4) == Some(b"head"))?;
+    let units_at = usize::try_from(four(head + 8)?).ok()?.checked_add(18)?;
+    let units = (f32::from(two(units_at)?) / factor).round() as u16;
+    let mut larger = font.to_vec();
+    larger.get_mut(units_at..units_at + 2)?.copy_from_slice(&units.to_be_bytes());
+    // The range of the format.
+    (16..=16384).contains(&units).then_some(larger)
 }
 
 /// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
@@ -87,6 +114,11 @@ pub(crate) fn style(ctx: &Context) {
         options.theme_preference = egui::ThemePreference::Dark;
     });
     ctx.set_visuals(visuals());
+    // A list that goes on is known by its bar, before anybody points at it.
+    ctx.all_styles_mut(|style| {
+        style.spacing.scroll.dormant_handle_opacity = 0.5;
+        style.spacing.scroll.dormant_background_opacity = 0.3;
+    });
 }
 
 /// Style of egui's own widgets.
@@ -115,4 +147,40 @@ fn visuals() -> Visuals {
     visuals.widgets.active = widget(palette::BUTTON_HOT, palette::OWN);
     visuals.widgets.open = visuals.widgets.inactive;
     visuals
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{FontId, RawInput};
+
+    use super::*;
+
+    #[test]
+    fn letters_grow_with_their_lines() {
+        let size_at = |scale: f32| {
+            let (context, mut size) = (Context::default(), egui::Vec2::ZERO);
+            scale_letters(&context, scale);
+            // Fonts are known from the second frame on.
+            for _ in 0..2 {
+                let _ = context.run(RawInput::default(), |context| {
+                    let font = FontId::proportional(40.0);
+                    let layout = |fonts: &egui::epaint::Fonts| {
+                        fonts.layout_no_wrap("Phaselock".into(), font, Color32::WHITE)
+                    };
+                    size = context.fonts(layout).size();
+                });
+            }
+            size
+        };
+        let (usual, large) = (size_at(1.0), size_at(1.5));
+        let [wide, high] = [large.x / usual.x, large.y / usual.y];
+        assert!((wide - 1.5).abs() < 0.04 && (high - 1.5).abs() < 0.04, "{wide} x {high}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_font_are_left_alone() {
+        for bytes in [&b""[..], b"ttcf\0\x01", &[0xff; 300], b"\0\x01\0\0\xff\xff"] {
+            assert_eq!(enlarged(bytes, 1.5), None);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
     Area, Button, ComboBox, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId,
     Margin, Response, RichText, Sense, Slider, TextEdit, Ui,
@@ -14,8 +15,11 @@ use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
 use phaselock_quic::local::{Bots, own_addresses};
 use phaselock_quic::query::{Asked, Asker};
 
+use super::actions::{ALL_GAMES, FULLSCREEN};
 use super::args::{Args, BOTS_MAX, Start, default_name};
 use super::background;
+use super::bindings::Binding;
+use super::controls::bindings_of;
 use super::overlay::link;
 use super::settings::Settings;
 use crate::prelude::*;
@@ -146,6 +150,17 @@ impl Menu {
     }
 
     pub(crate) fn draw(&mut self, ctx: &Context, settings: &mut Settings) -> Option<Wish> {
+        let told = self.told();
+        self.draw_told(ctx, settings, told)
+    }
+
+    /// Draws it with what the server of the address told: a line, and true if it needs a password.
+    pub(crate) fn draw_told(
+        &mut self,
+        ctx: &Context,
+        settings: &mut Settings,
+        told: Option<(String, bool)>,
+    ) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
         let error = self.error.clone().map(|error| {
@@ -169,9 +184,9 @@ impl Menu {
         }
 
         let mut wish = None;
-        Area::new(Id::new("menu")).fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top)).show(
-            ctx,
-            |ui| {
+        let area = Area::new(Id::new("menu"))
+            .fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top))
+            .show(ctx, |ui| {
                 ui.spacing_mut().item_spacing = vec2(GAP, ROW_GAP);
                 ui.set_width(WIDTH);
                 if let Some(text) = &error {
@@ -180,7 +195,7 @@ impl Menu {
                 self.name_field(ui, settings);
                 ui.horizontal_top(|ui| {
                     wish = self.play_card(ui);
-                    wish = wish.take().or(self.join_card(ui));
+                    wish = wish.take().or(self.join_card(ui, told));
                 });
                 ui.horizontal(|ui| {
                     if laboratory(ui).clicked() {
@@ -195,11 +210,19 @@ impl Menu {
                         wish = Some(Wish::Quit);
                     }
                 });
-            },
-        );
+            });
+        let bottom = area.response.rect.bottom();
         let foot = screen.center_bottom() - vec2(0.0, 18.0);
-        let hint = tr("Enter: go      F11: full screen");
-        text(&painter, foot, Align2::CENTER_BOTTOM, hint, 12.0, palette::TEXT_FAINT);
+        let keys = bindings_of(ALL_GAMES, &FULLSCREEN, &settings.controls);
+        let keys: Vec<_> = keys.into_iter().map(Binding::label).collect();
+        let hint = match keys.is_empty() {
+            true => tr("Enter: go").to_owned(),
+            false => fill("Enter: go      {keys}: full screen", &[("keys", &keys.join(", "))]),
+        };
+        // Large letters leave no room for it in a small window.
+        if bottom < foot.y - 15.0 {
+            text(&painter, foot, Align2::CENTER_BOTTOM, &hint, 12.0, palette::TEXT_FAINT);
+        }
         let version = screen.right_bottom() - vec2(18.0, 18.0);
         let number = concat!("v", env!("CARGO_PKG_VERSION"));
         text(&painter, version, Align2::RIGHT_BOTTOM, number, 12.0, palette::TEXT_FAINT);
@@ -311,10 +334,9 @@ impl Menu {
         });
     }
 
-    fn join_card(&mut self, ui: &mut Ui) -> Option<Wish> {
+    fn join_card(&mut self, ui: &mut Ui, told: Option<(String, bool)>) -> Option<Wish> {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
-            let told = self.told();
             let about = told.as_ref().map_or(tr("A server somewhere else."), |(line, _)| line);
             heading(ui, tr("Join"), about);
             ui.label(RichText::new(tr("Address")).size(15.0).color(palette::TEXT_SOFT));
@@ -440,7 +462,11 @@ fn laboratory(ui: &mut Ui) -> Response {
     let title = text(painter, at, Align2::LEFT_CENTER, tr("Laboratory"), 17.0, palette::TEXT);
     let after = title.right_center() + vec2(14.0, 1.0);
     let what = tr("Draw a motion, see what networks make of it.");
-    text(painter, after, Align2::LEFT_CENTER, what, 14.0, palette::TEXT_FAINT);
+    let (font, color) = (FontId::proportional(14.0), palette::TEXT_FAINT);
+    let mut job = LayoutJob::simple_singleline(what.to_owned(), font, color);
+    job.wrap = TextWrapping::truncate_at_width(rect.right() - PADDING - after.x);
+    let what = painter.layout_job(job);
+    painter.galley(after - vec2(0.0, what.size().y / 2.0), what, color);
     response.on_hover_cursor(CursorIcon::PointingHand)
 }
 

@@ -1,6 +1,8 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
-use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText, ScrollArea, Ui};
+use egui_macroquad::egui::{
+    Area, Context, FontId, Id, Label, LayerId, Order, RichText, ScrollArea, Ui,
+};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
@@ -60,6 +62,8 @@ pub(crate) struct Status<'a> {
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
     pub(crate) pinned: Option<Fingerprint>,
+    /// Keys that pause, or stop.
+    pub(crate) menu_keys: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +85,8 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         let place = (screen.left_top() + vec2(18.0, 12.0), Align2::LEFT_TOP);
         let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
         let room = screen.width() / 2.0 - MIDDLE - 18.0;
-        text_block_within(painter, (Item::Title, &[Way::Down]), place, &lines, room);
+        // Below what covers its corner are figures that are worth more.
+        text_block_within(painter, (Item::Title, &[Way::Right]), place, &lines, room);
     }
     corner(painter, status);
     match status.state {
@@ -248,11 +253,12 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     painter.galley(at, what, palette::TEXT);
     painter.galley(below, how, palette::TEXT_SOFT);
     let hint = rect.center_bottom() + vec2(0.0, 12.0);
+    let keys = [("keys", status.menu_keys)];
     let words = match status.playing {
-        Some(_) => tr("Esc: pause"),
-        None => tr("Esc: stop and go back"),
+        Some(_) => fill("{keys}: pause", &keys),
+        None => fill("{keys}: stop and go back", &keys),
     };
-    text_over(painter, hint, Align2::CENTER_TOP, words, 13.0, palette::TEXT_SOFT);
+    text_over(painter, hint, Align2::CENTER_TOP, &words, 13.0, palette::TEXT_SOFT);
 }
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
@@ -309,8 +315,9 @@ pub(crate) fn pause(
                         ui.horizontal(|ui| {
                             let left = ui.cursor().left();
                             ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
-                            ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
-                            ui.label(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
+                            ui.add_space((left + KEYS_WIDTH - ui.cursor().left()).max(0.0));
+                            let what = RichText::new(what).size(14.0).color(palette::TEXT_SOFT);
+                            ui.add(Label::new(what).truncate());
                         });
                     }
                 });

@@ -3,8 +3,8 @@
 use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape};
 use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
-    pos2, vec2,
+    Align2, Color32, Context, CornerRadius, FontId, Id, Painter, Pos2, Rect, Shape, Stroke,
+    StrokeKind, Vec2, pos2, vec2,
 };
 
 use super::layout::{Item, Way, grounded};
@@ -200,7 +200,20 @@ pub fn text(
     size: f32,
     color: Color32,
 ) -> Rect {
-    painter.text(at, align, text, FontId::proportional(size), color)
+    painter.text(at, align, text, FontId::proportional(dense(painter.ctx(), size)), color)
+}
+
+/// Name of the size of letters in egui's memory.
+const LETTERS: &str = "size of letters";
+
+/// Notes the player's size of letters.
+pub(crate) fn note_letters(ctx: &Context, factor: f32) {
+    ctx.data_mut(|data| data.insert_temp(Id::new(LETTERS), factor));
+}
+
+/// Size of letters in a panel of a fixed size: the same, whatever size the player has chosen.
+pub fn dense(ctx: &Context, size: f32) -> f32 {
+    size / ctx.data(|data| data.get_temp::<f32>(Id::new(LETTERS))).unwrap_or(1.0)
 }
 
 /// A dark ground behind text over the world, of a strength from 0 to 1.
@@ -223,6 +236,20 @@ pub fn text_over(
     color: Color32,
 ) -> Rect {
     text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
+}
+
+/// A heading as by [`text_over`], in letters that are small enough for a width of `room` points.
+pub fn text_over_fitted(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: &str,
+    (size, color): (f32, Color32),
+    room: f32,
+) -> Rect {
+    let size = dense(painter.ctx(), size);
+    let wide = painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), color).size().x;
+    text_over(painter, at, align, text, size * (room / wide.max(1.0)).min(1.0), color)
 }
 
 /// Text as by [`text_over`], cut at a width of `room` points.
@@ -301,7 +328,7 @@ pub fn text_spaced(
     color: Color32,
 ) -> Rect {
     let format = TextFormat {
-        font_id: FontId::proportional(size),
+        font_id: FontId::proportional(dense(painter.ctx(), size)),
         extra_letter_spacing: spacing,
         color,
         ..TextFormat::default()

@@ -13,7 +13,7 @@ use super::actions;
 use super::controls::Controls;
 use super::layout::{self, Item, Way};
 use super::menu::{action, card_frame};
-use super::paint::{fade, panel, text};
+use super::paint::{dense, fade, panel, text};
 use super::palette;
 use super::view::Views;
 use super::words::{fill, tr};
@@ -161,7 +161,7 @@ impl People {
         views: &Views,
         sides: Sides,
     ) {
-        Area::new(Id::new("people"))
+        let card = Area::new(Id::new("people"))
             .order(Order::Foreground)
             .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
             .show(ctx, |ui| {
@@ -178,6 +178,7 @@ impl People {
                     }
                 });
             });
+        layout::claim(&ctx.debug_painter(), Item::Panel, card.response.rect);
     }
 
     fn offer(&mut self, ui: &mut Ui, client: &dyn AnyClient, views: &Views, (count, own): Sides) {
@@ -239,7 +240,7 @@ impl People {
 
 /// Paints a line of a width at most; a longer one is cut.
 fn line_within(painter: &Painter, at: Pos2, words: &str, (size, color): (f32, Color32), room: f32) {
-    let font = FontId::proportional(size);
+    let font = FontId::proportional(dense(painter.ctx(), size));
     let mut job = LayoutJob::simple_singleline(words.to_owned(), font, color);
     job.wrap = TextWrapping::truncate_at_width(room);
     painter.galley(at, painter.layout_job(job), color);

@@ -42,6 +42,8 @@ pub(crate) trait AnyPlay {
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
+    /// Words for a kind, by the name of its record.
+    fn kind_words(&self, record: &'static str) -> &'static str;
     /// The game's own method for a kind, which is the best by the measured tables.
     fn best(&self, kind: u8) -> Choice;
     /// Sides of the game: their number, and the own one.
@@ -201,6 +203,10 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn kind_words(&self, record: &'static str) -> &'static str {
+        V::kind_words(record)
     }
 
     fn best(&self, kind: u8) -> Choice {

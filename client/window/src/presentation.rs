@@ -8,6 +8,8 @@ use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
 
+use super::actions;
+use super::controls::Controls;
 use super::explain;
 use super::menu::card_frame;
 use super::play::{AnyPlay, kinds};
@@ -49,7 +51,13 @@ impl Panel {
         }
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn AnyPlay) {
+    pub(crate) fn draw(
+        &mut self,
+        ctx: &Context,
+        session: &mut Session,
+        play: &dyn AnyPlay,
+        controls: &Controls,
+    ) {
         if !self.shown {
             return;
         }
@@ -62,18 +70,25 @@ impl Panel {
                 frame.show(ui, |ui| {
                     ScrollArea::vertical()
                         .max_height(room)
-                        .show(ui, |ui| self.contents(ui, session, play));
+                        .show(ui, |ui| self.contents(ui, session, play, controls));
                 });
             });
         layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
     }
 
-    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn AnyPlay) {
+    fn contents(
+        &mut self,
+        ui: &mut Ui,
+        session: &mut Session,
+        play: &dyn AnyPlay,
+        controls: &Controls,
+    ) {
         ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         ui.label(RichText::new(tr("How others are shown")).size(16.0));
         for kind in session.client().map(kinds).unwrap_or_default() {
-            ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
+            let words = play.kind_words(kind.name);
+            ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
             let mut choice = kind.choice;
             let best = play.best(kind.kind);
             methods(ui, kind.name, &mut choice, Some(best));
@@ -115,7 +130,9 @@ impl Panel {
         if changed {
             self.compare(session);
         }
-        ui.label(RichText::new(tr("F6 closes this.")).size(12.0).color(palette::TEXT_FAINT));
+        let keys = controls.words(&actions::OTHERS);
+        let words = fill("{keys} closes this.", &[("keys", &keys)]);
+        ui.label(RichText::new(words).size(12.0).color(palette::TEXT_FAINT));
     }
 }
 

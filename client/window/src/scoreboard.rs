@@ -15,7 +15,7 @@ use phaselock::ids::PlayerId;
 use phaselock::limits::SEATS_MAX;
 
 use super::layout::{self, Item};
-use super::paint::{around, fade, text, text_over, text_spaced};
+use super::paint::{around, dense, fade, text, text_over, text_spaced};
 use super::palette;
 use super::view::{Frame, Scene};
 use super::words::{fill, tr};
@@ -264,7 +264,11 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, (place, row): (usize, &Ro
 
 /// A name on one line, with its end left out where there is no room.
 fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galley> {
-    let mut job = LayoutJob::simple_singleline(name.into(), FontId::proportional(16.0), color);
+    let mut job = LayoutJob::simple_singleline(
+        name.into(),
+        FontId::proportional(dense(painter.ctx(), 16.0)),
+        color,
+    );
     job.wrap = TextWrapping::truncate_at_width(room);
     painter.layout_job(job)
 }
@@ -272,7 +276,11 @@ fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galle
 /// The sign of a bot, from its left edge.
 fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
-    let galley = painter.layout_no_wrap(tr("BOT").into(), FontId::proportional(9.0), color);
+    let galley = painter.layout_no_wrap(
+        tr("BOT").into(),
+        FontId::proportional(dense(painter.ctx(), 9.0)),
+        color,
+    );
     let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);

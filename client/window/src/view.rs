@@ -66,6 +66,12 @@ pub trait GameView: Default + 'static {
         name
     }
 
+    /// Words for a kind of entities that move, by the name of its record, as in "cars". By default
+    /// that name.
+    fn kind_words(record: &'static str) -> &'static str {
+        record
+    }
+
     /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
     /// picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;

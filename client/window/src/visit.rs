@@ -342,7 +342,7 @@ impl Visit {
         if let Some(readings) = &readings {
             // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
-            self.graph.draw(&painter, now, readings, controls.pointer);
+            self.graph.draw(&painter, now, readings, controls);
         }
         if let Some(((_, play), client)) = playing.filter(|_| is_watching && !self.paused) {
             let about = (play.watched(), self.places);
@@ -353,7 +353,10 @@ impl Visit {
             &painter,
             &Status {
                 title: &self.title,
-                server: &self.server_name,
+                server: match self.server.is_some() && self.shared.is_empty() {
+                    true => tr("This computer"),
+                    false => &self.server_name,
+                },
                 state: self.driver.session.state(),
                 lost: self.lost.as_deref(),
                 now,
@@ -363,6 +366,7 @@ impl Visit {
                 playing_here: self.server.is_some(),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
+                menu_keys: &controls.words(&actions::MENU),
             },
         );
         if let Some(client) = self.driver.session.client().filter(|_| self.play.is_some()) {
@@ -372,7 +376,7 @@ impl Visit {
             developer::draw(&painter, &readings, controls.pointer);
         }
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
-            self.panel.draw(ctx, &mut self.driver.session, &**play);
+            self.panel.draw(ctx, &mut self.driver.session, &**play, controls);
         }
         self.talk.draw(ctx, &painter, &mut self.driver.session, now);
         self.people.is_open &= self.paused;
@@ -389,12 +393,7 @@ impl Visit {
         }
         let client = self.driver.session.client();
         let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
-        let mut hints = controls.hints();
-        let side = self.has_side().then_some(&actions::SIDE_CHAT);
-        let others = [&actions::QUICK, &actions::PING, &actions::READY];
-        let told = [&actions::CHAT].into_iter().chain(side).chain(others);
-        let told = told.map(|action| (controls.words(action), tr(action.title).to_owned()));
-        hints.extend(told.filter(|(keys, _)| keys != "-"));
+        let hints = controls.help();
         let lesson = self.lessons.offer().filter(|_| !is_watching);
         let beside = (is_watching, beside);
         match overlay::pause(ctx, &self.title, &hints, &self.shared, beside, lesson) {

@@ -14,10 +14,18 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use phaselock::wire::text::{clip, printable};
 use serde::Deserialize;
 
 /// Largest language file in bytes: eight times the German one. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
+
+/// Longest words in bytes: three times the longest sentence of the program. Arbitrary.
+const WORDS_BYTES_MAX: usize = 1000;
+/// Longest part of words that an error shows, in bytes; arbitrary.
+const SHOWN_BYTES_MAX: usize = 80;
+/// Longest cause of a fault, in bytes; arbitrary.
+const CAUSE_BYTES_MAX: usize = 160;
 
 /// The languages in the program beside English: their codes and their files.
 pub const INCLUDED: [(&str, &str); 1] = [("de", include_str!("../languages/de.toml"))];
@@ -31,6 +39,10 @@ pub enum LanguageError {
     /// The file is no TOML, or lacks `language`; with the place and the cause.
     #[error("it cannot be read: {0}")]
     Malformed(String),
+    /// Words that are too long, or hold characters that are no letters, such as those that turn the
+    /// direction of what follows.
+    #[error("the words for {0:?} are too long or hold characters that cannot be shown")]
+    Unfit(String),
     /// A translation lacks a place for a value, or has one of its own.
     #[error("the places in braces differ between {english:?} and {words:?}")]
     Places {
@@ -57,11 +69,15 @@ impl Language {
             return Err(LanguageError::TooBig);
         }
         let language: Self =
-            toml::from_str(text).map_err(|error| LanguageError::Malformed(error.to_string()))?;
+            toml::from_str(text).map_err(|error| LanguageError::Malformed(cause(text, &error)))?;
         for (english, words) in &language.words {
+            if words.len() > WORDS_BYTES_MAX || words.contains(is_unfit) {
+                return Err(LanguageError::Unfit(clip(english, SHOWN_BYTES_MAX).to_owned()));
+            }
             let same = places(english).eq(places(words));
             if !same {
-                let (english, words) = (english.clone(), words.clone());
+                let shown = |words| clip(words, SHOWN_BYTES_MAX).to_owned();
+                let (english, words) = (shown(english), shown(words));
                 return Err(LanguageError::Places { english, words });
             }
         }
@@ -72,6 +88,20 @@ impl Language {
     fn get(&self, english: &str) -> Option<&str> {
         self.words.get(english).map(String::as_str).filter(|words| !words.is_empty())
     }
+}
+
+/// Place and cause of a fault, in a line.
+fn cause(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    format!("line {line}: {}", clip(&printable(error.message()), CAUSE_BYTES_MAX))
+}
+
+/// True for characters that no sentence of the program has: controls, and turns of the direction
+/// that are not confined to a word.
+fn is_unfit(letter: char) -> bool {
+    (letter.is_control() && letter != '\n')
+        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The names in braces, sorted.
@@ -144,6 +174,15 @@ mod tests {
         let error = |text: &str| Language::parse(text).unwrap_err().to_string();
         assert!(error(&" ".repeat(FILE_BYTES_MAX + 1)).contains("more than"));
         assert!(error("language = 3").contains("line 1"));
+        let words = |words: &str| error(&format!("language = 'X'\n[words]\nPlay = \"{words}\""));
+        assert!(words(&"a".repeat(1001)).contains("\"Play\" are too long"));
+        for unfit in ["\u{202e}yalP", "Play\\u0007", "\u{2067}Play"] {
+            assert!(words(unfit).contains("cannot be shown"), "{unfit:?}");
+        }
+        let nested = error("language = \"X\"\n[words.deep.er]\nPlay = \"x\"");
+        assert!(nested.contains("line 2: invalid type") && nested.len() < 200, "{nested}");
+        let key = error(&format!("language = \"X\"\n{} = 1", "k".repeat(50_000)));
+        assert!(key.len() < 300, "{key}");
         assert!(error("language = \"X\"\n[words]\n\"{a}\" = \"{b}\"").contains("braces differ"));
     }
 

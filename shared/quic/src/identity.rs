@@ -261,9 +261,8 @@ fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Iden
 }
 
 pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(io_error("open", path))?,
+    let Some(file) = open_if_present(path).map_err(io_error("open", path))? else {
+        return Ok(None);
     };
     let mut bytes = Vec::new();
     file.take(PEM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
@@ -272,6 +271,21 @@ pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityEr
         return Err(IdentityError::Unusable { path: path.to_owned(), problem });
     }
     Ok(Some(bytes))
+}
+
+/// Opens a file for reading; none if there is no such file. A pipe would wait for its writer, so
+/// whatever is no file is an error.
+pub(crate) fn open_if_present(path: &Path) -> io::Result<Option<File>> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
+        about => about?,
+    };
+    match File::open(path) {
+        // Removed just now.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file.map(Some),
+    }
 }
 
 /// Leaves a directory that is there as it is: its owner chose its mode.

@@ -7,7 +7,7 @@
 mod tests;
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use thiserror::Error;
+
+use crate::identity::open_if_present;
 
 /// Most bytes of the file: ten thousand servers. Arbitrary.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -147,13 +149,12 @@ struct FileEnd {
 
 fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError> {
     let mut bytes = Vec::new();
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-        file => file.map_err(io_error("open", path))?,
+    let Some(file) = open_if_present(path).map_err(io_error("open", path))? else {
+        return Ok(Default::default());
     };
     // Another client may be writing; not every file system can lock.
     let _ = file.lock_shared();
-    // The limit holds even for what tells no length, such as a pipe.
+    // The limit holds even for a file that grows.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
     let end = FileEnd {
         bytes: bytes.len() as u64,

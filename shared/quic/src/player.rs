@@ -2,7 +2,6 @@
 //! connection.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +74,7 @@ impl PlayerKey {
     }
 
     fn load_or_create(path: &Path) -> Result<Self, PlayerKeyError> {
-        if let Some(bytes) = read_if_present(path)? {
+        if let Some(bytes) = Self::read(path)? {
             keep_private(path);
             return Self::from_pem(path, &bytes);
         }
@@ -88,7 +87,7 @@ impl PlayerKey {
             Err(IdentityError::Io { error, .. })
                 if error.kind() == io::ErrorKind::AlreadyExists =>
             {
-                let bytes = fs::read(path).map_err(|error| IdentityError::Io {
+                let bytes = Self::read(path)?.ok_or(IdentityError::Io {
                     action: "read",
                     path: path.to_owned(),
                     error,
@@ -97,6 +96,17 @@ impl PlayerKey {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Content of the file, if it is there.
+    fn read(path: &Path) -> Result<Option<Vec<u8>>, PlayerKeyError> {
+        read_if_present(path).map_err(|error| match error {
+            // A server's advice is of no use to a player.
+            IdentityError::Unusable { path, problem } => {
+                PlayerKeyError::Unusable { path, problem: format!("it {problem}") }
+            }
+            error => error.into(),
+        })
     }
 
     fn from_pem(path: &Path, bytes: &[u8]) -> Result<Self, PlayerKeyError> {
@@ -176,6 +186,8 @@ fn binding(export: impl FnOnce(&mut [u8]) -> Result<(), ExportKeyingMaterialErro
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -249,5 +261,21 @@ mod tests {
         let error = PlayerKey::load(&keys).expect_err("it is no key").to_string();
         assert!(error.contains("player.pem holds no Ed25519 key in PEM"), "{error}");
         assert_eq!(fs::read(&path).expect("it is there"), b"no key", "nothing is overwritten");
+    }
+    #[test]
+    fn key_file_that_is_huge_or_none_is_refused_with_advice_for_players() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("player.pem");
+        fs::write(&path, "-".repeat(1_000_000)).expect("written");
+        let error = |path: PathBuf| {
+            PlayerKey::load(&PlayerKeys::File(path)).expect_err("it is no key").to_string()
+        };
+        let huge = error(path);
+        assert!(huge.contains("it is bigger than") && huge.contains("move it away"), "{huge}");
+        let none = error(folder.path().to_owned());
+        assert!(none.contains("it is not a file"), "{none}");
+        // Reading it would end at once; reading a pipe would not.
+        #[cfg(unix)]
+        assert!(error("/dev/null".into()).contains("it is not a file"));
     }
 }

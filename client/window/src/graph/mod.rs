@@ -10,6 +10,7 @@ mod samples;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::time::{LocalTime, Micros};
 
+use super::actions;
 use super::explain;
 use super::play::Readings;
 use crate::prelude::*;
@@ -102,8 +103,9 @@ impl NetGraph {
         painter: &Painter,
         now: LocalTime,
         readings: &Readings,
-        pointer: Pos2,
+        controls: &Controls,
     ) {
+        let pointer = controls.pointer;
         if !self.shown {
             self.written = None;
             return;
@@ -133,7 +135,7 @@ impl NetGraph {
         text(painter, head, Align2::LEFT_CENTER, tr("Last 10 s"), LETTERS, palette::TEXT_FAINT);
         let (name, next) = (readings.filter.name(), other(readings.filter).name());
         let at = pos2(inside.right(), head.y);
-        let switch = format!("F5: {next}");
+        let switch = format!("{}: {next}", controls.words(&actions::CLOCK_LOOP));
         let switch = text(painter, at, Align2::RIGHT_CENTER, &switch, LETTERS, palette::TEXT_SOFT);
         let at = pos2(switch.left() - 14.0, head.y);
         let loop_name = fill("clock's loop: {name}", &[("name", name)]);

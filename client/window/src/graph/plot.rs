@@ -144,7 +144,7 @@ impl<'a> Plot<'a> {
     }
 
     fn label(&self, at: Pos2, align: Align2, words: String) {
-        let font = FontId::proportional(10.5);
+        let font = FontId::proportional(dense(self.frame.ctx(), 10.5));
         let words = self.frame.layout_no_wrap(words, font, palette::TEXT_SOFT);
         let rect = align.anchor_size(at, words.size());
         self.frame.rect_filled(rect.expand2(vec2(2.0, 0.0)), 2.0, fade(palette::VOID, 0.7));

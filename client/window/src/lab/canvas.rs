@@ -315,7 +315,7 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let controls = &model.controls;
     let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
     let path = model.path.title.clone();
-    let words = (17.0, palette::TEXT);
+    let words = (dense(painter.ctx(), 17.0), palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
     let mut below = title.left_bottom() + vec2(0.0, 1.0);
     let [ms, hz] = [controls.interval_ms, controls.frame_hz].map(|it| format!("{it:.0}"));
@@ -323,7 +323,8 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
         fill("an update every {ms} ms, {frames} frames a second", &[("ms", &ms), ("frames", &hz)]);
     let net = format!("{}, {rates}", controls.net_words());
     let room = rect.width() - 36.0;
-    let font = FontId::proportional(12.5);
+    let letters = dense(painter.ctx(), 12.5);
+    let font = FontId::proportional(letters);
     let width = |text: &str| {
         let text = painter.layout_no_wrap(text.to_owned(), font.clone(), palette::TEXT_SOFT);
         text.size().x
@@ -337,7 +338,7 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
         }
     }
     for row in rows {
-        let words = (12.5, palette::TEXT_SOFT);
+        let words = (letters, palette::TEXT_SOFT);
         below = text_over_within(painter, below, Align2::LEFT_TOP, row, words, room).left_bottom();
     }
 }

@@ -88,8 +88,10 @@ impl Errors {
                 painter.extend(curve.lines(part).into_iter().map(|line| Shape::line(line, stroke)));
             }
         }
+        let letters = dense(painter.ctx(), 11.5);
         let words = fill("error, up to {most}", &[("most", &digits(self.most))]);
-        let words = painter.layout_no_wrap(words, FontId::proportional(11.5), palette::TEXT_SOFT);
+        let words =
+            painter.layout_no_wrap(words, FontId::proportional(letters), palette::TEXT_SOFT);
         let at = Align2::RIGHT_TOP.anchor_size(rect.right_top(), words.size());
         // The curves lie behind it.
         painter.rect_filled(at.expand2(vec2(3.0, 1.0)), 3.0, fade(palette::FIELD, 0.8));

@@ -189,7 +189,7 @@ fn row(
     let left = rect.left() + if row.on { SAMPLE_WIDTH + 14.0 } else { 26.0 };
     let room = cell(rect, 0).left() - left - 2.0;
     let (ink, size) = if row.on { (palette::TEXT, 13.5) } else { (palette::TEXT_SOFT, 13.0) };
-    let format = TextFormat::simple(FontId::proportional(size), ink);
+    let format = TextFormat::simple(FontId::proportional(dense(painter.ctx(), size)), ink);
     // Of a combination each half has a line.
     let title = match row.contender {
         Contender::Waypoints(extrapolator, _) if row.on => extrapolator.title().to_owned(),
@@ -225,7 +225,7 @@ fn row(
             _ => palette::TEXT_FAINT,
         };
         let words = value.map_or("–".into(), digits);
-        let font = FontId::monospace(12.5);
+        let font = FontId::monospace(dense(painter.ctx(), 12.5));
         painter.text(cell.right_center(), Align2::RIGHT_CENTER, words, font, ink);
     }
     let response = response.on_hover_cursor(CursorIcon::PointingHand);

@@ -225,7 +225,9 @@ impl Lab {
         ui.put(corner, |ui: &mut Ui| {
             let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 5.0;
-                let label = |words: &str| RichText::new(words).size(13.0).color(palette::TEXT_SOFT);
+                let letters = dense(ui.ctx(), 13.0);
+                let label =
+                    |words: &str| RichText::new(words).size(letters).color(palette::TEXT_SOFT);
                 for (zoom, words) in ZOOMS.into_iter().rev() {
                     let words = if words.is_empty() { tr("fit") } else { words };
                     panel::choose(ui, &mut self.options.zoom, zoom, words);

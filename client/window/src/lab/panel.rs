@@ -24,7 +24,7 @@ pub(super) fn heading(ui: &mut Ui, title: &str) {
 }
 
 pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
-    ui.add(chip_of(chosen, words))
+    ui.add(chip_of(ui, chosen, words))
 }
 
 /// Draws a chip for a value, and chooses it when clicked.
@@ -57,13 +57,13 @@ pub(super) fn pick<T: Copy + PartialEq>(
     });
 }
 
-fn chip_of(chosen: bool, words: &str) -> Button<'_> {
+fn chip_of(ui: &Ui, chosen: bool, words: &str) -> Button<'static> {
     let (fill, edge, ink) = if chosen {
         (fade(palette::OWN, 0.3), palette::OWN, palette::TEXT)
     } else {
         (palette::BUTTON, palette::EDGE, palette::TEXT_SOFT)
     };
-    let words = RichText::new(words).size(13.5).color(ink);
+    let words = RichText::new(words).size(dense(ui.ctx(), 13.5)).color(ink);
     let button = Button::new(words).fill(fill).stroke(Stroke::new(1.0, edge));
     button.min_size(vec2(28.0, 24.0))
 }
@@ -105,7 +105,8 @@ fn paths(ui: &mut Ui, model: &mut Model) {
         }
     }
     if model.drawn.is_none() {
-        let yours = ui.add_enabled(false, chip_of(false, tr("Yours")));
+        let yours = chip_of(ui, false, tr("Yours"));
+        let yours = ui.add_enabled(false, yours);
         yours.on_disabled_hover_text(tr("Draw one with the mouse."));
     }
 }

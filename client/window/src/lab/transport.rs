@@ -81,7 +81,8 @@ pub(super) fn draw(
             ui.add_space(6.0);
             let [at, all] = [model.head, model.secs].map(|secs| format!("{secs:.2}"));
             let words = fill("{at} of {all} s", &[("at", &at), ("all", &all)]);
-            ui.label(RichText::new(words).monospace().size(13.0).color(palette::TEXT_SOFT));
+            let letters = dense(ui.ctx(), 13.0);
+            ui.label(RichText::new(words).monospace().size(letters).color(palette::TEXT_SOFT));
         });
     });
     export

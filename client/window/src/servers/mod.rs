@@ -18,5 +18,7 @@ mod tests;
 mod trust;
 
 pub(crate) use book::Book;
+#[cfg(test)]
+pub(crate) use list::Tab;
 pub(crate) use screen::{Choice, Servers};
 pub(crate) use trust::{Answer, Trust};

@@ -101,6 +101,15 @@ impl Servers {
         self.error = error;
     }
 
+    /// Shows a page with a server chosen, and with an entry that is no directory.
+    #[cfg(test)]
+    pub(crate) fn draw_page(&mut self, ctx: &Context, tab: Tab, view: &View) {
+        self.tab = tab;
+        self.selected = view.found.first().map(|it| it.address.clone());
+        self.directory_error = Address::parse_directory("a b").err().map(|it| it.to_string());
+        drop(self.draw_view(ctx, view, 0.0));
+    }
+
     /// Stops asking.
     pub(crate) fn close(&mut self) {
         (self.surveyor, self.looked) = (None, None);
@@ -137,6 +146,11 @@ impl Servers {
             self.look(now);
         }
         let view: Arc<View> = self.surveyor.as_ref().map(Surveyor::view).unwrap_or_default();
+        self.draw_view(ctx, &view, now)
+    }
+
+    /// Shows the list with what is known of servers.
+    fn draw_view(&mut self, ctx: &Context, view: &View, now: f64) -> Option<Choice> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
         background::draw(&painter, screen, screen.top() + 60.0, now);
@@ -151,14 +165,14 @@ impl Servers {
                 ui.set_width(width - 38.0);
                 ui.set_height(height - 38.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
-                choice = self.head(ui, &view, now);
+                choice = self.head(ui, view, now);
                 self.banner(ui);
                 self.filters(ui);
                 if self.tab == Tab::Internet {
                     self.directory_row(ui, now);
                 }
                 let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
-                choice = choice.take().or(self.body(ui, &view, &shown));
+                choice = choice.take().or(self.body(ui, view, &shown));
             });
         });
         if choice.is_none() && ctx.input(|input| input.key_pressed(Key::Escape)) {
@@ -302,7 +316,10 @@ impl Servers {
                     ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
                     return;
                 };
-                match self.details.draw(ui, row, &self.views) {
+                // In a small window there is more to say of it than room.
+                let scroll = ScrollArea::vertical().id_salt("details").max_height(height);
+                let shown = scroll.show(ui, |ui| self.details.draw(ui, row, &self.views));
+                match shown.inner {
                     Some(Act::Join) => choice = Some(self.join(row, false)),
                     Some(Act::Watch) => choice = Some(self.join(row, true)),
                     Some(Act::Star) => self.star(row),

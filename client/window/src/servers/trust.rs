@@ -1,16 +1,18 @@
 //! A server's certificate has changed: what that may mean, and the player's answer.
 
-use egui_macroquad::egui::{Area, Context, Id, RichText, Ui};
+use egui_macroquad::egui::{Area, Context, Id, RichText, ScrollArea, Ui};
 use phaselock::fingerprint::Fingerprint;
 use phaselock_quic::client::Changed;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 
-use crate::menu::{action, card_frame};
+use crate::menu::{ACTION_HEIGHT, action, card_frame};
 use crate::prelude::*;
 
 /// Width of the card in points.
 const WIDTH: f32 = 640.0;
+/// Height of the card's frame and buttons, and of a gap around it, in points.
+const AROUND: f32 = 2.0 * (24.0 + ACTION_HEIGHT + 10.0) + 40.0;
 
 /// The question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,24 +56,19 @@ impl Trust {
             card_frame(0.98, 24).show(ui, |ui| {
                 ui.set_width(width - 50.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
-                let title = fill(
-                    "{server} shows another certificate than before",
-                    &[("server", &self.changed.host)],
-                );
-                ui.label(RichText::new(title).size(21.0).color(palette::WARN));
-                for text in [
-                    tr("A server proves by its certificate that it is the one that you met before. \
-                        This one cannot."),
-                    tr("Either it was set up anew, or moved without its data: then its host knows \
-                        of it. Or somebody else answers in its place, who would see what you write \
-                        there."),
-                    tr("Ask the host, over another way than this server, whether the new \
-                        fingerprint is right. If you cannot, do not join."),
-                ] {
-                    ui.label(RichText::new(text).size(15.0).color(palette::TEXT_SOFT));
-                }
-                print(ui, tr("Before"), self.changed.expected);
-                print(ui, tr("Now"), self.changed.found);
+                let room = (ctx.screen_rect().height() - AROUND).max(80.0);
+                ScrollArea::vertical().max_height(room).show(ui, |ui| {
+                    let title = fill(
+                        "{server} shows another certificate than before",
+                        &[("server", &self.changed.host)],
+                    );
+                    ui.label(RichText::new(title).size(21.0).color(palette::WARN));
+                    for text in explanation() {
+                        ui.label(RichText::new(text).size(15.0).color(palette::TEXT_SOFT));
+                    }
+                    print(ui, tr("Before"), self.changed.expected);
+                    print(ui, tr("Now"), self.changed.found);
+                });
                 ui.add_space(6.0);
                 if action(ui, tr("Do not join"), true).clicked() {
                     answer = Some(Answer::Refuse);
@@ -84,6 +81,18 @@ impl Trust {
         let escaped = ctx.input(|input| input.key_pressed(egui_macroquad::egui::Key::Escape));
         if escaped { Some(Answer::Refuse) } else { answer }
     }
+}
+
+fn explanation() -> [&'static str; 3] {
+    [
+        tr("A server proves by its certificate that it is the one that you met before. \
+            This one cannot."),
+        tr("Either it was set up anew, or moved without its data: then its host knows \
+            of it. Or somebody else answers in its place, who would see what you write \
+            there."),
+        tr("Ask the host, over another way than this server, whether the new \
+            fingerprint is right. If you cannot, do not join."),
+    ]
 }
 
 fn print(ui: &mut Ui, label: &str, fingerprint: Fingerprint) {

@@ -1,9 +1,12 @@
 //! The settings' file as text: reading it with all its faults, and writing what has changed.
 
+use phaselock::wire::text::{clip, printable};
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike};
 
 use super::keys::{KEYS, list};
 use super::{Bindings, Settings};
+use crate::actions::{ALL, ALL_GAMES};
+use crate::bindings::Binding;
 use crate::records::{GAMES_MAX as RECORD_GAMES_MAX, MEASURES_MAX, Records, VALUE_MAX};
 
 /// Largest file in bytes: twenty times one with every setting. Arbitrary.
@@ -14,6 +17,10 @@ const ACTIONS_MAX: usize = 64;
 pub(crate) const BINDINGS_MAX: usize = 8;
 /// Most complaints about a file; whoever has more mends these first.
 const PROBLEMS_MAX: usize = 20;
+
+/// Longest name and longest cause in a complaint, in bytes; arbitrary.
+const NAME_SHOWN_BYTES_MAX: usize = 40;
+const CAUSE_BYTES_MAX: usize = 200;
 
 /// Head of a new file.
 const HEAD: &str = "\
@@ -62,18 +69,20 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
     {
         let known: Vec<_> = KEYS.iter().filter(|key| key.section == name).collect();
         let Some(section) = section.as_table_like().filter(|_| !known.is_empty()) else {
+            let name = short(name);
             problems.push(format!("line {}: [{name}] is not known; it stays.", line(section)));
             continue;
         };
         for (name, item) in
             section.iter().filter(|(name, _)| known.iter().all(|it| it.name != *name))
         {
+            let name = short(name);
             problems.push(format!("line {}: {name} is not known; it stays.", line(item)));
         }
     }
     if let Some(controls) = document.get("controls") {
         settings.controls = bindings(controls, |item, what| {
-            problems.push(format!("line {}: {what}; the default is used.", line(item)));
+            problems.push(format!("line {}: {what}", line(item)));
         });
     }
     if let Some(kept) = document.get("records") {
@@ -91,22 +100,43 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
 fn bindings(controls: &Item, mut problem: impl FnMut(&Item, String)) -> Bindings {
     let mut bindings = Bindings::new();
     let Some(games) = controls.as_table_like() else {
-        problem(controls, "controls must be tables as in [controls.all]".into());
+        let wanted = "controls must be tables as in [controls.all]; the defaults are used.";
+        problem(controls, wanted.into());
         return bindings;
     };
     for (game, actions) in games.iter().take(GAMES_MAX) {
         let Some(table) = actions.as_table_like() else {
-            problem(actions, format!("controls.{game} must be a table of actions"));
+            let game = short(game);
+            let wanted = "must be a table of actions; the defaults are used.";
+            problem(actions, format!("controls.{game} {wanted}"));
             continue;
         };
         for (action, item) in table.iter().take(ACTIONS_MAX) {
+            if game == ALL_GAMES && ALL.iter().all(|it| it.id != action) {
+                problem(item, format!("{} is no action of all games; it stays.", short(action)));
+            }
             match item.as_value().and_then(|value| list(value, BINDINGS_MAX)) {
-                Some(keys) => {
-                    bindings.entry(game.into()).or_default().insert(action.into(), keys);
+                Some(mut keys) => {
+                    let given = keys.len();
+                    keys.retain(|key| {
+                        let known = Binding::parse(key).is_some();
+                        if !known {
+                            problem(item, format!("{:?} is no key's name.", short(key)));
+                        }
+                        known
+                    });
+                    // Whoever meant a key did not mean to leave the action without any.
+                    if given == 0 || !keys.is_empty() {
+                        bindings.entry(game.into()).or_default().insert(action.into(), keys);
+                    }
                 }
                 None => problem(
                     item,
-                    format!("{action} must be at most {BINDINGS_MAX} names of keys in brackets"),
+                    format!(
+                        "{} must be at most {BINDINGS_MAX} names of keys in brackets; the default \
+                         is used.",
+                        short(action)
+                    ),
                 ),
             }
         }
@@ -122,7 +152,7 @@ fn records(kept: &Item, mut problem: impl FnMut(&Item, String)) -> Records {
     };
     for (game, numbers) in games.iter().take(RECORD_GAMES_MAX) {
         let Some(table) = numbers.as_table_like() else {
-            problem(numbers, format!("records.{game} must be a table of numbers"));
+            problem(numbers, format!("records.{} must be a table of numbers", short(game)));
             continue;
         };
         for (name, item) in table.iter().take(MEASURES_MAX) {
@@ -131,7 +161,7 @@ fn records(kept: &Item, mut problem: impl FnMut(&Item, String)) -> Records {
                 Some(number) => {
                     records.entry(game.into()).or_default().insert(name.into(), number);
                 }
-                None => problem(item, format!("{name} must be a number")),
+                None => problem(item, format!("{} must be a number", short(name))),
             }
         }
     }
@@ -235,7 +265,15 @@ fn text(bytes: &[u8]) -> Result<&str, FileError> {
 
 fn toml_error(text: &str, error: &toml_edit::TomlError) -> FileError {
     let line = error.span().map_or(1, |span| line_of(text, span.start));
-    FileError::Toml { line, cause: error.message().trim().replace('\n', ", ") }
+    let cause = printable(&error.message().trim().replace('\n', ", "));
+    FileError::Toml { line, cause: clip(&cause, CAUSE_BYTES_MAX).to_owned() }
+}
+
+/// A name of the file as a sentence shows it: whatever the file holds, it stays a sentence.
+fn short(name: &str) -> String {
+    let name = printable(name);
+    let cut = clip(&name, NAME_SHOWN_BYTES_MAX);
+    if cut.len() < name.len() { format!("{cut}...") } else { name }
 }
 
 /// Number of the line of a place in a text.

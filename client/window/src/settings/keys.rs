@@ -94,9 +94,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("display", "ui_scale", "Factor of everything written or pressed, 0.75 to 2.", |it| {
         Slot::Factor(&mut it.display.ui_scale, 0.75..=2.0)
     }),
-    key("display", "text_scale", "Factor of letters alone, 1 to 1.5.", |it| {
-        Slot::Factor(&mut it.display.text_scale, 1.0..=1.5)
-    }),
+    key(
+        "display",
+        "text_scale",
+        "Factor of letters alone, 1 to 1.5; those in panels of figures stay.",
+        |it| Slot::Factor(&mut it.display.text_scale, 1.0..=1.5),
+    ),
     key(
         "display",
         "palette",

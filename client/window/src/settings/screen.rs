@@ -1,7 +1,9 @@
 //! The settings in the window, with a tab for each kind.
 
 mod bindings;
+mod dress;
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,7 +21,8 @@ use crate::bindings::Pad;
 use crate::controls::Controls;
 use crate::gamepad::{Gamepads, Rumble};
 use crate::languages::{self, Languages};
-use crate::menu::{action, card_frame};
+use crate::look::is_full;
+use crate::menu::{ACTION_HEIGHT, action, card_frame};
 use crate::paint::fade;
 use crate::view::Views;
 use crate::words::{fill, tr};
@@ -27,6 +30,8 @@ use crate::{actions, palette};
 
 /// Width and height of the content, in points: they fit into the smallest window.
 const SIZE: (f32, f32) = (640.0, 400.0);
+/// Height of the frame, of the button below the content and of a gap around, in points.
+const AROUND: f32 = 2.0 * 22.0 + ACTION_HEIGHT + 2.0 * 9.0 + 16.0;
 /// Length of the rumble that lets the player feel its strength.
 const TRIAL: Duration = Duration::from_millis(250);
 const LABEL_WIDTH: f32 = 210.0;
@@ -65,6 +70,8 @@ pub(crate) struct Screen {
     bindings: bindings::Page,
     /// The name as it is written; the settings take it once it can be one.
     name: Option<String>,
+    /// Languages that can be chosen, once they were asked for: codes and titles.
+    languages: Option<Vec<(String, String)>>,
 }
 
 impl Screen {
@@ -72,6 +79,12 @@ impl Screen {
     #[cfg(test)]
     pub(crate) fn at(tab: Tab) -> Self {
         Self { tab, ..Self::default() }
+    }
+
+    /// The page of bindings, which waits for a press.
+    #[cfg(test)]
+    pub(crate) fn waiting() -> Self {
+        Self { tab: Tab::Controls, bindings: bindings::Page::waiting(), ..Self::default() }
     }
 
     /// True while a press is waited for, to bind it.
@@ -98,7 +111,7 @@ impl Screen {
             card_frame(0.98, 22).show(ui, |ui| {
                 ui.set_width(SIZE.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
-                ui.horizontal(|ui| {
+                ui.horizontal_wrapped(|ui| {
                     ui.label(RichText::new(tr("Settings")).size(24.0));
                     ui.add_space(18.0);
                     for tab in Tab::ALL {
@@ -106,12 +119,17 @@ impl Screen {
                         ui.selectable_value(&mut self.tab, tab, title);
                     }
                 });
-                for problem in store.problems().iter().map(|it| &**it).chain(languages.problem()) {
-                    ui.label(RichText::new(problem).size(13.0).color(palette::WARN));
-                }
                 ui.separator();
-                let scroll = ScrollArea::vertical().max_height(SIZE.1).min_scrolled_height(SIZE.1);
-                scroll.auto_shrink(false).show(ui, |ui| {
+                let around = ui.min_rect().height() + AROUND;
+                let height = SIZE.1.min(ctx.screen_rect().height() - around);
+                let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+                // Each page has its own place.
+                let scroll = scroll.id_salt(self.tab.title()).auto_shrink(false);
+                scroll.show(ui, |ui| {
+                    let problems = store.problems().iter().map(|it| &**it);
+                    for problem in problems.chain(languages.problem()) {
+                        ui.label(RichText::new(problem).size(13.0).color(palette::WARN));
+                    }
                     let folder = store.languages();
                     let settings = &mut store.settings;
                     match self.tab {
@@ -122,7 +140,13 @@ impl Screen {
                         }
                         Tab::Sound => sound(ui, settings),
                         Tab::Display => display(ui, settings),
-                        Tab::Language => language(ui, settings, folder.as_deref()),
+                        Tab::Language => {
+                            let folder = folder.as_deref();
+                            // Files are looked at once for each time that the settings are open.
+                            let titles = &mut self.languages;
+                            let titles = titles.get_or_insert_with(|| languages::titles(folder));
+                            language(ui, settings, folder, titles);
+                        }
                     }
                 });
                 done |= action(ui, tr("Done"), true).clicked();
@@ -135,19 +159,14 @@ impl Screen {
         let player = &mut settings.player;
         row(ui, tr("Name"), |ui| {
             let name = self.name.get_or_insert_with(|| player.name.clone());
-            let hint = default_name();
+            let hint = RichText::new(default_name()).color(palette::TEXT_FAINT);
             let edit = TextEdit::singleline(name).char_limit(NAME_BYTES_MAX).hint_text(hint);
             if ui.add(edit.font(FontId::proportional(16.0)).desired_width(260.0)).changed() {
                 player.name = clean_name(name).unwrap_or_default();
             }
         });
-        row(ui, tr("Colour"), |ui| {
-            ui.add(Slider::new(&mut player.color, 0..=12));
-        });
-        row(ui, tr("Look"), |ui| {
-            ui.add(Slider::new(&mut player.look, 0..=7));
-        });
-        note(ui, tr("Without a colour, 0, the server gives you one."));
+        dress::choose(ui, player);
+        note(ui, tr("Others see you so in every game. At ? the server gives you a colour."));
     }
 }
 
@@ -210,12 +229,11 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     });
     switch(ui, tr("Wait for the display (vsync)"), &mut display.vsync);
     switch(ui, tr("Full screen"), &mut display.fullscreen);
-    row(ui, tr("Size of everything"), |ui| {
-        ui.add(Slider::new(&mut display.ui_scale, 0.75..=2.0).step_by(0.05));
-    });
-    row(ui, tr("Size of letters"), |ui| {
-        ui.add(Slider::new(&mut display.text_scale, 1.0..=1.5).step_by(0.05));
-    });
+    row(ui, tr("Size of everything"), |ui| factor(ui, &mut display.ui_scale, 75..=200));
+    if display.ui_scale > 0.76 && is_full(ui.ctx()) {
+        note(ui, tr("There is no room for more in a window of this size."));
+    }
+    row(ui, tr("Size of letters"), |ui| factor(ui, &mut display.text_scale, 100..=150));
     row(ui, tr("Colours"), |ui| {
         let title = |palette| match palette {
             Palette::Standard => tr("standard"),
@@ -234,16 +252,34 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     note(ui, tr("Vsync counts from the next start."));
 }
 
-fn language(ui: &mut Ui, settings: &mut Settings, folder: Option<&Path>) {
+/// A slider for a factor, in percent. The factor follows once the slider is let go: everything is
+/// larger by then, the slider too.
+fn factor(ui: &mut Ui, factor: &mut f64, percent: RangeInclusive<u16>) {
+    let id = ui.unique_id().with("factor");
+    let kept = ui.data(|data| data.get_temp::<u16>(id));
+    let mut shown = kept.unwrap_or((*factor * 100.0).round() as u16);
+    let slider = ui.add(Slider::new(&mut shown, percent).step_by(5.0).suffix(" %"));
+    if slider.dragged() {
+        ui.data_mut(|data| data.insert_temp(id, shown));
+        return;
+    }
+    ui.data_mut(|data| data.remove::<u16>(id));
+    if kept.is_some() || slider.changed() {
+        *factor = f64::from(shown) / 100.0;
+    }
+}
+
+fn language(
+    ui: &mut Ui,
+    settings: &mut Settings,
+    folder: Option<&Path>,
+    titles: &[(String, String)],
+) {
     let chosen = &mut settings.display.language;
-    ui.selectable_value(chosen, Language::System, tr("The system's"));
-    for code in languages::offered(folder) {
-        let title = match &*code {
-            "en" => "English",
-            "de" => "Deutsch",
-            code => code,
-        };
-        ui.selectable_value(chosen, Language::Code(code.clone()), title);
+    let large = |title: &str| RichText::new(title).size(15.0);
+    ui.selectable_value(chosen, Language::System, large(tr("The system's")));
+    for (code, title) in titles.iter().cloned() {
+        ui.selectable_value(chosen, Language::Code(code), large(&title));
     }
     if let Some(folder) = folder {
         let folder = folder.display().to_string();
@@ -253,12 +289,19 @@ fn language(ui: &mut Ui, settings: &mut Settings, folder: Option<&Path>) {
 
 /// A label and what belongs to it.
 fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal(|ui| {
-        let left = ui.cursor().left();
-        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
-        ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
-        content(ui);
-    });
+    ui.horizontal(|ui| labelled(ui, label, content));
+}
+
+/// The same for so much that it may take several lines.
+fn long_row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal_wrapped(|ui| labelled(ui, label, content));
+}
+
+fn labelled(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
+    let left = ui.cursor().left();
+    ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
+    ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
+    content(ui);
 }
 
 fn switch(ui: &mut Ui, label: &str, value: &mut bool) {

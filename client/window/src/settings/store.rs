@@ -9,6 +9,7 @@ use etcetera::BaseStrategy;
 
 use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
+use crate::languages::Languages;
 use crate::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.
@@ -69,9 +70,27 @@ impl Store {
         Some(self.path.as_deref()?.parent()?.join("languages"))
     }
 
+    /// Has the chosen language spoken.
+    pub(crate) fn speak(&self, languages: &mut Languages) {
+        languages.follow(&self.settings.display.language, self.languages().as_deref());
+    }
+
     /// Faults of the file, a sentence each.
     pub(crate) fn problems(&self) -> &[String] {
         &self.problems
+    }
+
+    /// The first of the faults, for where there is room for one.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let first = self.problems.first()?;
+        Some(match self.problems.len() - 1 {
+            0 => first.clone(),
+            more => {
+                let count = more.to_string();
+                let values = [("first", &**first), ("count", &*count)];
+                fill("{first} Settings shows {count} more.", &values)
+            }
+        })
     }
 
     /// Writes the file if a change is old enough. `now` is the time since any fixed moment.

@@ -37,6 +37,9 @@ fn title_of(name: &str) -> Option<&'static str> {
 mod tests {
     use std::collections::{HashMap, HashSet};
 
+    use phaselock::fields::Entity as _;
+    use phaselock::game::Game;
+    use phaselock::presentation::presenter::is_moving;
     use phaselock_client::actions::ALL;
     use phaselock_client::bindings::Binding;
     use phaselock_client::prelude::*;
@@ -51,6 +54,23 @@ mod tests {
     fn games_have_titles_by_their_names() {
         assert_eq!(super::title_of("puck"), Some("Shuffle Puck"));
         assert_eq!(super::title_of("Shuffle Puck"), None);
+    }
+
+    fn check_kinds<V: GameView>() {
+        let kinds = <V::Game as Game>::Entity::KINDS.iter();
+        for kind in kinds.filter(|kind| is_moving(kind.fields)) {
+            let words = V::kind_words(kind.name);
+            assert_ne!(words, kind.name, "{}: the record's name is shown", V::TITLE);
+        }
+    }
+
+    #[test]
+    fn every_kind_that_moves_has_words() {
+        check_kinds::<super::SkirmishScreen>();
+        check_kinds::<super::PuckScreen>();
+        check_kinds::<super::AsteroidsScreen>();
+        check_kinds::<super::RaceScreen>();
+        check_kinds::<super::PlatformerScreen>();
     }
 
     fn check_lesson<V: GameView>() {

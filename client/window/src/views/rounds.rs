@@ -334,7 +334,8 @@ pub(crate) fn draw_table<G: Game>(
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
     let table = scoreboard::draw_results(scene, board, [VERDICT, NEXT]);
     let at = table.center_top() - vec2(0.0, 10.0);
-    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 32.0, palette::TEXT);
+    let (letters, room) = ((32.0, palette::TEXT), screen.width() - 48.0);
+    text_over_fitted(scene.painter, at, Align2::CENTER_BOTTOM, verdict, letters, room);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
         Some(game) => {

@@ -1,15 +1,19 @@
 //! The page of bindings: what each action is bound to, new ones by pressing, conflicts, reset.
 
 use egui_macroquad::egui::{Button, RichText, Ui};
+use macroquad::input::KeyCode;
 
 use super::super::{Bindings, Settings, file};
-use super::{note, row};
-use crate::actions::{ALL, ALL_GAMES, Action};
+use super::{long_row, note};
+use crate::actions::{ALL, ALL_GAMES, Action, MENU};
 use crate::bindings::Binding;
 use crate::controls::{Controls, bindings_of};
 use crate::palette;
 use crate::view::Views;
 use crate::words::{fill, tr};
+
+/// Actions of a game or of all games: name in the file, title, actions.
+type Section<'a> = (&'static str, &'a str, &'static [Action]);
 
 /// Section and action that wait for a press.
 type Waiting = (&'static str, &'static Action);
@@ -23,6 +27,12 @@ pub(super) struct Page {
 }
 
 impl Page {
+    /// A page that waits.
+    #[cfg(test)]
+    pub(super) fn waiting() -> Self {
+        Self { waiting: Some((ALL_GAMES, &crate::actions::PING)), fresh: false }
+    }
+
     /// True while a press is waited for; every key may come then.
     pub(super) fn waits(&self) -> bool {
         self.waiting.is_some()
@@ -37,29 +47,35 @@ impl Page {
     ) {
         self.take_press(&mut settings.controls, controls);
         note(ui, tr("Press + and then a key or a button; a click on a binding takes it away."));
-        self.section(ui, settings, (ALL_GAMES, tr("All games"), ALL), None);
-        for (game, title, actions) in views.actions() {
+        let all = (ALL_GAMES, tr("All games"), ALL);
+        let games: Vec<_> = views.actions().collect();
+        self.section(ui, settings, all, &games);
+        for game in games {
             ui.separator();
-            self.section(ui, settings, (game, title, actions), Some(ALL));
+            self.section(ui, settings, game, &[all]);
         }
     }
 
-    /// Binds the press that came to the action that waits for it.
+    /// Binds the press that came to the action that waits for it. Escape ends the wait, but for
+    /// the action that it is meant for.
     fn take_press(&mut self, chosen: &mut Bindings, controls: &Controls) {
         let fresh = std::mem::take(&mut self.fresh);
         let Some(binding) = controls.struck().filter(|_| !fresh) else { return };
-        if let Some((section, action)) = self.waiting.take() {
+        let Some((section, action)) = self.waiting.take() else { return };
+        if binding != Binding::Key(KeyCode::Escape) || action.id == MENU.id {
             add(chosen, section, action, binding);
         }
     }
 
+    /// The actions of a section; those of the sections besides count at the same time.
     fn section(
         &mut self,
         ui: &mut Ui,
         settings: &mut Settings,
-        (section, title, actions): (&'static str, &str, &'static [Action]),
-        besides: Option<&'static [Action]>,
+        own: Section<'_>,
+        besides: &[Section<'_>],
     ) {
+        let (section, title, actions) = own;
         let chosen = &mut settings.controls;
         ui.horizontal(|ui| {
             ui.label(RichText::new(title).size(17.0));
@@ -69,46 +85,56 @@ impl Page {
         });
         for action in actions {
             let bindings = bindings_of(section, action, chosen);
-            let others = taken(chosen, (section, actions), besides, action);
-            row(ui, tr(action.title), |ui| {
+            let others = taken(chosen, own, besides, action);
+            let conflict = |binding| others.iter().find(|(other, _)| *other == binding);
+            long_row(ui, tr(action.title), |ui| {
                 for binding in &bindings {
-                    let conflict = others.iter().find(|(other, _)| other == binding);
-                    let color = if conflict.is_some() { palette::BAD } else { palette::TEXT };
+                    let color = conflict(*binding).map_or(palette::TEXT, |_| palette::BAD);
                     let label = RichText::new(binding.label()).size(14.0).color(color);
                     let button = ui.add(Button::new(label));
-                    let told = match conflict {
-                        Some((_, it)) => fill("also: {action}", &[("action", tr(it.title))]),
-                        None => tr("takes it away").to_owned(),
-                    };
-                    if button.on_hover_text(told).clicked() {
+                    if button.on_hover_text(tr("takes it away")).clicked() {
                         remove(chosen, section, action, *binding);
                     }
                 }
                 let waits = self.waiting == Some((section, action));
-                let label = if waits { tr("press ...") } else { "+" };
+                let label = if waits { tr("press ...   Esc: none") } else { "+" };
                 let room = bindings.len() < file::BINDINGS_MAX;
                 if room && ui.add(Button::new(RichText::new(label).size(14.0))).clicked() {
                     self.waiting = (!waits).then_some((section, action));
                     self.fresh = true;
                 }
             });
+            for (binding, other) in bindings.iter().filter_map(|it| conflict(*it)) {
+                let values = [("key", &*binding.label()), ("action", other)];
+                let words = fill("{key} has another use: {action}", &values);
+                ui.label(RichText::new(format!("⚠ {words}")).size(13.0).color(palette::BAD));
+            }
         }
     }
 }
 
-/// Bindings of other actions that count at the same time.
+/// Bindings of other actions that count at the same time, with these actions in words.
 fn taken(
     chosen: &Bindings,
-    (section, actions): (&str, &'static [Action]),
-    besides: Option<&'static [Action]>,
+    (section, title, actions): Section<'_>,
+    besides: &[Section<'_>],
     except: &Action,
-) -> Vec<(Binding, &'static Action)> {
-    let own = actions.iter().filter(|it| it.id != except.id).map(|it| (section, it));
-    let all = besides.unwrap_or_default().iter().map(|it| (ALL_GAMES, it));
-    let bound = |(section, action): (&str, &'static Action)| {
-        bindings_of(section, action, chosen).into_iter().map(move |binding| (binding, action))
+) -> Vec<(Binding, String)> {
+    let own = actions.iter().filter(|it| it.id != except.id).map(|it| (section, title, it));
+    let of = |(section, title, actions)| {
+        let actions: &'static [Action] = actions;
+        actions.iter().map(move |action| (section, title, action))
     };
-    own.chain(all).flat_map(bound).collect()
+    let all = own.chain(besides.iter().copied().flat_map(of));
+    let bound = |(of, title, action): (&'static str, &str, &'static Action)| {
+        let words = match of == section {
+            true => tr(action.title).to_owned(),
+            false => format!("{title}, {}", tr(action.title)),
+        };
+        let bindings = bindings_of(of, action, chosen).into_iter();
+        bindings.map(move |binding| (binding, words.clone()))
+    };
+    all.flat_map(bound).collect()
 }
 
 fn set(chosen: &mut Bindings, section: &str, action: &Action, bindings: &[Binding]) {
@@ -142,8 +168,27 @@ fn remove(chosen: &mut Bindings, section: &str, action: &Action, binding: Bindin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::controls::Devices;
 
     const FIRE: Action = Action::new("fire", "fire", &["Space", "Tab"]);
+    const TOY: &[Action] = &[FIRE];
+
+    #[test]
+    fn escape_ends_the_wait_for_a_press_and_pauses_if_it_is_bound_to_that() {
+        let press = |name: &str, action: &'static Action| {
+            let mut page = Page { waiting: Some((ALL_GAMES, action)), fresh: false };
+            let (mut chosen, mut controls) = (Bindings::new(), Controls::default());
+            remove(&mut chosen, ALL_GAMES, &MENU, Binding::Key(KeyCode::Escape));
+            let struck = [Binding::parse(name).unwrap()].into();
+            controls.handle(Devices { struck, ..Devices::default() });
+            page.take_press(&mut chosen, &controls);
+            assert!(!page.waits(), "{name}");
+            bindings_of(ALL_GAMES, action, &chosen).contains(&Binding::parse(name).unwrap())
+        };
+        assert!(press("F9", &crate::actions::SCORES));
+        assert!(!press("Escape", &crate::actions::SCORES));
+        assert!(press("Escape", &MENU));
+    }
 
     #[test]
     fn bindings_are_added_taken_away_and_come_back() {
@@ -153,8 +198,13 @@ mod tests {
         add(&mut chosen, "toy", &FIRE, key("Pad:A"));
         add(&mut chosen, "toy", &FIRE, key("Pad:A"));
         assert_eq!(chosen["toy"]["fire"], ["Tab", "Pad:A"]);
-        let others = taken(&chosen, ("toy", &[]), Some(ALL), &FIRE);
-        assert!(others.iter().any(|(it, action)| *it == key("Tab") && action.id == "scores"));
+        let all = (ALL_GAMES, "All games", ALL);
+        let others = taken(&chosen, ("toy", "Toy", TOY), &[all], &FIRE);
+        assert!(others.contains(&(key("Tab"), "All games, scores".to_owned())), "{others:?}");
+        // And the other way around.
+        let scores = &crate::actions::SCORES;
+        let others = taken(&chosen, all, &[("toy", "Toy", TOY)], scores);
+        assert!(others.contains(&(key("Tab"), "Toy, fire".to_owned())), "{others:?}");
         remove(&mut chosen, "toy", &FIRE, key("Pad:A"));
         remove(&mut chosen, "toy", &FIRE, key("Tab"));
         assert_eq!(chosen["toy"]["fire"], [""; 0], "an action may be unbound");

@@ -87,6 +87,15 @@ impl GameView for AsteroidsScreen {
         tr("points")
     }
 
+    fn kind_words(record: &'static str) -> &'static str {
+        match record {
+            "Ship" => tr("Ships"),
+            "Rock" => tr("Rocks"),
+            "Bullet" => tr("Bullets"),
+            other => other,
+        }
+    }
+
     fn part(&self, scene: &Scene<'_, Asteroids>) -> Option<RoundPart> {
         part(scene)
     }

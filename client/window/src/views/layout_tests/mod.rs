@@ -1,5 +1,6 @@
-//! Every screen over the world, laid out in windows of all sizes: nothing overlaps, nothing leaves
-//! the window, and each text has a ground.
+//! Every screen, laid out in windows of all sizes, in both languages, with letters of the usual and
+//! of the largest size: nothing overlaps, nothing leaves the window, and each text over the world
+//! has a ground.
 
 mod checker;
 mod menus;
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::look::pixels_per_point_of;
 use crate::prelude::*;
+use crate::words::{INCLUDED, Language, speak};
 use phaselock_games::asteroids::{self, Ship};
 use phaselock_games::skirmish::{self, Player};
 
@@ -35,6 +37,22 @@ fn sizes() -> Vec<(f32, f32)> {
     });
     let unique: BTreeSet<_> = all.collect();
     unique.into_iter().map(|(width, height)| (width as f32, height as f32)).collect()
+}
+
+/// Languages and sizes of letters, a name for each; each is spoken while it is used.
+fn variants() -> impl Iterator<Item = (&'static str, f32)> {
+    let (_, german) = INCLUDED[0];
+    let german: &Language = Box::leak(Box::new(Language::parse(german).expect("a language")));
+    let all = [
+        ("English", None, 1.0),
+        ("English with large letters", None, 1.5),
+        ("German", Some(german), 1.0),
+        ("German with large letters", Some(german), 1.5),
+    ];
+    all.into_iter().map(|(name, language, letters)| {
+        speak(language);
+        (name, letters)
+    })
 }
 
 /// Panics with everything that was found, or returns if nothing was.
@@ -74,6 +92,12 @@ fn states() -> Vec<State> {
         State { name: "bad link", layers: Layers { bad: true, ..Layers::NONE }, ..play },
         State { name: "watching", layers: Layers { watching: true, ..Layers::NONE }, ..play },
         State { name: "pause", layers: Layers { pause: true, ..Layers::NONE }, ..play },
+        State { name: "people", layers: Layers { people: true, ..Layers::NONE }, ..play },
+        State {
+            name: "people during a vote",
+            layers: Layers { people: true, vote: true, ..Layers::NONE },
+            ..play
+        },
         State { name: "lost", layers: Layers { lost: true, ..Layers::NONE }, ..play },
         State { name: "first visit", layers: Layers { pinned: true, ..Layers::NONE }, ..play },
         State { name: "lesson", layers: Layers { lesson: true, ..Layers::NONE }, ..play },
@@ -111,10 +135,13 @@ fn lay_out<V: GameView>(
 {
     let mut stage = Stage::<V>::new(kill, fall);
     let mut found = Vec::new();
-    for size in sizes() {
-        for state in states() {
-            for problem in stage.problems(size, state) {
-                found.push((format!("{} at {size:?}", state.words()), problem));
+    for (variant, letters) in variants() {
+        for size in sizes() {
+            for state in states() {
+                for problem in stage.problems(size, letters, state) {
+                    let words = state.words();
+                    found.push((format!("{words}, {variant} at {size:?}"), problem));
+                }
             }
         }
     }

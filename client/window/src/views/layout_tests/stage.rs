@@ -35,7 +35,7 @@ use super::checker::problems;
 
 /// Frames until everything has found its place: what gives way to something that comes later in a
 /// frame does so in the next one.
-const FRAMES: u16 = 4;
+const FRAMES: u16 = 8;
 const FRAMES_CROWDED: u16 = 10;
 const BOTS: u16 = 7;
 /// Name as long as a name can be.
@@ -59,6 +59,7 @@ pub(super) struct Layers {
     pub(super) bad: bool,
     pub(super) watching: bool,
     pub(super) pause: bool,
+    pub(super) people: bool,
     pub(super) lost: bool,
     pub(super) pinned: bool,
     pub(super) methods: bool,
@@ -80,6 +81,7 @@ impl Layers {
         bad: false,
         watching: false,
         pause: false,
+        people: false,
         lost: false,
         pinned: false,
         methods: false,
@@ -160,10 +162,16 @@ where
     }
 
     /// Everything that is wrong in a window of a size in points.
-    pub(super) fn problems(&mut self, (width, height): (f32, f32), state: State) -> Vec<String> {
+    pub(super) fn problems(
+        &mut self,
+        (width, height): (f32, f32),
+        letters: f32,
+        state: State,
+    ) -> Vec<String> {
         let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
         let context = Context::default();
         look::style(&context);
+        look::scale_letters(&context, letters);
         let mut window = Window::<V>::new(self.now(), state);
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
@@ -347,7 +355,8 @@ impl<V: GameView> Window<V> {
             (figures.loss_down, figures.loss_up, figures.late_inputs) = (1.0, 0.13, 9);
         }
         self.graph.observe(now, &readings);
-        self.graph.draw(&painter, now, &readings, pointer);
+        self.controls.pointer = pointer;
+        self.graph.draw(&painter, now, &readings, &self.controls);
         if watching {
             let common = third.core().common();
             let places = Places { free: 0, ahead: Some(12) };
@@ -369,6 +378,7 @@ impl<V: GameView> Window<V> {
                 playing_here: false,
                 link: bad.then_some("delay 120 ms, jitter 30 ms, loss 5 %, reorder 1 %, 2 Mbit/s"),
                 pinned: layers.pinned.then_some(Fingerprint([0xab; 32])),
+                menu_keys: "Esc, Start",
             },
         );
         if layers.vote {
@@ -378,12 +388,19 @@ impl<V: GameView> Window<V> {
             developer::draw(&painter, &readings, pointer);
         }
         let session = &mut first.session;
-        self.panel.draw(ctx, session, &self.play);
+        self.panel.draw(ctx, session, &self.play, &self.controls);
         self.talk.draw(ctx, &painter, session, now);
+        if layers.people {
+            let client = session.client().expect("the game is joined");
+            self.people.card(ctx, client, &views, (2, Some(0)));
+        }
+        if layers.pinned {
+            look::draw_notice(ctx, "no sound server answers at the usual places");
+        }
         if pause {
             let client = session.client().expect("the game is joined");
             let beside = self.talk.draw_people(ctx, client.common(), now);
-            let hints = self.controls.hints();
+            let hints = self.controls.help();
             overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside), Some("Show the lesson"));
         }
     }

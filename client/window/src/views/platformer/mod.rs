@@ -87,6 +87,13 @@ impl GameView for PlatformerScreen {
         }
     }
 
+    fn kind_words(record: &'static str) -> &'static str {
+        match record {
+            "Player" => tr("Players"),
+            other => other,
+        }
+    }
+
     fn part(&self, scene: &Scene<'_, Platformer>) -> Option<RoundPart> {
         part(scene)
     }

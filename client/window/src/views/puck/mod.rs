@@ -53,6 +53,14 @@ impl GameView for PuckScreen {
         tr("goals")
     }
 
+    fn kind_words(record: &'static str) -> &'static str {
+        match record {
+            "Mallet" => tr("Mallets"),
+            "Puck" => tr("The puck"),
+            other => other,
+        }
+    }
+
     fn part(&self, scene: &Scene<'_, ShufflePuck>) -> Option<RoundPart> {
         part(scene)
     }

@@ -105,6 +105,13 @@ impl GameView for RaceScreen {
         }
     }
 
+    fn kind_words(record: &'static str) -> &'static str {
+        match record {
+            "Car" => tr("Cars"),
+            other => other,
+        }
+    }
+
     fn part(&self, scene: &Scene<'_, Race>) -> Option<RoundPart> {
         part(scene)
     }

@@ -97,6 +97,17 @@ impl GameView for SkirmishScreen {
         tr("frags")
     }
 
+    fn kind_words(record: &'static str) -> &'static str {
+        match record {
+            "Player" => tr("Players"),
+            "Shell" => tr("Rockets and grenades"),
+            "Mine" => tr("Mines"),
+            "Prop" => tr("Crates and barrels"),
+            "Pickup" => tr("Supplies"),
+            other => other,
+        }
+    }
+
     fn part(&self, scene: &Scene<'_, Skirmish>) -> Option<RoundPart> {
         part(scene)
     }
