@@ -1,4 +1,4 @@
-//! The window's egui: its scale, its letters, its wheel, and the notice that nothing is heard.
+//! The window's egui: its scale, its wheel, its style, and the notice that nothing is heard.
 
 use std::num::NonZeroUsize;
 
@@ -36,17 +36,6 @@ pub(crate) fn pixels_per_point_of((width, height): (f32, f32), density: f32, sca
     let fits = (fits * 20.0).round() / 20.0;
     let room = (width / LEAST.0).min(height / LEAST.1);
     (scale * fits.max(READABLE * density)).min(room).clamp(0.4, 6.0)
-}
-
-/// Makes all letters larger, wherever they stand.
-pub(crate) fn scale_letters(ctx: &Context, scale: f32) {
-    let mut fonts = egui::FontDefinitions::default();
-    for font in fonts.font_data.values_mut() {
-        let mut data = (**font).clone();
-        data.tweak.scale *= scale;
-        *font = data.into();
-    }
-    ctx.set_fonts(fonts);
 }
 
 /// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::letters;
+
 /// Largest language file in bytes: eight times the German one. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
 
@@ -31,6 +33,9 @@ pub enum LanguageError {
     /// The file is no TOML, or lacks `language`; with the place and the cause.
     #[error("it cannot be read: {0}")]
     Malformed(String),
+    /// A text has characters that are no text, or turn the writing direction.
+    #[error("there are characters in {0:?} that are no text or turn the writing direction")]
+    Unfit(String),
     /// A translation lacks a place for a value, or has one of its own.
     #[error("the places in braces differ between {english:?} and {words:?}")]
     Places {
@@ -39,6 +44,12 @@ pub enum LanguageError {
         /// The file's.
         words: String,
     },
+}
+
+/// True for characters that turn the writing direction of what follows, or are no text.
+fn is_unfit(letter: char) -> bool {
+    let is_turning = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    is_turning || letter.is_control() && letter != '\n'
 }
 
 /// A language: its own name, and its words by the English ones.
@@ -58,6 +69,10 @@ impl Language {
         }
         let language: Self =
             toml::from_str(text).map_err(|error| LanguageError::Malformed(error.to_string()))?;
+        let texts = language.words.values().chain([&language.language]);
+        if let Some(unfit) = texts.into_iter().find(|text| text.contains(is_unfit)) {
+            return Err(LanguageError::Unfit(unfit.clone()));
+        }
         for (english, words) in &language.words {
             let same = places(english).eq(places(words));
             if !same {
@@ -91,6 +106,11 @@ thread_local! {
 /// life of the program.
 pub fn speak(language: Option<&'static Language>) {
     SPOKEN.set(language);
+}
+
+/// True if the player's language is written from right to left.
+pub(crate) fn is_right_to_left() -> bool {
+    SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(letters::is_right_to_left))
 }
 
 /// English words in the player's language.
@@ -144,6 +164,10 @@ mod tests {
         let error = |text: &str| Language::parse(text).unwrap_err().to_string();
         assert!(error(&" ".repeat(FILE_BYTES_MAX + 1)).contains("more than"));
         assert!(error("language = 3").contains("line 1"));
+        for unfit in ["\\u202E", "\\u2067", "\\u0007"] {
+            let file = format!("language = \"X\"\n[words]\n\"Play\" = \"a{unfit}b\"");
+            assert!(error(&file).contains("writing direction"), "{unfit}");
+        }
         assert!(error("language = \"X\"\n[words]\n\"{a}\" = \"{b}\"").contains("braces differ"));
     }
 
