@@ -26,7 +26,7 @@ use super::focus::Focus;
 use super::gamepad::{Gamepads, Rumble};
 use super::lab::{Begin, Lab};
 use super::languages::Languages;
-use super::look::{draw_notice, is_clicked, pixels_per_point, scale_letters, style, turn_wheel};
+use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::menu::{Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
 use super::renderer::Renderer;
@@ -112,8 +112,6 @@ struct App {
     screen: Option<Screen>,
     gamepads: Gamepads,
     languages: Languages,
-    /// Size of letters as they are shown.
-    text_scale: f64,
     pacer: Pacer,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
@@ -156,7 +154,6 @@ impl App {
             screen: None,
             gamepads: Gamepads::start(),
             languages,
-            text_scale: 1.0,
             pacer: Pacer::default(),
             closing: Vec::new(),
             args,
@@ -377,10 +374,7 @@ impl App {
             display.window_size.follow(side(width), side(height));
         }
         rig::set_reduced_motion(display.reduced_motion);
-        if self.text_scale != display.text_scale {
-            self.text_scale = display.text_scale;
-            scale_letters(self.renderer.context(), self.text_scale as f32);
-        }
+        self.renderer.set_letters(display.text_scale as f32, self.languages.code());
     }
 
     /// Opens the laboratory, as it was left if it was open before.

@@ -18,6 +18,7 @@ const FILES_MAX: usize = 50;
 pub(crate) struct Languages {
     read: BTreeMap<String, Option<&'static Language>>,
     spoken: Option<Choice>,
+    code: String,
     problem: Option<String>,
 }
 
@@ -30,14 +31,24 @@ impl Languages {
         self.spoken = Some(choice.clone());
         self.problem = None;
         let code = match choice {
-            Choice::Code(code) => code.clone(),
+            Choice::Code(code) => {
+                self.code.clone_from(code);
+                code.clone()
+            }
             Choice::System => {
                 let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
                 let value = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set);
-                of_system(&value.unwrap_or_default(), folder)
+                let value = value.unwrap_or_default();
+                self.code = code_of(&value);
+                of_system(&value, folder)
             }
         };
         speak(self.language(&code, folder));
+    }
+
+    /// Code of the language that the player reads, even if the window cannot speak it.
+    pub(crate) fn code(&self) -> &str {
+        &self.code
     }
 
     /// A sentence on a language that cannot be used.
@@ -89,9 +100,14 @@ fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {
     Language::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// The code of a system's language without its country.
+fn code_of(value: &str) -> String {
+    value.split(['_', '.', '@', '-']).next().unwrap_or_default().to_lowercase()
+}
+
 /// The code of a system's language, as in `de_AT.UTF-8`, if the program or the folder has it.
 fn of_system(value: &str, folder: Option<&Path>) -> String {
-    let code = value.split(['_', '.', '@', '-']).next().unwrap_or_default().to_lowercase();
+    let code = code_of(value);
     let has = offered(folder).contains(&code);
     if has { code } else { "en".to_owned() }
 }

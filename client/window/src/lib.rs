@@ -53,6 +53,7 @@ mod lab;
 mod languages;
 pub mod layout;
 pub mod lesson;
+mod letters;
 mod look;
 pub mod looks;
 mod menu;

@@ -1,4 +1,4 @@
-//! The window's egui: its scale, its letters, its wheel, and the notice that nothing is heard.
+//! The window's egui: its scale, its wheel, its style, and the notice that nothing is heard.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use egui_macroquad::egui::{
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 
 use super::layout::{Item, Way};
-use super::paint::{fade, note_letters, text_block};
+use super::paint::{fade, text_block};
 use super::palette;
 use super::words::fill;
 
@@ -44,20 +44,13 @@ pub(crate) fn is_full(ctx: &Context) -> bool {
     screen.width() < LEAST.0 + 1.0 || screen.height() < LEAST.1 + 1.0
 }
 
-/// Makes all letters larger, wherever they stand, and the lines with them.
-pub(crate) fn scale_letters(ctx: &Context, scale: f32) {
-    let mut fonts = egui::FontDefinitions::default();
-    for font in fonts.font_data.values_mut() {
-        let mut data = (**font).clone();
-        match enlarged(&data.font, scale) {
-            Some(larger) => data.font = larger.into(),
-            // Its lines stay as they are.
-            None => data.tweak.scale *= scale,
-        }
-        *font = data.into();
+/// Makes a font's letters larger, and its lines with them.
+pub(crate) fn enlarge(data: &mut egui::FontData, scale: f32) {
+    match enlarged(&data.font, scale) {
+        Some(larger) => data.font = larger.into(),
+        // Its lines stay as they are.
+        None => data.tweak.scale *= scale,
     }
-    ctx.set_fonts(fonts);
-    note_letters(ctx, scale);
 }
 
 /// A font whose letters and lines are larger; none if the bytes are no single OpenType font. egui's
@@ -159,7 +152,7 @@ mod tests {
     fn letters_grow_with_their_lines() {
         let size_at = |scale: f32| {
             let (context, mut size) = (Context::default(), egui::Vec2::ZERO);
-            scale_letters(&context, scale);
+            crate::letters::Letters::new().set(&context, scale, "en");
             // Fonts are known from the second frame on.
             for _ in 0..2 {
                 let _ = context.run(RawInput::default(), |context| {

@@ -26,6 +26,8 @@ use macroquad::miniquad::{
     VertexFormat,
 };
 
+use super::letters::Letters;
+
 /// Area in square pixels below which a run is painted with its neighbours' shader: another draw
 /// call costs llvmpipe as much as so many pixels.
 const RUN_AREA_LEAST: f32 = 2048.0;
@@ -54,6 +56,7 @@ struct Run {
 /// The window's egui, and its turn to paint.
 pub(crate) struct Renderer {
     ctx: Context,
+    letters: RefCell<Letters>,
 }
 
 /// A frame that waits to be painted.
@@ -75,12 +78,12 @@ impl Renderer {
     pub(crate) fn new(style: impl FnOnce(&Context)) -> Self {
         let ctx = Context::default();
         style(&ctx);
-        Self { ctx }
+        Self { ctx, letters: RefCell::new(Letters::new()) }
     }
 
-    /// The window's egui.
-    pub(crate) fn context(&self) -> &Context {
-        &self.ctx
+    /// Makes all letters larger by a factor, and prefers fonts for a language, by its code.
+    pub(crate) fn set_letters(&self, scale: f32, language: &str) {
+        self.letters.borrow_mut().set(&self.ctx, scale, language);
     }
 
     /// Runs a frame of the user interface, and paints it.
@@ -89,8 +92,11 @@ impl Renderer {
             // Both measure alike, since one hands the other's events on.
             outer.set_pixels_per_point(pixels_per_point);
             self.ctx.set_pixels_per_point(pixels_per_point);
-            let input = outer.input(|input| input.raw.clone());
-            let output = self.ctx.run(input, &mut ui);
+            let mut input = outer.input(|input| input.raw.clone());
+            input.max_texture_side = Some(texture_side(pixels_per_point));
+            self.letters.borrow_mut().take(&self.ctx);
+            let mut output = self.ctx.run(input, &mut ui);
+            self.letters.borrow_mut().follow(&self.ctx, &mut output.shapes);
             outer.set_cursor_icon(output.platform_output.cursor_icon);
             output.platform_output.commands.into_iter().for_each(|it| outer.send_cmd(it));
             let primitives = self.ctx.tessellate(output.shapes, output.pixels_per_point);
@@ -124,6 +130,13 @@ pub fn draw_calls(primitives: &[ClippedPrimitive], pixels_per_point: f32) -> usi
 /// Area in square points below which a run is painted with its neighbours' shader.
 fn run_area_least(pixels_per_point: f32) -> f32 {
     RUN_AREA_LEAST / (pixels_per_point * pixels_per_point)
+}
+
+/// Largest side in pixels of the texture with the letters. egui begins it anew when it is full, so
+/// it holds more than a screen of different ideographs: some 2,000 of usual size, on large displays
+/// as well.
+fn texture_side(pixels_per_point: f32) -> usize {
+    if pixels_per_point > 3.0 { 4096 } else { 2048 }
 }
 
 /// Paints the frame that waits.

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use phaselock::wire::text::{clip, printable};
 use serde::Deserialize;
 
+use super::letters;
+
 /// Largest language file in bytes: eight times the German one. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
 
@@ -121,6 +123,11 @@ thread_local! {
 /// life of the program.
 pub fn speak(language: Option<&'static Language>) {
     SPOKEN.set(language);
+}
+
+/// True if the player's language is written from right to left.
+pub(crate) fn is_right_to_left() -> bool {
+    SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(letters::is_right_to_left))
 }
 
 /// English words in the player's language.

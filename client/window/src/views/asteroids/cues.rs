@@ -11,7 +11,7 @@ pub(super) static FIRED: Cue = Cue {
             triangle((1150.0, 260.0, 0.035), (0.002, 0.04), 0.6),
             band((2400.0, 900.0, 0.03), (0.001, 0.014), 0.35),
         ],
-        gain: 0.32,
+        gain: 0.4,
         at_most: 8,
         ..Sound::EFFECT
     }),
@@ -25,7 +25,7 @@ pub(super) static HURT: Cue = Cue {
             hiss((1700.0, 250.0, 0.05), (0.001, 0.06), 0.8),
             saw((240.0, 130.0, 0.08), at(900.0), (0.004, 0.09), 0.4),
         ],
-        gain: 0.6,
+        gain: 0.75,
         rank: 2,
         ..Sound::EFFECT
     }),
@@ -42,7 +42,7 @@ pub(super) static WRECKED: Cue = Cue {
             sine((150.0, 36.0, 0.1), (0.004, 0.24), 0.9),
             saw((420.0, 50.0, 0.18), (1500.0, 200.0, 0.2), (0.01, 0.16), 0.3),
         ],
-        gain: 0.9,
+        gain: 1.12,
         rank: 2,
         ..Sound::EFFECT
     }),
@@ -58,7 +58,7 @@ pub(super) static CAME: Cue = Cue {
             sine((220.0, 660.0, 0.14), (0.06, 0.13), 0.45),
             after(0.08, sine((440.0, 990.0, 0.14), (0.06, 0.11), 0.22)),
         ],
-        gain: 0.45,
+        gain: 0.56,
         ..Sound::EFFECT
     }),
     sparks: &[
@@ -75,7 +75,7 @@ pub(super) static BROKE: Cue = Cue {
             sine((120.0, 48.0, 0.06), (0.003, 0.12), 0.7),
             after(0.03, band((900.0, 500.0, 0.1), (0.01, 0.07), 0.5)),
         ],
-        gain: 0.62,
+        gain: 0.78,
         vary: 1.5,
         ..Sound::EFFECT
     }),
@@ -88,7 +88,7 @@ pub(super) static STRUCK: Cue = Cue {
             band((1600.0, 800.0, 0.02), (0.001, 0.02), 0.7),
             sine((380.0, 210.0, 0.02), (0.001, 0.025), 0.4),
         ],
-        gain: 0.34,
+        gain: 0.43,
         vary: 2.0,
         ..Sound::EFFECT
     }),
@@ -99,7 +99,7 @@ pub(super) static FRAG: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(587.0), (0.004, 0.07), 0.5), sine(at(1174.0), (0.003, 0.05), 0.2)],
         notes: &[note(0.0, 0.0), note(0.08, 5.0)],
-        gain: 0.4,
+        gain: 0.5,
         vary: 0.0,
         at_most: 2,
         rank: 3,
@@ -116,7 +116,7 @@ pub(super) static THRUST: Sound = Sound {
         steady(band(at(900.0), (0.0, 0.0), 0.25)),
         steady(sine(at(58.0), (0.0, 0.0), 0.35)),
     ],
-    gain: 0.42,
+    gain: 0.53,
     at_most: 5,
     ..Sound::DRONE
 };

@@ -19,6 +19,7 @@ use crate::controls::Controls;
 use crate::gamepad::Gamepads;
 use crate::lab::{Begin, Lab};
 use crate::languages::Languages;
+use crate::letters::Letters;
 use crate::look;
 use crate::menu::Menu;
 use crate::overlay::{self, Status};
@@ -34,7 +35,7 @@ fn lay_out(name: &str, mut draw: impl FnMut(&Context)) -> Vec<(String, String)> 
             let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
             let context = Context::default();
             look::style(&context);
-            look::scale_letters(&context, letters);
+            Letters::new().set(&context, letters, "en");
             let mut last = Vec::new();
             for frame in 0..4 {
                 let time = Some(f64::from(frame) / 60.0);

@@ -9,6 +9,7 @@ use crate::cues::Cues;
 use crate::graph::NetGraph;
 use crate::layout::{Item, claimed};
 use crate::lesson::Lesson;
+use crate::letters::Letters;
 use crate::overlay::{self, Status};
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
@@ -171,7 +172,7 @@ where
         let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
         let context = Context::default();
         look::style(&context);
-        look::scale_letters(&context, letters);
+        Letters::new().set(&context, letters, "en");
         let mut window = Window::<V>::new(self.now(), state);
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };

@@ -11,7 +11,7 @@ pub(super) static LEAPT: Cue = Cue {
             triangle((230.0, 520.0, 0.06), (0.006, 0.05), 0.6),
             band((700.0, 1300.0, 0.05), (0.004, 0.02), 0.25),
         ],
-        gain: 0.4,
+        gain: 0.72,
         ..Sound::EFFECT
     }),
     ..named("leapt")
@@ -23,7 +23,7 @@ pub(super) static LANDED: Cue = Cue {
             sine((160.0, 75.0, 0.025), (0.002, 0.035), 0.9),
             hiss((900.0, 250.0, 0.03), (0.002, 0.025), 0.5),
         ],
-        gain: 0.5,
+        gain: 0.9,
         ..Sound::EFFECT
     }),
     rumble: rumble(0.35, 0.08),
@@ -34,7 +34,7 @@ pub(super) static COIN: Cue = Cue {
     sound: Some(&Sound {
         layers: &[sine(at(988.0), (0.003, 0.06), 0.5), sine(at(1976.0), (0.002, 0.03), 0.14)],
         notes: &[note(0.0, 0.0), note(0.06, 5.0)],
-        gain: 0.4,
+        gain: 0.72,
         vary: 0.0,
         at_most: 3,
         ..Sound::EFFECT
@@ -51,7 +51,7 @@ pub(super) static COIN: Cue = Cue {
 pub(super) static THEIR_COIN: Cue = Cue {
     sound: Some(&Sound {
         layers: &[sine(at(988.0), (0.006, 0.04), 0.4)],
-        gain: 0.16,
+        gain: 0.29,
         rank: 0,
         ..Sound::EFFECT
     }),
@@ -66,7 +66,7 @@ pub(super) static HURT: Cue = Cue {
             hiss((1600.0, 250.0, 0.06), (0.002, 0.06), 0.5),
             after(0.12, sine((240.0, 70.0, 0.1), (0.01, 0.1), 0.4)),
         ],
-        gain: 0.55,
+        gain: 0.99,
         rank: 2,
         ..Sound::EFFECT
     }),
@@ -84,7 +84,7 @@ pub(super) static STAGE: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(523.0), (0.006, 0.09), 0.5), sine(at(1046.0), (0.004, 0.06), 0.2)],
         notes: &[note(0.0, 0.0), note(0.09, 7.0)],
-        gain: 0.45,
+        gain: 0.81,
         ..Sound::CUE
     }),
     rumble: rumble(0.2, 0.12),
@@ -96,7 +96,7 @@ pub(super) static GOAL: Cue = Cue {
     sound: Some(&Sound {
         layers: &[triangle(at(523.0), (0.008, 0.14), 0.5), sine(at(1046.0), (0.006, 0.1), 0.2)],
         notes: &[note(0.0, 0.0), note(0.11, 4.0), note(0.22, 7.0), note(0.33, 12.0)],
-        gain: 0.5,
+        gain: 0.9,
         ..Sound::CUE
     }),
     rumble: rumble(0.4, 0.4),

@@ -9,11 +9,11 @@ use crate::views::layers::{at, band, hiss, named, rumble, saw, sine, steady, tri
 pub(super) static STRIKE: Cue = Cue {
     sound: Some(&Sound {
         layers: &[
-            triangle((820.0, 520.0, 0.012), (0.0015, 0.028), 0.7),
-            sine((260.0, 140.0, 0.02), (0.001, 0.04), 0.7),
-            band(at(2300.0), (0.001, 0.008), 0.7),
+            triangle((820.0, 520.0, 0.012), (0.0015, 0.028), 0.84),
+            sine((260.0, 140.0, 0.02), (0.001, 0.04), 0.84),
+            band(at(2300.0), (0.001, 0.008), 0.84),
         ],
-        gain: 0.75,
+        gain: 1.0,
         vary: 0.8,
         ..Sound::EFFECT
     }),
@@ -29,7 +29,7 @@ pub(super) static BOUNCE: Cue = Cue {
             triangle((480.0, 340.0, 0.015), (0.0015, 0.03), 0.6),
             hiss((1500.0, 400.0, 0.02), (0.001, 0.02), 0.6),
         ],
-        gain: 0.55,
+        gain: 0.88,
         vary: 1.0,
         ..Sound::EFFECT
     }),
@@ -44,7 +44,7 @@ pub(super) static SCORED: Cue = Cue {
             saw(at(196.0), (1800.0, 600.0, 0.15), (0.015, 0.18), 0.22),
         ],
         notes: &[note(0.0, 0.0), note(0.13, 4.0), note(0.26, 7.0), note(0.39, 12.0)],
-        gain: 0.5,
+        gain: 0.8,
         vary: 0.0,
         at_most: 1,
         rank: 3,
@@ -63,7 +63,7 @@ pub(super) static CONCEDED: Cue = Cue {
             saw(at(165.0), (1300.0, 400.0, 0.15), (0.015, 0.18), 0.22),
         ],
         notes: &[note(0.0, 0.0), note(0.16, -3.0), note(0.32, -7.0)],
-        gain: 0.5,
+        gain: 0.8,
         vary: 0.0,
         at_most: 1,
         rank: 3,
@@ -81,7 +81,7 @@ pub(super) static FACE_OFF: Cue = Cue {
             sine((700.0, 520.0, 0.03), (0.006, 0.08), 0.5),
             band(at(1400.0), (0.002, 0.02), 0.3),
         ],
-        gain: 0.4,
+        gain: 0.64,
         at_most: 1,
         ..Sound::EFFECT
     }),
@@ -92,7 +92,7 @@ pub(super) static FACE_OFF: Cue = Cue {
 /// The puck glides over the ice.
 pub(super) static GLIDE: Sound = Sound {
     layers: &[steady(band(at(1100.0), (0.0, 0.0), 0.6)), steady(hiss(at(300.0), (0.0, 0.0), 0.35))],
-    gain: 0.25,
+    gain: 0.4,
     at_most: 1,
     ..Sound::DRONE
 };

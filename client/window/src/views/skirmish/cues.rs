@@ -19,7 +19,7 @@ pub(super) static SHOT: Cue = Cue {
             sine((520.0, 95.0, 0.016), (0.001, 0.035), 0.7),
             hiss((1500.0, 300.0, 0.05), (0.004, 0.05), 0.16),
         ],
-        gain: 0.42,
+        gain: 0.36,
         at_most: 8,
         ..Sound::EFFECT
     }),
@@ -59,7 +59,7 @@ pub(super) static ROCKET: Cue = Cue {
             band((350.0, 1500.0, 0.12), (0.01, 0.13), 0.9),
             sine((160.0, 55.0, 0.06), (0.003, 0.09), 0.7),
         ],
-        gain: 0.55,
+        gain: 0.48,
         ..Sound::EFFECT
     }),
     rumble: rumble(0.4, 0.12),
@@ -114,7 +114,7 @@ pub(super) static BLAST: Cue = Cue {
             sine((130.0, 34.0, 0.07), (0.003, 0.2), 0.95),
             after(0.05, hiss((500.0, 120.0, 0.3), (0.04, 0.28), 0.5)),
         ],
-        gain: 0.95,
+        gain: 0.8,
         at_most: 5,
         rank: 2,
         ..Sound::EFFECT
