@@ -12,11 +12,9 @@ use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
-use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::Bots;
 
 use super::actions;
 use super::args::{Args, Start};
@@ -32,15 +30,16 @@ use super::pacing::{self, Pacer, Presence};
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
-use super::servers::{Answer, Book, Choice, Servers, Trust};
+use super::servers::{Book, Servers, Trust};
 use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::settings::{Store, folder};
 use super::sounds::Sounds;
 use super::view::Views;
-use super::visit::{self, Next, Visit};
-use super::words::fill;
+use super::visit::{Next, Visit};
 use super::{background, display, navigate, palette, sight};
+
+mod visits;
 
 /// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
@@ -382,130 +381,5 @@ impl App {
         let (link, games) = (self.args.options.setup.link.as_ref(), self.views.games());
         self.lab.get_or_insert_with(|| Lab::new(begin, link, games));
         self.in_lab = true;
-    }
-
-    /// Goes from the list of servers to where the player wants.
-    fn choose(&mut self, choice: Choice) {
-        self.servers.close();
-        let Choice::Join { invitation, password, room, watch } = choice else {
-            self.in_list = false;
-            return;
-        };
-        self.store.settings.last.server = invitation.address.to_string();
-        let setup = &mut self.args.options.setup;
-        setup.password = password;
-        let before = (setup.room.clone(), setup.watch);
-        setup.room = room.or(before.0.clone());
-        setup.watch |= watch;
-        self.join(invitation, self.menu.name());
-        let setup = &mut self.args.options.setup;
-        (setup.room, setup.watch) = before;
-    }
-
-    /// Shows why a visit ended, or could not begin, where the player then is.
-    fn set_error(&mut self, error: Option<String>) {
-        let (shown, other) = match self.in_list {
-            true => (error, None),
-            false => (None, error),
-        };
-        self.servers.set_error(shown);
-        self.menu.set_error(other);
-    }
-
-    /// Goes on after the question whether a changed certificate is trusted.
-    fn answer(&mut self, answer: Answer) {
-        let Some(trust) = self.trust.take() else { return };
-        if answer == Answer::Refuse {
-            let server = trust.changed.host;
-            let refused = fill(
-                "{server} was not joined: its certificate has changed.",
-                &[("server", &server)],
-            );
-            return self.set_error(Some(refused));
-        }
-        match trust.accept() {
-            Ok(()) => self.join(trust.invitation, self.menu.name()),
-            Err(why) => self.set_error(Some(why)),
-        }
-    }
-
-    fn host(&mut self, games: &[String], bots: Bots, open: bool) {
-        self.store.settings.last.note_play(games, bots);
-        self.invitation = None;
-        let games = self.views.games().select(games).map_err(|error| error.to_string());
-        let name = self.menu.name();
-        self.begin(games.and_then(|games| Visit::host(games, bots, open, self.setting(name))));
-    }
-
-    fn join(&mut self, invitation: Invitation, name: String) {
-        self.store.settings.last.server = invitation.address.to_string();
-        self.invitation = Some(invitation.clone());
-        self.begin(Visit::join(invitation, self.setting(name)));
-    }
-
-    /// Writes a server into the history that has just been joined.
-    fn note_arrival(&mut self) {
-        let arrived = self.visit.as_mut().and_then(Visit::take_arrival);
-        if let Some((name, invitation)) = arrived.zip(self.invitation.as_ref()) {
-            self.servers.book.change(|pages| pages.visited(&invitation.address, &name));
-        }
-    }
-
-    /// The looks of the settings.
-    fn look(&self) -> Look {
-        let player = &self.store.settings.player;
-        let part = |number: u16| u8::try_from(number).unwrap_or_default();
-        // Colours of the settings count from 1; 0 is none.
-        let color = player.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
-        let look = Look { color, pattern: part(player.look) };
-        if look.is_wish() { look } else { Look::UNCHOSEN }
-    }
-
-    fn setting(&self, name: String) -> visit::VisitConfig<'_> {
-        let (views, setup) = (&self.views, &self.args.options.setup);
-        let panels = &self.store.settings.last.panels;
-        let settings = self.args.options.settings.clone().or_else(Store::default_path);
-        let muted = settings.map(|path| path.with_file_name("muted.toml"));
-        let look = self.look();
-        let (lessons, records) = (&self.store.settings.seen.lessons, &self.store.settings.records);
-        let clock = self.clock;
-        visit::VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records }
-    }
-
-    fn begin(&mut self, started: Result<Visit, String>) {
-        match started {
-            Ok(visit) => {
-                self.set_error(None);
-                self.visit = Some(visit);
-                self.controls.rest();
-            }
-            Err(reason) => self.set_error(Some(reason)),
-        }
-    }
-
-    fn follow(&mut self, next: Next) {
-        match next {
-            Next::Stay => {}
-            Next::Leave => self.leave(),
-            Next::Changed(changed) => {
-                self.leave();
-                let of = |invitation| Trust { changed, invitation };
-                self.trust = self.invitation.take().map(of);
-            }
-            Next::Settings => self.screen = Some(Screen::default()),
-            Next::Ended(reason) => {
-                self.leave();
-                self.set_error(Some(reason));
-            }
-        }
-    }
-
-    fn leave(&mut self) {
-        visit::begin_file(self.motion.as_mut());
-        self.sounds.hush();
-        if let Some(visit) = self.visit.take() {
-            self.closing.extend(visit.close("left"));
-        }
-        self.closing.retain(|goodbye| !goodbye.is_finished());
     }
 }

@@ -299,7 +299,9 @@ impl Visit {
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
-                self.scrolled = scoreboard::scroll(ctx, self.scrolled, scores);
+                // Each look at the table begins at its top.
+                let before = if controls.pressed(&actions::SCORES) { 0 } else { self.scrolled };
+                self.scrolled = scoreboard::scroll(ctx, before, scores);
                 let frame = Frame {
                     painter: &painter,
                     screen,

@@ -6,11 +6,13 @@
 //!         +-> phaselock_quic::survey: asks servers, the local network and directories
 //!         +-> list: one row for each server, filtered and sorted
 //!         +-> details: one server
+//!         +-> empty: why there is none
 //! trust: what a changed certificate means, and the player's answer
 //! ```
 
 mod book;
 mod details;
+mod empty;
 mod list;
 mod screen;
 #[cfg(test)]

@@ -9,10 +9,11 @@ use egui_macroquad::egui::{
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
 use phaselock_quic::invitation::Invitation;
-use phaselock_quic::survey::{Listing, Reply, Surveyor, View, Wanted};
+use phaselock_quic::survey::{Reply, Surveyor, View, Wanted};
 
 use super::book::{Book, DIRECTORIES_MAX};
 use super::details::{Act, Details, known};
+use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
 use crate::background;
 use crate::menu::{card_frame, field};
@@ -297,7 +298,7 @@ impl Servers {
                 self.column_heads(ui, list_width - BAR_WIDTH);
                 if shown.is_empty() {
                     ui.add_space(18.0);
-                    let why = self.why_empty(view);
+                    let why = why_empty(self.tab, self.filter != Filter::default(), view);
                     ui.label(RichText::new(why).size(15.0).color(palette::TEXT_FAINT));
                 }
                 let scroll = ScrollArea::vertical().auto_shrink(false).id_salt("rows");
@@ -479,45 +480,6 @@ impl Servers {
             room: self.details.room.clone().filter(|_| entered),
             watch,
         }
-    }
-
-    fn why_empty(&self, view: &View) -> String {
-        let filtered = self.filter != Filter::default();
-        let text = match self.tab {
-            _ if filtered => tr("No server passes the filter."),
-            Tab::Favourites => tr("No favourites yet: click the star of a server."),
-            Tab::History => tr("You have joined no server yet."),
-            Tab::Lan if view.is_busy => tr("Looking for servers on the local network ..."),
-            Tab::Lan => {
-                tr("No server answers on the local network. Friends can open theirs in the menu, \
-                    under Play here.")
-            }
-            Tab::Internet if view.listings.is_empty() => {
-                tr("No directory is set, and there is no public one yet. Add one above if you \
-                    know its address.")
-            }
-            Tab::Internet => return self.why_unlisted(view),
-        };
-        text.to_owned()
-    }
-
-    fn why_unlisted(&self, view: &View) -> String {
-        let line = |(directory, listing): &(Address, Listing)| {
-            let directory = directory.to_string();
-            let values: &[_] = &[("directory", &*directory)];
-            match listing {
-                Listing::Asking => fill("Asking {directory} ...", values),
-                Listing::Told(_) => fill("{directory} lists no server.", values),
-                Listing::Silent => fill(
-                    "{directory} does not answer. Check its address and your connection.",
-                    values,
-                ),
-                Listing::Unknown => {
-                    fill("{directory} cannot be found. Check its spelling.", values)
-                }
-            }
-        };
-        view.listings.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 

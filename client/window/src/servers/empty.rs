@@ -1,0 +1,43 @@
+//! The words on a page of the list that shows no server.
+
+use phaselock_quic::address::Address;
+use phaselock_quic::survey::{Listing, View};
+
+use super::list::Tab;
+use crate::words::{fill, tr};
+
+/// The reason why a page shows no server; `filtered` if there is a filter.
+pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {
+    let text = match tab {
+        _ if filtered => tr("No server passes the filter."),
+        Tab::Favourites => tr("No favourites yet: click the star of a server."),
+        Tab::History => tr("You have joined no server yet."),
+        Tab::Lan if view.is_busy => tr("Looking for servers on the local network ..."),
+        Tab::Lan => {
+            tr("No server answers on the local network. Friends can open theirs in the menu, \
+                under Play here.")
+        }
+        Tab::Internet if view.listings.is_empty() => {
+            tr("No directory is set, and there is no public one yet. Add one above if you \
+                know its address.")
+        }
+        Tab::Internet => return why_unlisted(view),
+    };
+    text.to_owned()
+}
+
+fn why_unlisted(view: &View) -> String {
+    let line = |(directory, listing): &(Address, Listing)| {
+        let directory = directory.to_string();
+        let values: &[_] = &[("directory", &*directory)];
+        match listing {
+            Listing::Asking => fill("Asking {directory} ...", values),
+            Listing::Told(_) => fill("{directory} lists no server.", values),
+            Listing::Silent => {
+                fill("{directory} does not answer. Check its address and your connection.", values)
+            }
+            Listing::Unknown => fill("{directory} cannot be found. Check its spelling.", values),
+        }
+    };
+    view.listings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
