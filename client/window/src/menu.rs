@@ -1,11 +1,13 @@
 //! The menu: play here, join elsewhere, quit.
 
+mod parts;
+
 use std::sync::Arc;
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Area, Button, ComboBox, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId,
-    Margin, Response, RichText, Sense, Slider, TextEdit, Ui,
+    Area, Button, ComboBox, Context, CursorIcon, FontId, Galley, Id, Key, Label, LayerId, Response,
+    RichText, Sense, Slider, Ui,
 };
 use phaselock::game::Strength;
 use phaselock::games::Games;
@@ -23,6 +25,8 @@ use super::controls::bindings_of;
 use super::overlay::link;
 use super::settings::Settings;
 use crate::prelude::*;
+pub(crate) use parts::{action, card_frame, field};
+use parts::{card, heading, title_case};
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;
@@ -431,14 +435,6 @@ fn strength_words(strength: Strength) -> &'static str {
     strength.pick([tr("easy"), tr("normal"), tr("hard")])
 }
 
-/// A button as wide as there is room; the one that Enter presses stands out.
-pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
-    let (fill, ink) =
-        if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
-    let label = RichText::new(label).size(17.0).color(ink);
-    ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
-}
-
 /// An [`action`] at the foot of a card.
 fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
     space_above_action(ui);
@@ -468,47 +464,4 @@ fn laboratory(ui: &mut Ui) -> Response {
     let what = painter.layout_job(job);
     painter.galley(after - vec2(0.0, what.size().y / 2.0), what, color);
     response.on_hover_cursor(CursorIcon::PointingHand)
-}
-
-fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
-    card_frame(0.94, PADDING as i8).show(ui, |ui| {
-        ui.set_width(width - 2.0 * PADDING - 2.0);
-        ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
-        ui.vertical(contents);
-    });
-}
-
-/// Frame of a card of a strength from 0 to 1.
-pub(crate) fn card_frame(strength: f32, margin: i8) -> Frame {
-    let frame = Frame::new().fill(fade(palette::CARD, strength)).corner_radius(10);
-    frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
-}
-
-fn heading(ui: &mut Ui, title: &str, what: &str) {
-    ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
-    ui.add(
-        Label::new(RichText::new(what).size(14.0).color(palette::TEXT_FAINT))
-            .truncate()
-            .selectable(false),
-    );
-}
-
-pub(crate) fn field<'a>(
-    text: &'a mut String,
-    hint: &'a str,
-    width: f32,
-    most: usize,
-) -> TextEdit<'a> {
-    let margin = Margin::symmetric(10, 7);
-    TextEdit::singleline(text)
-        .font(FontId::proportional(16.0))
-        .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
-        .char_limit(most)
-        .margin(margin)
-        .desired_width(width - margin.sum().x - 2.0)
-}
-
-fn title_case(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

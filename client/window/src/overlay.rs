@@ -312,13 +312,7 @@ pub(crate) fn pause(
                 ScrollArea::vertical().max_height(room.max(60.0)).show(ui, |ui| {
                     share(ui, shared);
                     for (keys, what) in controls {
-                        ui.horizontal(|ui| {
-                            let left = ui.cursor().left();
-                            ui.label(RichText::new(keys).size(14.0).color(palette::OWN));
-                            ui.add_space((left + KEYS_WIDTH - ui.cursor().left()).max(0.0));
-                            let what = RichText::new(what).size(14.0).color(palette::TEXT_SOFT);
-                            ui.add(Label::new(what).truncate());
-                        });
+                        key_row(ui, keys, what);
                     }
                 });
                 ui.add_space(8.0);
@@ -345,6 +339,27 @@ pub(crate) fn pause(
         });
     layout::claim(&veil, Item::Panel, card.response.rect);
     choice
+}
+
+/// Keys and their effect beside each other, or below each other where the keys are many.
+fn key_row(ui: &mut Ui, keys: &str, what: &str) {
+    let keys = RichText::new(keys).size(14.0).color(palette::OWN);
+    let what = Label::new(RichText::new(what).size(14.0).color(palette::TEXT_SOFT));
+    let mut what = Some(what.truncate());
+    ui.horizontal(|ui| {
+        let left = ui.cursor().left();
+        let after = left + KEYS_WIDTH - ui.label(keys).rect.right();
+        if after > 4.0 {
+            ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
+            what.take().map(|what| ui.add(what));
+        }
+    });
+    if let Some(what) = what {
+        ui.horizontal(|ui| {
+            ui.add_space(KEYS_WIDTH);
+            ui.add(what);
+        });
+    }
 }
 
 /// The addresses to tell friends who are to join the server in this program.

@@ -1,0 +1,59 @@
+//! Parts of menus: buttons, cards, headings, fields.
+
+use egui_macroquad::egui::{
+    Button, FontId, Frame, Label, Margin, Response, RichText, TextEdit, Ui,
+};
+
+use super::{ACTION_HEIGHT, PADDING};
+use crate::prelude::*;
+
+/// A button as wide as there is room; the one that Enter presses stands out.
+pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    let (fill, ink) =
+        if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
+    let label = RichText::new(label).size(17.0).color(ink);
+    ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
+}
+
+pub(super) fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
+    card_frame(0.94, PADDING as i8).show(ui, |ui| {
+        ui.set_width(width - 2.0 * PADDING - 2.0);
+        ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
+        ui.vertical(contents);
+    });
+}
+
+/// Frame of a card of a strength from 0 to 1.
+pub(crate) fn card_frame(strength: f32, margin: i8) -> Frame {
+    let frame = Frame::new().fill(fade(palette::CARD, strength)).corner_radius(10);
+    frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
+}
+
+pub(super) fn heading(ui: &mut Ui, title: &str, what: &str) {
+    ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
+    ui.add(
+        Label::new(RichText::new(what).size(14.0).color(palette::TEXT_FAINT))
+            .truncate()
+            .selectable(false),
+    );
+}
+
+pub(crate) fn field<'a>(
+    text: &'a mut String,
+    hint: &'a str,
+    width: f32,
+    most: usize,
+) -> TextEdit<'a> {
+    let margin = Margin::symmetric(10, 7);
+    TextEdit::singleline(text)
+        .font(FontId::proportional(16.0))
+        .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
+        .char_limit(most)
+        .margin(margin)
+        .desired_width(width - margin.sum().x - 2.0)
+}
+
+pub(super) fn title_case(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
