@@ -94,7 +94,7 @@ impl Talk {
         (self.mark, self.has_sides) = (None, true);
     }
 
-    /// Takes in what the session tells of others. Returns true for a line that is heard.
+    /// Takes in what the session tells of others. Returns true for what is heard.
     pub(crate) fn handle(&mut self, notice: Notice, session: &mut Session, now: LocalTime) -> bool {
         match notice {
             Notice::Chat { from: None, text, .. } => {
@@ -109,6 +109,7 @@ impl Talk {
             }
             Notice::Mark { from, mark, .. } if !self.muted.has(from.seat.person) => {
                 self.pings.add((&from.seat.name, from.seat.look.color), mark, now);
+                return true;
             }
             Notice::Joined { who } if !who.seat.bot => {
                 let text = fill("{name} has joined", &[("name", &who.seat.name)]);
