@@ -316,7 +316,7 @@ impl App {
                 self.cues.tell(&common::CLICK);
             }
             if let Some(reason) = self.sounds.notice() {
-                draw_notice(ctx, reason);
+                draw_notice(ctx, reason, self.visit.is_some());
             }
             sight::apply(ctx, colors);
         });

@@ -10,7 +10,7 @@ use egui_macroquad::egui::{
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 
 use super::layout::{Item, Way};
-use super::paint::{fade, text_block};
+use super::paint::{fade, text_block_within};
 use super::palette;
 use super::words::fill;
 
@@ -90,12 +90,20 @@ pub(crate) fn is_clicked(ctx: &Context) -> bool {
     ctx.output(|output| output.events.iter().any(clicked))
 }
 
-/// Shows why nothing is heard, at the window's lower edge.
-pub(crate) fn draw_notice(ctx: &Context, reason: &str) {
+/// Shows why nothing is heard, at the window's lower edge: in a game in the middle, and in menus,
+/// which have their keys there, on the left.
+pub(crate) fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
     let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
-    let place = (ctx.screen_rect().center_bottom() - vec2(0.0, 4.0), Align2::CENTER_BOTTOM);
+    let screen = ctx.screen_rect();
+    // Apart from the edge by the text's ground and the gap that items keep: nearer is no place.
+    let (middle, left) = (screen.center_bottom(), screen.left_bottom());
+    let (place, width) = match in_game {
+        true => ((middle - vec2(0.0, 8.0), Align2::CENTER_BOTTOM), screen.width() - 36.0),
+        false => ((left + vec2(12.0, -8.0), Align2::LEFT_BOTTOM), screen.width() / 2.0 - 100.0),
+    };
     let words = fill("No sound: {reason}.", &[("reason", reason)]);
-    text_block(&painter, (Item::Told, &[Way::Up]), place, &[(&*words, 12.0, palette::WARN)]);
+    let lines = [(&*words, 12.0, palette::WARN)];
+    text_block_within(&painter, (Item::Told, &[Way::Up]), place, &lines, width);
 }
 
 /// Style of the window's egui.
@@ -144,7 +152,7 @@ fn visuals() -> Visuals {
 
 #[cfg(test)]
 mod tests {
-    use egui::{FontId, RawInput};
+    use egui::{FontId, RawInput, Rect, Shape, pos2};
 
     use super::*;
 
@@ -174,6 +182,27 @@ mod tests {
     fn bytes_that_are_no_font_are_left_alone() {
         for bytes in [&b""[..], b"ttcf\0\x01", &[0xff; 300], b"\0\x01\0\0\xff\xff"] {
             assert_eq!(enlarged(bytes, 1.5), None);
+        }
+    }
+
+    #[test]
+    fn notice_of_silence_is_shown_in_windows_of_any_size() {
+        let sizes = [(640.0, 480.0), (1280.0, 720.0), (3840.0, 2160.0)];
+        for ((width, height), in_game) in sizes.into_iter().flat_map(|it| [(it, true), (it, false)])
+        {
+            let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
+            let ctx = Context::default();
+            let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            let output =
+                ctx.run(input, |ctx| draw_notice(ctx, "there is no sound server", in_game));
+            let shown = output.shapes.iter().any(|it| match &it.shape {
+                Shape::Text(text) => {
+                    let words = text.galley.job.text.contains("no sound server");
+                    words && screen.contains_rect(text.visual_bounding_rect())
+                }
+                _ => false,
+            });
+            assert!(shown, "{width} x {height}");
         }
     }
 }

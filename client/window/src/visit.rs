@@ -144,6 +144,7 @@ impl Visit {
                         let values = [("name", &*by), ("what", &*what)];
                         let line = fill("{name} calls a vote: {what}.", &values);
                         self.talk.tell(&line, now);
+                        cues.tell(&common::CHAT);
                     }
                 }
                 Notice::Voted { motion, outcome } => {

@@ -145,7 +145,7 @@ pub static CLICK: Cue = Cue {
     ..Cue::NONE
 };
 
-/// A line of chat came.
+/// A line of chat came, a mark on the map, or a vote.
 pub static CHAT: Cue = Cue {
     name: "chat",
     sound: Some(&Sound {

@@ -88,7 +88,7 @@ impl Talk {
         self.pings.clear();
     }
 
-    /// Takes in what the session tells of others. Returns true for a line that is heard.
+    /// Takes in what the session tells of others. Returns true for what is heard.
     pub(crate) fn handle(&mut self, notice: Notice, now: LocalTime) -> bool {
         match notice {
             Notice::Chat { from: None, text, .. } => {
@@ -103,6 +103,7 @@ impl Talk {
             }
             Notice::Mark { from, mark, .. } if !self.muted.has(from.seat.person) => {
                 self.pings.add((&from.seat.name, from.seat.look.color), mark, now);
+                return true;
             }
             Notice::Joined { who } if !who.seat.bot => {
                 let text = fill("{name} has joined", &[("name", &who.seat.name)]);

@@ -396,7 +396,7 @@ impl<V: GameView> Window<V> {
             self.people.card(ctx, client, &views, (2, Some(0)));
         }
         if layers.pinned {
-            look::draw_notice(ctx, "no sound server answers at the usual places");
+            look::draw_notice(ctx, "no sound server answers at the usual places", true);
         }
         if pause {
             let client = session.client().expect("the game is joined");
