@@ -44,7 +44,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Where a place in bytes of the text before is now.
+    /// Place in bytes of what stood at one in the text before.
     pub(super) fn place(&self, before: usize) -> usize {
         match self.starts.binary_search_by_key(&before, |(place, _)| *place) {
             Ok(at) => self.starts[at].1,
