@@ -44,7 +44,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Where a place in bytes of the text before is now.
+    /// Place in bytes of what stood at one in the text before.
     pub(super) fn place(&self, before: usize) -> usize {
         match self.starts.binary_search_by_key(&before, |(place, _)| *place) {
             Ok(at) => self.starts[at].1,
@@ -111,7 +111,8 @@ fn sides(letter: char) -> (bool, bool) {
 
 /// True for vowels and other marks, which stand over or under a letter and part none.
 fn is_mark(letter: char) -> bool {
-    matches!(letter, '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}'
+    matches!(letter, '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}'
+        | '\u{6d6}'..='\u{6dc}'
         | '\u{6df}'..='\u{6e4}' | '\u{6e7}'..='\u{6e8}' | '\u{6ea}'..='\u{6ed}')
 }
 

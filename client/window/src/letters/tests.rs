@@ -125,7 +125,7 @@ fn face(family: &str, letters: &str, change: impl FnOnce(&mut FaceInfo)) -> Face
     info
 }
 
-/// Which letters each of the fonts has that are found for the wanted ones, among faces.
+/// Letters of each font that is found for the wanted ones, among faces.
 fn found(faces: Vec<FaceInfo>, wanted: &str, language: &str) -> Vec<String> {
     let mut database = Database::new();
     for face in faces {
