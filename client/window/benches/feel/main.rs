@@ -347,10 +347,10 @@ fn pictures<V: GameView>(
 ) -> Vec<u64> {
     let mut sim = Sim::<V::Game>::new(SEED, 1);
     sim.frame = FRAME;
-    let (input, is_down) = (pressed.clone(), Rc::new(Cell::new(false)));
+    let (input, is_down) = (*pressed, Rc::new(Cell::new(false)));
     let down = is_down.clone();
     let press: Press<V::Game> =
-        Box::new(move |_, _| if down.get() { input.clone() } else { Default::default() });
+        Box::new(move |_, _| if down.get() { input } else { Default::default() });
     let client = sim.join_over(conditions, Skew::default(), press);
     sim.run(KEY_AFTER_SECS);
     let mut stage = Stage::<V>::watch(SEED, sim, client, SIZE);
