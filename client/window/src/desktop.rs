@@ -54,7 +54,7 @@ struct Seen {
     covered: bool,
     /// The desktop says that it is minimised, though it keeps its picture for a preview.
     minimised: bool,
-    /// It is on a workspace that is not shown, though the desktop keeps its picture.
+    /// True on a workspace that is not shown, though the desktop keeps its picture.
     elsewhere: bool,
 }
 

@@ -264,7 +264,7 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
     feel
 }
 
-/// What a client had to do with lately, in words.
+/// State of a client in words: mispredictions, lead, delay.
 fn state_of<G: Game>(core: &Client<G>) -> String {
     let (stats, common) = (core.stats(), core.common());
     let last = stats.last_correction.map(|last| {

@@ -407,17 +407,19 @@ impl<G: Game> Prediction<G> {
     /// tick before that.
     fn moving(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Moving {
         let fields = slot.entity.fields();
-        let at = |tick: Tick| {
-            let index = self.states.binary_search_by_key(&tick, |predicted| predicted.tick).ok()?;
-            let predicted = &self.states[index];
+        let of = |predicted: &Predicted| {
             let is_own = self.own == Some(slot.id);
             let packed = if is_own { Some(&predicted.own) } else { predicted.of(slot.id) };
             packed.map(|packed| unpack_values(fields, packed))
         };
-        let mut since = (ahead.tick.0..self.at.0).map(Tick);
-        let found = since.find_map(|tick| Some((tick, at(tick)?)));
+        // The time comes from the server in the end: it may lie any number of ticks before.
+        let from = self.states.partition_point(|predicted| predicted.tick < ahead.tick);
+        let mut since = self.states.range(from..);
+        let found = since.find_map(|predicted| Some((predicted.tick, of(predicted)?)));
         let (tick, next) = found.unwrap_or_else(|| (self.at, slot.entity.values()));
-        let previous = if tick == ahead.tick { at(tick.minus(1)) } else { None };
+        let before = from.checked_sub(1).map(|before| &self.states[before]);
+        let before = before.filter(|before| tick == ahead.tick && before.tick == tick.minus(1));
+        let previous = before.and_then(of);
         match previous {
             Some(previous) if !cut_between(fields, &previous, &next) => {
                 let values = blend_values(fields, &previous, &next, ahead.fraction.into());
