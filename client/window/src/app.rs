@@ -12,6 +12,7 @@ use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
+use phaselock::wire::rooms::RoomCode;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::invitation::Invitation;
@@ -102,6 +103,8 @@ struct App {
     trust: Option<Trust>,
     /// The server of the visit, unless it is in this program.
     invitation: Option<Invitation>,
+    /// Room and wish to watch with which it was chosen from the list.
+    part: (Option<RoomCode>, bool),
     controls: Controls,
     cues: Cues,
     sounds: Sounds,
@@ -146,6 +149,7 @@ impl App {
             in_list: false,
             trust: None,
             invitation: None,
+            part: Default::default(),
             controls: Controls::default(),
             cues: Cues::default(),
             sounds: Sounds::new(args.options.mute),

@@ -8,11 +8,12 @@ use egui_macroquad::egui::{
     self, Align2, Color32, Context, CornerRadius, Id, LayerId, Order, Stroke, Visuals, vec2,
 };
 use macroquad::miniquad::window::{dpi_scale, screen_size};
+use phaselock_sound::output::OutputError;
 
 use super::layout::{Item, Way};
 use super::paint::{fade, text_block_within};
 use super::palette;
-use super::words::fill;
+use super::words::{fill, tr};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
@@ -101,9 +102,28 @@ pub(crate) fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
         true => ((middle - vec2(0.0, 8.0), Align2::CENTER_BOTTOM), screen.width() - 36.0),
         false => ((left + vec2(12.0, -8.0), Align2::LEFT_BOTTOM), screen.width() / 2.0 - 100.0),
     };
-    let words = fill("No sound: {reason}.", &[("reason", reason)]);
+    let words = fill("No sound: {reason}.", &[("reason", &silence(reason))]);
     let lines = [(&*words, 12.0, palette::WARN)];
     text_block_within(&painter, (Item::Told, &[Way::Up]), place, &lines, width);
+}
+
+/// Reason of silence in the player's language. What a device says of itself stays as it is.
+fn silence(reason: &str) -> String {
+    let known = [
+        tr("there is no sound server; start PipeWire or PulseAudio to hear the game"),
+        tr("there is no sound device; plug one in to hear the game"),
+        tr("sound is not supported on this system; play on Linux, Windows or macOS to hear it"),
+    ];
+    let errors = [OutputError::NoServer, OutputError::NoDevice, OutputError::Unsupported];
+    let of_device = |it: &str| {
+        let told = it.strip_prefix("the sound device cannot be used (")?;
+        let told = told.strip_suffix("); check the system's sound settings")?;
+        let words = "the sound device cannot be used ({cause}); check the system's sound settings";
+        Some(fill(words, &[("cause", told)]))
+    };
+    let found = errors.iter().position(|error| error.to_string() == reason);
+    let found = found.map(|at| known[at].to_owned()).or_else(|| of_device(reason));
+    found.unwrap_or_else(|| reason.to_owned())
 }
 
 /// Style of the window's egui.
@@ -176,6 +196,24 @@ mod tests {
         let (usual, large) = (size_at(1.0), size_at(1.5));
         let [wide, high] = [large.x / usual.x, large.y / usual.y];
         assert!((wide - 1.5).abs() < 0.04 && (high - 1.5).abs() < 0.04, "{wide} x {high}");
+    }
+
+    #[test]
+    fn reasons_of_silence_are_told_in_the_players_language() {
+        let (_, german) = crate::words::INCLUDED[0];
+        let german = crate::words::Language::parse(german).expect("it can be read");
+        crate::words::speak(Some(Box::leak(Box::new(german))));
+        let errors = [
+            OutputError::NoServer,
+            OutputError::NoDevice,
+            OutputError::Unsupported,
+            OutputError::Device("busy".into()),
+        ];
+        for error in errors {
+            let told = silence(&error.to_string());
+            assert_ne!(told, error.to_string());
+        }
+        crate::words::speak(None);
     }
 
     #[test]

@@ -234,7 +234,9 @@ impl Visit {
         self.people.take_keys(&self.driver.session, controls);
         self.people.send(&mut self.driver.session);
         if self.is_connected() && !self.paused {
-            self.talk.handle_keys(controls, self.has_side());
+            let opens = [&actions::CHAT, &actions::SIDE_CHAT].iter().any(|it| controls.pressed(it));
+            let has_side = opens && self.has_side();
+            self.talk.handle_keys(controls, has_side);
         }
         for (action, shown) in [
             (&actions::MENU, &mut self.paused),
@@ -296,7 +298,9 @@ impl Visit {
         let active = self.is_connected() && !busy;
         let crowded = self.graph.shown || self.panel.shown;
         let teaches = active && !crowded && !self.details && !self.talk.is_open();
-        let (screen, has_side) = (ctx.screen_rect(), self.has_side());
+        let screen = ctx.screen_rect();
+        let points = active && controls.pressed(&actions::PING);
+        let has_side = points && self.has_side();
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.held(&actions::SCORES) && active;
@@ -322,7 +326,7 @@ impl Visit {
                 self.lessons.note();
                 if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);
-                    if active && controls.pressed(&actions::PING) {
+                    if points {
                         let at = camera.to_world(controls.pointer);
                         // Lost with the connection, if it fails.
                         let _ = Talk::point(&mut self.driver.session, at, wraps, has_side);

@@ -13,8 +13,8 @@
 //! *Camera* counts the jumps of the camera itself, which does not shake here. *Key* is the number
 //! of frames from a key to the first frame that differs from the one without it: the first after
 //! the key is 1. The worst of several moments is told. `--moments` tells of each flaw when it was
-//! and what had happened, and with `--strict` the bench fails if the own player or the camera
-//! jumps.
+//! and what had happened, and with `--strict` the bench fails if the own player jumps, is not
+//! painted at its place, or sees a key later than in the first frame.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -37,9 +37,11 @@ use egui_macroquad::egui::epaint::Primitive;
 use egui_macroquad::egui::{FullOutput, Pos2, Rect, Shape};
 use glam::Vec2;
 use phaselock::client::Client;
+use phaselock::fields::{Entity, Values};
 use phaselock::game::{Entities, Game};
-use phaselock::ids::PlayerId;
+use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::{Conditions, PROFILES};
+use phaselock::motion::interpolate::cut_between;
 use phaselock::time::Micros;
 use phaselock_client::rig::set_reduced_motion;
 use phaselock_client::view::GameView;
@@ -65,6 +67,8 @@ const BEYOND: (f32, f32) = (1.25, 0.01);
 const FRAME: Micros = Micros(16_667);
 /// Sizes of shapes that may be an avatar, in points.
 const AVATAR: std::ops::RangeInclusive<f32> = 4.0..=140.0;
+/// Least percentage of frames in which the own avatar is painted at its place.
+const DRAWN_LEAST: f64 = 98.0;
 /// Distance of an avatar's shape from its place, in points.
 const NEAR: f32 = 8.0;
 /// Seconds before a key is pressed, frames between the moments at which it is, and their number.
@@ -126,45 +130,48 @@ fn main() -> ExitCode {
          reversals | drawn there | key, frames |"
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|---:|");
-    let mut jumps = 0;
+    let mut faults = 0;
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|it| it == name);
     if is_wanted("skirmish") {
         let alive = |entity: &_| matches!(entity, skirmish::Piece::Player(it) if it.health > 0);
         let pressed = skirmish::Command { right: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        jumps += show::<views::SkirmishScreen>((secs, tells), avatar);
+        faults += show::<views::SkirmishScreen>((secs, tells), avatar);
     }
     if is_wanted("puck") {
         let pressed = puck::Command { x: -0.8, y: 0.3 };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        jumps += show::<views::PuckScreen>((secs, tells), avatar);
+        faults += show::<views::PuckScreen>((secs, tells), avatar);
     }
     if is_wanted("asteroids") {
         let alive = |entity: &_| matches!(entity, asteroids::Piece::Ship(it) if it.is_alive());
         let pressed = asteroids::Command { turn: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        jumps += show::<views::AsteroidsScreen>((secs, tells), avatar);
+        faults += show::<views::AsteroidsScreen>((secs, tells), avatar);
     }
     if is_wanted("race") {
         let pressed = race::Command { pedal: 3, ..Default::default() };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        jumps += show::<views::RaceScreen>((secs, tells), avatar);
+        faults += show::<views::RaceScreen>((secs, tells), avatar);
     }
     if is_wanted("platformer") {
         let pressed = platformer::Command { right: 1, jump: true };
         // The position is that of the feet.
         let middle = Vec2::NEG_Y * platformer::movement::HEIGHT / 2.0;
         let avatar = Avatar { is_painted: |_| true, middle, pressed };
-        jumps += show::<views::PlatformerScreen>((secs, tells), avatar);
+        faults += show::<views::PlatformerScreen>((secs, tells), avatar);
     }
-    if jumps > 0 && args.iter().any(|arg| arg == "--strict") {
-        eprintln!("feel: the own player or the camera jumped {jumps} times: see --moments");
+    if faults > 0 && args.iter().any(|arg| arg == "--strict") {
+        eprintln!(
+            "feel: {faults} faults in what the own player sees: see the table, and --moments"
+        );
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-/// Prints a game's rows; returns the number of the own player's and the camera's jumps.
+/// Prints a game's rows; returns the number of the own player's jumps, and of networks over which
+/// a key is seen late or the player is not painted where it is.
 fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64 {
     let name = V::Game::NAME;
     let mut plan = Plan {
@@ -187,7 +194,7 @@ fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64
         others: bound(|it| it.others),
     };
     plan.tells = tells;
-    let mut jumps = 0;
+    let mut faults = 0;
     for (network, words) in [("none", FLOOR)].into_iter().chain(PROFILES) {
         plan.conditions = conditions(words);
         let Feel { own, camera, others, seen, drawn } = play::<V>(&plan, &avatar);
@@ -203,9 +210,9 @@ fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64
             a_minute(others.jumps),
             a_minute(others.reversals),
         );
-        jumps += own.jumps + camera.jumps;
+        faults += own.jumps + u64::from(key != "1") + u64::from(drawn < DRAWN_LEAST);
     }
-    jumps
+    faults
 }
 
 fn conditions(words: &str) -> Conditions {
@@ -222,6 +229,7 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
     let mut stage = Stage::<V>::watch(*seed, sim, client, SIZE);
     let (mut own, mut camera) = (Track::default(), Track::default());
     let mut others = BTreeMap::<PlayerId, Track>::new();
+    let mut were = BTreeMap::new();
     let mut feel = Feel::default();
     let frame = stage.sim.frame.as_secs();
     let frames = |secs: f64| (secs / frame) as u64;
@@ -241,6 +249,10 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
         };
         let measure = |bound| Measure { scale: drawn.camera.scale, wraps, bound };
         let at = position(avatar, game, entities, me);
+        if is_cut::<V::Game>(&mut were, entities, me) {
+            own.cut();
+            camera.cut();
+        }
         tell("own", own.advance(at, measure(bounds.own)));
         // Where the own player is put elsewhere the camera goes along.
         let middle = at.map(|_| drawn.camera.middle);
@@ -255,7 +267,11 @@ fn play<V: GameView>(plan: &Plan, avatar: &Avatar<V::Game>) -> Feel {
         }
         for player in core.roster().keys().filter(|player| **player != me) {
             let at = position(avatar, game, entities, *player);
-            let flaw = others.entry(*player).or_default().advance(at, measure(bounds.others));
+            let track = others.entry(*player).or_default();
+            if is_cut::<V::Game>(&mut were, entities, *player) {
+                track.cut();
+            }
+            let flaw = track.advance(at, measure(bounds.others));
             tell(&format!("{player:?}"), flaw);
         }
     }
@@ -292,6 +308,24 @@ fn position<G: Game>(
 ) -> Option<Vec2> {
     let slot = entities.get(G::avatar(entities, player)?)?;
     game.position(&slot.entity).filter(|_| (avatar.is_painted)(&slot.entity))
+}
+
+/// True if the rules have put a player's avatar elsewhere since the frame before, as one of its
+/// fields says, or if it is another one.
+fn is_cut<G: Game>(
+    were: &mut BTreeMap<PlayerId, (EntityId, Values)>,
+    entities: &Entities<G::Entity>,
+    player: PlayerId,
+) -> bool {
+    let id = G::avatar(entities, player);
+    let Some(slot) = id.and_then(|id| entities.get(id)) else {
+        return were.remove(&player).is_some();
+    };
+    let now = (slot.id, slot.entity.values());
+    let before = were.insert(player, now);
+    before.is_some_and(|(id, values)| {
+        id != now.0 || cut_between(slot.entity.fields(), &values, &now.1)
+    })
 }
 
 /// Distance in points from a place to the middle of the nearest shape that may be an avatar.

@@ -2,8 +2,6 @@
 
 use glam::{Vec2, vec2};
 
-/// Step in a frame beyond which something has been put elsewhere: a new life, a reset. In metres.
-const CUT: f32 = 2.0;
 /// Change of a step below which nobody sees a jump, in points of the window; arbitrary.
 const JUMP_SEEN: f32 = 3.0;
 /// Steps below which nothing is seen to turn back, in points; arbitrary.
@@ -62,6 +60,11 @@ pub(crate) struct Track {
 }
 
 impl Track {
+    /// The thing was put elsewhere by the rules: its path begins anew.
+    pub(crate) fn cut(&mut self) {
+        self.at = None;
+    }
+
     /// The thing is drawn there in the next frame; none if it is not there.
     pub(crate) fn advance(&mut self, at: Option<Vec2>, measure: Measure) -> Option<Flaw> {
         let Some((to, from)) = at.zip(self.at) else {
@@ -70,10 +73,6 @@ impl Track {
         };
         self.at = at;
         let step = shortest(to - from, measure.wraps);
-        if step.length() > CUT {
-            self.steps = [None; 2];
-            return None;
-        }
         self.counts.frames += 1;
         let mut flaw = None;
         if let Some(before) = self.steps[0] {

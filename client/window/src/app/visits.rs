@@ -1,5 +1,6 @@
 //! Begin and end of visits: from the menu, from the list of servers, and back to either.
 
+use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::Look;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::local::Bots;
@@ -19,12 +20,18 @@ impl App {
             self.in_list = false;
             return;
         };
+        self.args.options.setup.password = password;
+        self.join_part(invitation, (room, watch));
+    }
+
+    /// Joins a room, or another server's emptiest, to play or to watch.
+    fn join_part(&mut self, invitation: Invitation, (room, watch): (Option<RoomCode>, bool)) {
         let setup = &mut self.args.options.setup;
-        setup.password = password;
         let before = (setup.room.clone(), setup.watch);
-        setup.room = room.or(before.0.clone());
+        setup.room = room.clone().or(before.0.clone());
         setup.watch |= watch;
         self.join(invitation, self.menu.name());
+        self.part = (room, watch);
         let setup = &mut self.args.options.setup;
         (setup.room, setup.watch) = before;
     }
@@ -51,7 +58,10 @@ impl App {
             return self.set_error(Some(refused));
         }
         match trust.accept() {
-            Ok(()) => self.join(trust.invitation, self.menu.name()),
+            Ok(()) => {
+                let part = std::mem::take(&mut self.part);
+                self.join_part(trust.invitation, part);
+            }
             Err(why) => self.set_error(Some(why)),
         }
     }
@@ -67,6 +77,7 @@ impl App {
     pub(super) fn join(&mut self, invitation: Invitation, name: String) {
         self.store.settings.last.server = invitation.address.to_string();
         self.invitation = Some(invitation.clone());
+        self.part = Default::default();
         self.begin(Visit::join(invitation, self.setting(name)));
     }
 

@@ -176,6 +176,7 @@ impl Letters {
         let is_private = matches!(letter, '\u{e000}'..='\u{f8ff}');
         if !is_covered
             && !is_private
+            && !is_invisible(letter)
             && !letter.is_control()
             && self.asked_count < ASKED_MAX
             && self.asked.insert(letter)
@@ -204,6 +205,16 @@ impl Letters {
         }
         all
     }
+}
+
+/// True for letters that no font draws: those that join or part others, and choose their form.
+fn is_invisible(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// Starts the search: letters go in, fonts come out. It ends with the window.

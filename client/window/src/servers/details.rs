@@ -32,8 +32,8 @@ pub(super) enum Act {
 #[derive(Debug, Default)]
 pub(super) struct Details {
     of: Option<Address>,
-    pub(super) password: String,
-    pub(super) room: Option<RoomCode>,
+    password: String,
+    room: Option<RoomCode>,
     /// Certificate that the server is known by.
     known: Option<Fingerprint>,
     copied: bool,
@@ -54,6 +54,15 @@ impl Details {
     pub(super) fn ask_password(&mut self, row: &Row) {
         self.turn_to(row);
         self.asks_password = true;
+    }
+
+    /// Password and room that the player entered for a server; none for any other one.
+    pub(super) fn entered(&self, row: &Row) -> (Option<String>, Option<RoomCode>) {
+        if self.of.as_ref() != Some(&row.address) {
+            return (None, None);
+        }
+        let password = Some(self.password.clone()).filter(|word| !word.is_empty());
+        (password, self.room.clone())
     }
 
     /// The link to send to a friend: with the certificate that the server is known by.
@@ -172,4 +181,31 @@ fn soft(text: &str) -> RichText {
 
 fn faint(text: &str) -> RichText {
     RichText::new(text).size(12.5).color(palette::TEXT_FAINT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_and_room_go_to_the_server_that_they_were_entered_for() {
+        let row = |name: &str| Row {
+            address: name.parse().expect("an address"),
+            name: name.to_owned(),
+            starred: false,
+            fingerprint: None,
+            reply: Reply::Asking,
+        };
+        let (first, other) = (row("a.example.org:4433"), row("b.example.org:4433"));
+        let mut details = Details::default();
+        details.ask_password(&first);
+        details.password = "secret".to_owned();
+        details.room = Some("den".parse().expect("a code"));
+        assert_eq!(details.entered(&first).0.as_deref(), Some("secret"));
+        assert!(details.entered(&first).1.is_some());
+        assert_eq!(details.entered(&other), (None, None));
+        details.turn_to(&other);
+        assert_eq!(details.entered(&other), (None, None));
+        assert_eq!(details.entered(&first), (None, None));
+    }
 }

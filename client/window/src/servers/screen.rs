@@ -434,8 +434,7 @@ impl Servers {
         };
         cell(ping, Align2::RIGHT_CENTER, &words, color);
         let joins = has_button && {
-            let words = if row.is_full() { tr("Watch") } else { tr("Join") };
-            let label = RichText::new(words).size(13.5).color(palette::VOID);
+            let label = RichText::new(tr("Join")).size(13.5).color(palette::VOID);
             ui.put(button, Button::new(label).fill(palette::OWN)).clicked()
         };
         if star_response.clicked() {
@@ -469,15 +468,14 @@ impl Servers {
     }
 
     fn join(&self, row: &Row, watch: bool) -> Choice {
-        let entered = self.selected.as_ref() == Some(&row.address);
-        let password = entered.then(|| self.details.password.clone());
+        let (password, room) = self.details.entered(row);
         // One that is known must be the same as before; a directory's word counts for others.
         let is_known = known(&row.address).is_some();
         let fingerprint = row.fingerprint.filter(|_| !is_known && self.tab == Tab::Internet);
         Choice::Join {
             invitation: Invitation { address: row.address.clone(), fingerprint },
-            password: password.filter(|word| !word.is_empty()),
-            room: self.details.room.clone().filter(|_| entered),
+            password,
+            room,
             watch,
         }
     }
