@@ -118,8 +118,10 @@ fn silence(reason: &str) -> String {
     let of_device = |it: &str| {
         let told = it.strip_prefix("the sound device cannot be used (")?;
         let told = told.strip_suffix("); check the system's sound settings")?;
-        let words = "the sound device cannot be used ({cause}); check the system's sound settings";
-        Some(fill(words, &[("cause", told)]))
+        Some(fill(
+            "the sound device cannot be used ({cause}); check the system's sound settings",
+            &[("cause", told)],
+        ))
     };
     let found = errors.iter().position(|error| error.to_string() == reason);
     let found = found.map(|at| known[at].to_owned()).or_else(|| of_device(reason));

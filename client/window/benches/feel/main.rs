@@ -61,6 +61,8 @@ const WARM_UP_SECS: f64 = 8.0;
 const FLOOR: &str = "delay=0ms";
 /// Plays without a network that tell what a game itself does.
 const FLOORS: u64 = 8;
+/// Seconds of each of them.
+const FLOOR_SECS: f64 = 60.0;
 /// Part by which a jump is beyond what the game does itself, and metres beside it.
 const BEYOND: (f32, f32) = (1.25, 0.01);
 /// Time between two frames of a usual display.
@@ -177,7 +179,7 @@ fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64
     let mut plan = Plan {
         seed: SEED,
         conditions: conditions(FLOOR),
-        secs,
+        secs: FLOOR_SECS,
         bounds: Bounds { own: f32::MAX, camera: f32::MAX, others: f32::MAX },
         tells: false,
     };
@@ -193,7 +195,7 @@ fn show<V: GameView>((secs, tells): (f64, bool), avatar: Avatar<V::Game>) -> u64
         camera: bound(|it| it.camera),
         others: bound(|it| it.others),
     };
-    plan.tells = tells;
+    (plan.secs, plan.tells) = (secs, tells);
     let mut faults = 0;
     for (network, words) in [("none", FLOOR)].into_iter().chain(PROFILES) {
         plan.conditions = conditions(words);
