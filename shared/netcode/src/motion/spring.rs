@@ -3,9 +3,9 @@
 //!
 //! An error that decays by a part of itself begins with its fastest motion: a blow that the client
 //! could not know of is seen as a jump of the first frame. The spring starts at the speed that was
-//! drawn, and from rest it does not overshoot (Lowe, *Critically Damped Ease-In/Ease-Out Smoothing*, Game
-//! Programming Gems 4, 2004; the closed form is that of any damped oscillator, so that the frame
-//! rate does not matter).
+//! drawn, and from rest it does not overshoot (Lowe, *Critically Damped Ease-In/Ease-Out
+//! Smoothing*, Game Programming Gems 4, 2004; the closed form is that of any damped oscillator, so
+//! that the frame rate does not matter).
 
 use crate::fields::{Field, Motion, Values};
 use crate::limits::FIELDS_MAX;
