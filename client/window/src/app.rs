@@ -7,11 +7,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::LayerId;
-use macroquad::color::Color;
 use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
-use macroquad::window::{clear_background, next_frame};
+use macroquad::window::next_frame;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
@@ -272,14 +271,13 @@ impl App {
 
         let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
         let colors = self.store.settings.display.palette;
-        let [r, g, b, a] = sight::backdrop(backdrop, colors).to_array();
-        clear_background(Color::from_rgba(r, g, b, a));
+        let backdrop = sight::backdrop(backdrop, colors);
         let mut next = Next::Stay;
         let (mut wish, mut left, mut choice, mut answer) = (None, false, None, None);
         let covered = self.screen.is_some();
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
-        self.renderer.frame(pixels_per_point, |ctx| {
+        self.renderer.frame(pixels_per_point, backdrop, |ctx| {
             turn_wheel(ctx);
             if !in_game && !screen_waits {
                 navigate::follow(ctx, &wanted);

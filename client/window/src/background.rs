@@ -1,5 +1,7 @@
 //! Background of the menu, and the program's icon: two waves that fall into step.
 
+use egui_macroquad::egui::emath::GuiRounding as _;
+
 use crate::prelude::*;
 use macroquad::miniquad::conf::Icon;
 
@@ -8,24 +10,125 @@ const PERIOD: f32 = 9.0;
 /// Wave lengths across the window.
 const WAVES: f32 = 3.0;
 
+/// Points of the waves.
+const WAVE_POINTS: u32 = 96;
+/// Distance in points between two lines of the grid behind the waves.
+const STEP: f32 = 48.0;
+/// Side in points of the fields with a colour at each corner.
+const FIELD: f32 = 2.0 * STEP;
+
 /// Paints faint lines, `step` points apart.
 pub(crate) fn grid(painter: &Painter, rect: Rect, step: f32) {
-    let line = (1.0, palette::VOID_GRID);
+    let mut mesh = Mesh::default();
     for n in 0..(rect.width() / step) as u32 + 1 {
-        painter.vline(rect.left() + n as f32 * step, rect.y_range(), line);
+        let x = rect.left() + n as f32 * step;
+        let ends = [pos2(x, rect.top()), pos2(x, rect.bottom())];
+        hairline(&mut mesh, painter, ends, 1.0, palette::VOID_GRID);
     }
     for n in 0..(rect.height() / step) as u32 + 1 {
-        painter.hline(rect.x_range(), rect.top() + n as f32 * step, line);
+        let y = rect.top() + n as f32 * step;
+        let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];
+        hairline(&mut mesh, painter, ends, 1.0, palette::VOID_GRID);
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// The sum of two colours, opaque.
+fn add(a: Color32, b: Color32) -> Color32 {
+    Color32::from_rgb(
+        a.r().saturating_add(b.r()),
+        a.g().saturating_add(b.g()),
+        a.b().saturating_add(b.b()),
+    )
+}
+
+/// The light behind the waves: bright around them, dark towards the window's edges.
+#[derive(Clone, Copy)]
+struct Light {
+    screen: Rect,
+    middle: Pos2,
+}
+
+impl Light {
+    /// A colour at a place, lit and darkened there.
+    fn on(self, color: Color32, at: Pos2) -> Color32 {
+        let screen = self.screen;
+        let far = at.distance(self.middle) / (screen.width() * 0.55);
+        let bright = 0.16 * (1.0 - far).clamp(0.0, 1.0).powi(2);
+        let lit = add(color, fade(palette::OWN, bright));
+        let from_edge = [
+            at.x - screen.left(),
+            screen.right() - at.x,
+            at.y - screen.top(),
+            screen.bottom() - at.y,
+        ];
+        let from_edge = from_edge.into_iter().fold(f32::MAX, f32::min);
+        let inwards = (from_edge / (screen.height() * 0.45)).clamp(0.0, 1.0);
+        mix(lit, palette::VOID, 0.85 * (1.0 - inwards).powi(2))
+    }
+
+    /// Covers the window: one opaque layer, where glows and rims over the grid would be three.
+    fn draw(self, painter: &Painter) {
+        let screen = self.screen;
+        let mut mesh = Mesh::default();
+        let columns = (screen.width() / FIELD).ceil() as u32;
+        let rows = (screen.height() / FIELD).ceil() as u32;
+        for row in 0..=rows {
+            for column in 0..=columns {
+                let at = screen.left_top() + vec2(column as f32, row as f32) * FIELD;
+                mesh.colored_vertex(at, self.on(palette::VOID, at));
+            }
+        }
+        for row in 0..rows {
+            for column in 0..columns {
+                let a = row * (columns + 1) + column;
+                let c = a + columns + 1;
+                mesh.add_triangle(a, a + 1, c);
+                mesh.add_triangle(a + 1, c, c + 1);
+            }
+        }
+        for n in 0..=(screen.width() / STEP) as u32 {
+            let from = pos2(screen.left() + n as f32 * STEP, screen.top());
+            self.line(&mut mesh, painter, from, vec2(0.0, FIELD), rows);
+        }
+        for n in 0..=(screen.height() / STEP) as u32 {
+            let from = pos2(screen.left(), screen.top() + n as f32 * STEP);
+            self.line(&mut mesh, painter, from, vec2(FIELD, 0.0), columns);
+        }
+        painter.add(Shape::mesh(mesh));
+    }
+
+    /// Adds a line of a number of steps, one pixel wide.
+    fn line(
+        self,
+        mesh: &mut Mesh,
+        painter: &Painter,
+        from: Pos2,
+        step: egui_macroquad::egui::Vec2,
+        steps: u32,
+    ) {
+        let pixels = painter.pixels_per_point();
+        let near = from.round_to_pixels(pixels);
+        let aside = step.normalized().rot90().abs() / pixels;
+        let first = mesh.vertices.len() as u32;
+        for n in 0..=steps {
+            let at = near + step * n as f32;
+            let color = self.on(palette::VOID_GRID, at);
+            mesh.colored_vertex(at, color);
+            mesh.colored_vertex(at + aside, color);
+        }
+        for n in 0..steps {
+            let a = first + 2 * n;
+            mesh.add_triangle(a, a + 1, a + 2);
+            mesh.add_triangle(a + 1, a + 2, a + 3);
+        }
     }
 }
 
 /// Paints the waves at the height `y` in points, as of `time` in seconds.
 pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
-    grid(painter, screen, 48.0);
     let middle = pos2(screen.center().x, y);
-    glow(painter, middle, screen.width() * 0.55, light(palette::OWN, 0.16));
-
-    rim(painter, screen, screen.height() * 0.45, fade(palette::VOID, 0.85));
+    Light { screen, middle }.draw(painter);
 
     // Behind by most of a turn at first, then pulled in with some overshoot, as a loop with a
     // proportional and an integral part does it.
@@ -34,9 +137,9 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
     let travel = (time * 0.22).fract() as f32;
     let height = screen.height() * 0.055;
     let wave = |turns: f32| -> Vec<Pos2> {
-        (0..=160)
+        (0..=WAVE_POINTS)
             .map(|n| {
-                let x = n as f32 / 160.0;
+                let x = n as f32 / WAVE_POINTS as f32;
                 let angle = (x * WAVES - travel - turns) * std::f32::consts::TAU;
                 // Quieter at both ends, which are the window's edges. The sine of pi, rounded, is
                 // below zero.

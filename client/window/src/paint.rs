@@ -1,14 +1,18 @@
 //! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
 
+use egui_macroquad::egui::emath::GuiRounding as _;
 use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape};
 use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Color32, Context, CornerRadius, FontId, Id, Painter, Pos2, Rect, Shape, Stroke,
+    Align2, Color32, Context, CornerRadius, FontId, Id, Painter, Pos2, Rangef, Rect, Shape, Stroke,
     StrokeKind, Vec2, pos2, vec2,
 };
 
 use super::layout::{Item, Way, grounded};
 use super::palette;
+
+/// Triangles of a shadow's corner.
+const CORNER_STEPS: u32 = 3;
 
 /// Strength of a ground behind text over the world, from 0 to 1.
 const GROUND: f32 = 0.66;
@@ -121,6 +125,85 @@ pub fn fan(mesh: &mut Mesh, corners: impl IntoIterator<Item = (Pos2, Color32)>) 
     for last in first + 2..mesh.vertices.len() as u32 {
         mesh.add_triangle(first, last - 1, last);
     }
+}
+
+/// Adds a rectangle with hard edges, on whole pixels, to a mesh.
+///
+/// It takes two triangles, where one with smoothed edges takes ten.
+pub fn plate(mesh: &mut Mesh, painter: &Painter, rect: Rect, color: Color32) {
+    let rect = rect.round_to_pixels(painter.pixels_per_point());
+    if rect.is_positive() {
+        mesh.add_colored_rect(rect, color);
+    }
+}
+
+/// Adds a frame of plates within a rectangle, `width` points wide.
+pub fn frame_of_plates(mesh: &mut Mesh, painter: &Painter, rect: Rect, width: f32, color: Color32) {
+    let inner = rect.shrink(width);
+    if !inner.is_positive() {
+        return plate(mesh, painter, rect, color);
+    }
+    let (level, upright) = (rect.x_range(), inner.y_range());
+    for (x, y) in [
+        (level, Rangef::new(rect.top(), inner.top())),
+        (level, Rangef::new(inner.bottom(), rect.bottom())),
+        (Rangef::new(rect.left(), inner.left()), upright),
+        (Rangef::new(inner.right(), rect.right()), upright),
+    ] {
+        plate(mesh, painter, Rect::from_x_y_ranges(x, y), color);
+    }
+}
+
+/// Adds a level or upright line on whole pixels to a mesh, `width` points wide and a pixel at
+/// least.
+pub fn hairline(mesh: &mut Mesh, painter: &Painter, ends: [Pos2; 2], width: f32, color: Color32) {
+    let pixels = painter.pixels_per_point();
+    let half = (width * pixels).round().max(1.0) / pixels / 2.0;
+    let [a, b] = ends;
+    let aside = if a.x == b.x { vec2(half, 0.0) } else { vec2(0.0, half) };
+    // Rounded at its near edge alone, so that it stays as wide.
+    let near = (a - aside).round_to_pixels(pixels);
+    mesh.add_colored_rect(Rect::from_two_pos(near, near + (b - a) + aside * 2.0), color);
+}
+
+/// Shadow of a raised rectangle, `blur` points wide at its edge, without a middle: within
+/// `hidden` points of the edge the rectangle itself hides it.
+pub fn shadow_around(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Color32) {
+    let dark = rect.shrink(blur / 2.0);
+    let corners =
+        |rect: Rect| [rect.right_bottom(), rect.left_bottom(), rect.left_top(), rect.right_top()];
+    let mut mesh = Mesh::default();
+    for (turn, corner) in corners(dark).into_iter().enumerate() {
+        mesh.colored_vertex(corner, color);
+        for step in 0..=CORNER_STEPS {
+            let turns = turn as f32 + step as f32 / CORNER_STEPS as f32;
+            let out = Vec2::angled(turns * std::f32::consts::FRAC_PI_2);
+            mesh.colored_vertex(corner + out * blur, Color32::TRANSPARENT);
+        }
+    }
+    let of_corner = CORNER_STEPS + 2;
+    for turn in 0..4 {
+        let (here, next) = (turn * of_corner, (turn + 1) % 4 * of_corner);
+        for step in 1..=CORNER_STEPS {
+            mesh.add_triangle(here, here + step, here + step + 1);
+        }
+        mesh.add_triangle(here, here + of_corner - 1, next);
+        mesh.add_triangle(next, here + of_corner - 1, next + 1);
+    }
+    let inner = dark.shrink(hidden);
+    if inner.is_positive() {
+        let first = mesh.vertices.len() as u32;
+        corners(inner).into_iter().for_each(|corner| mesh.colored_vertex(corner, color));
+        for turn in 0..4 {
+            let [a, b] = [turn, (turn + 1) % 4].map(|it| (it * of_corner, first + it));
+            mesh.add_triangle(a.0, b.0, b.1);
+            mesh.add_triangle(a.0, b.1, a.1);
+        }
+    } else {
+        mesh.add_triangle(0, of_corner, 2 * of_corner);
+        mesh.add_triangle(0, 2 * of_corner, 3 * of_corner);
+    }
+    painter.add(Shape::mesh(mesh));
 }
 
 /// A convex area with its outline; the corners are in points from `at`.

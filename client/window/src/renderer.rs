@@ -8,25 +8,31 @@
 //! egui-macroquad reads the keys and the mouse, and gives this module its turn to paint through a
 //! callback of its own frame, which shows nothing else.
 
+mod corners;
+mod shader;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use egui_macroquad::egui::epaint::{ClippedPrimitive, ImageDelta, Mesh16, Primitive, WHITE_UV};
+use egui_macroquad::egui::epaint::{
+    ClippedPrimitive, ClippedShape, ImageDelta, Mesh16, Primitive, WHITE_UV,
+};
 use egui_macroquad::egui::{
-    self, Context, ImageData, LayerId, PaintCallback, Rect, TextureFilter, TexturesDelta, pos2,
+    self, Color32, Context, ImageData, LayerId, PaintCallback, Rect, TextureFilter, TexturesDelta,
+    pos2,
 };
 use egui_miniquad::CallbackFn;
 use macroquad::miniquad::window::screen_size;
 use macroquad::miniquad::{
     Bindings, BlendFactor, BlendState, BlendValue, BufferId, BufferLayout, BufferSource,
     BufferType, BufferUsage, CullFace, Equation, FilterMode, Pipeline, PipelineParams,
-    RenderingBackend, ShaderMeta, ShaderSource, TextureFormat, TextureId, TextureParams,
-    TextureWrap, UniformBlockLayout, UniformDesc, UniformType, UniformsSource, VertexAttribute,
-    VertexFormat,
+    RenderingBackend, ShaderSource, TextureFormat, TextureId, TextureParams, TextureWrap,
+    UniformsSource, VertexAttribute, VertexFormat,
 };
 
 use super::letters::Letters;
+use shader::Dialect;
 
 /// Area in square pixels below which a run is painted with its neighbours' shader: another draw
 /// call costs llvmpipe as much as so many pixels.
@@ -86,8 +92,13 @@ impl Renderer {
         self.letters.borrow_mut().set(&self.ctx, scale, language);
     }
 
-    /// Runs a frame of the user interface, and paints it.
-    pub(crate) fn frame(&self, pixels_per_point: f32, mut ui: impl FnMut(&Context)) {
+    /// Runs a frame of the user interface, and paints it on a backdrop.
+    pub(crate) fn frame(
+        &self,
+        pixels_per_point: f32,
+        backdrop: Color32,
+        mut ui: impl FnMut(&Context),
+    ) {
         egui_macroquad::ui(|outer| {
             // Both measure alike, since one hands the other's events on.
             outer.set_pixels_per_point(pixels_per_point);
@@ -99,19 +110,29 @@ impl Renderer {
             self.letters.borrow_mut().follow(&self.ctx, &mut output.shapes);
             outer.set_cursor_icon(output.platform_output.cursor_icon);
             output.platform_output.commands.into_iter().for_each(|it| outer.send_cmd(it));
-            let primitives = self.ctx.tessellate(output.shapes, output.pixels_per_point);
+            let primitives = tessellate(&self.ctx, output.shapes, output.pixels_per_point);
             BATCH.with_borrow_mut(|batch| {
                 batch.primitives = primitives;
                 batch.pixels_per_point = output.pixels_per_point;
                 // A frame that was never painted leaves its textures to the next one.
                 batch.textures.append(output.textures_delta);
             });
-            let callback = Arc::new(CallbackFn::new(|_, gl| paint(gl)));
+            let callback = Arc::new(CallbackFn::new(move |_, gl| paint(gl, backdrop)));
             let rect = outer.screen_rect();
             outer.layer_painter(LayerId::background()).add(PaintCallback { rect, callback });
         });
         egui_macroquad::draw();
     }
+}
+
+/// Triangles of shapes, as the window paints them: round shapes have as few corners as look round.
+pub fn tessellate(
+    ctx: &Context,
+    mut shapes: Vec<ClippedShape>,
+    pixels_per_point: f32,
+) -> Vec<ClippedPrimitive> {
+    shapes.iter_mut().for_each(|it| corners::simplify(&mut it.shape, pixels_per_point));
+    ctx.tessellate(shapes, pixels_per_point)
 }
 
 /// Draw calls that the window makes of a frame: one for each run of triangles of one kind.
@@ -140,8 +161,12 @@ fn texture_side(pixels_per_point: f32) -> usize {
 }
 
 /// Paints the frame that waits.
-fn paint(gl: &mut dyn RenderingBackend) {
+fn paint(gl: &mut dyn RenderingBackend, backdrop: Color32) {
     let batch = BATCH.take();
+    // Colours alone: depths are of no use here, and writing them costs llvmpipe a seventh of a
+    // frame, since they share their words with a stencil.
+    let [r, g, b, a] = backdrop.to_array().map(|part| f32::from(part) / 255.0);
+    gl.clear(Some((r, g, b, a)), None, None);
     DEVICE.with_borrow_mut(|device| device.get_or_insert_with(|| Device::new(gl)).paint(gl, batch));
 }
 
@@ -282,7 +307,9 @@ fn pipeline(
     fragment: &str,
     color_blend: Option<BlendState>,
 ) -> Pipeline {
-    let source = ShaderSource::Glsl { vertex: shader::VERTEX, fragment };
+    let dialect = Dialect::of(&gl.info().glsl_support);
+    let (vertex, fragment) = (dialect.source(shader::VERTEX), dialect.source(fragment));
+    let source = ShaderSource::Glsl { vertex: &vertex, fragment: &fragment };
     let shader = gl.new_shader(source, shader::meta()).expect("the shaders are constants");
     let attributes = [
         VertexAttribute::new("a_position", VertexFormat::Float2),
@@ -346,48 +373,6 @@ fn merged(mut runs: Vec<Run>, is_small: impl Fn(&Run) -> bool, kind: Kind) -> Ve
         alike
     });
     runs
-}
-
-mod shader {
-    use super::{ShaderMeta, UniformBlockLayout, UniformDesc, UniformType};
-
-    pub(super) const VERTEX: &str = "#version 100
-        uniform vec2 u_screen_points;
-        attribute vec2 a_position;
-        attribute vec2 a_texel;
-        attribute vec4 a_color;
-        varying vec2 v_texel;
-        varying vec4 v_color;
-        void main() {
-            vec2 share = a_position / u_screen_points;
-            gl_Position = vec4(2.0 * share.x - 1.0, 1.0 - 2.0 * share.y, 0.0, 1.0);
-            v_texel = a_texel;
-            v_color = a_color / 255.0;
-        }";
-
-    pub(super) const COLORS: &str = "#version 100
-        precision mediump float;
-        varying vec4 v_color;
-        void main() {
-            gl_FragColor = v_color;
-        }";
-
-    pub(super) const TEXTURE: &str = "#version 100
-        precision highp float;
-        uniform sampler2D u_texture;
-        varying vec2 v_texel;
-        varying vec4 v_color;
-        void main() {
-            gl_FragColor = v_color * texture2D(u_texture, v_texel);
-        }";
-
-    pub(super) fn meta() -> ShaderMeta {
-        let screen = UniformDesc::new("u_screen_points", UniformType::Float2);
-        ShaderMeta {
-            images: vec!["u_texture".to_owned()],
-            uniforms: UniformBlockLayout { uniforms: vec![screen] },
-        }
-    }
 }
 
 #[cfg(test)]

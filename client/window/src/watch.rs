@@ -40,6 +40,9 @@ const FAR: Action =
 
 /// Part of the visible height that the free camera moves by in a second.
 const SPEED: f32 = 1.2;
+/// Heights of a player's picture that the free camera goes away from where it began: far enough for
+/// every world, and back in a few seconds.
+const REACH: f32 = 12.0;
 /// Factor of a step nearer.
 const STEP: f32 = 1.15;
 /// Visible size in the free camera, in that of a player's camera.
@@ -77,6 +80,8 @@ pub(crate) struct WatchRig {
     /// The camera of the last frame.
     camera: Option<Camera>,
     pointer: Option<egui_macroquad::egui::Pos2>,
+    /// Where the free camera began, and how far it goes from there, in metres.
+    begun: (Vec2, f32),
 }
 
 impl WatchRig {
@@ -99,6 +104,10 @@ impl WatchRig {
         self.watched.target = next(players, at, step);
         if controls.pressed(&FREE) {
             let middle = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
+            let high = self.camera.map_or(0.0, |camera| 2.0 * camera.half().y);
+            if self.watched.free.is_none() {
+                self.begun = (middle, REACH * high);
+            }
             let free = FreeCamera { middle, zoom: 1.5 };
             self.watched.free = self.watched.free.is_none().then_some(free);
         }
@@ -111,6 +120,8 @@ impl WatchRig {
             if let Some(by) = dragged.filter(|_| controls.held(&DRAG)) {
                 free.middle -= Vec2::new(by.x, by.y) / camera.scale;
             }
+            let (begun, reach) = self.begun;
+            free.middle = begun + (free.middle - begun).clamp_length_max(reach);
             let steps = controls.count(&FAR) as f32 - controls.count(&NEAR) as f32;
             free.zoom = (free.zoom * STEP.powf(steps)).clamp(*ZOOM.start(), *ZOOM.end());
         }
@@ -203,5 +214,19 @@ mod tests {
             (Some(4), Some(1), Some(1))
         );
         assert_eq!(next(&[], None, 1), None);
+    }
+
+    #[test]
+    fn free_camera_comes_back_from_the_end_of_the_world() {
+        use egui_macroquad::egui::{pos2, vec2};
+        let mut rig = WatchRig::default();
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 720.0));
+        let begun = Vec2::new(50.0, -20.0);
+        rig.note_camera(Camera::new(screen, begun, 32.0, 24.0));
+        rig.begun = (begun, REACH * 18.0);
+        rig.watched.free = Some(FreeCamera { middle: begun + Vec2::X * 1e9, zoom: 1.5 });
+        rig.advance(&Controls::default(), &[], 1.0 / 60.0);
+        let middle = rig.watched.free.unwrap().middle;
+        assert!((middle - begun - Vec2::new(REACH * 18.0, 0.0)).length() < 0.1, "{middle}");
     }
 }

@@ -135,7 +135,7 @@ impl<V: GameView> Stage<V> {
 
     /// Shapes that the window would hand to the graphics card for a frame.
     pub(crate) fn tessellate(&self, output: FullOutput) -> Vec<ClippedPrimitive> {
-        self.ctx.tessellate(output.shapes, output.pixels_per_point)
+        phaselock_client::tessellate(&self.ctx, output.shapes, output.pixels_per_point)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
 }
 
 pub(super) fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
-    card_frame(0.94, PADDING as i8).show(ui, |ui| {
+    card_frame(1.0, PADDING as i8).show(ui, |ui| {
         ui.set_width(width - 2.0 * PADDING - 2.0);
         ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
         ui.vertical(contents);

@@ -4,8 +4,7 @@
 //! A file that cannot be used is set aside before it would be written over, so nothing in it is
 //! lost. What another window wrote meanwhile stays: each change is made to the file as it is then.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::TEXT_BYTES_MAX;
@@ -13,6 +12,7 @@ use phaselock::wire::text::{clip, printable};
 use phaselock_quic::address::Address;
 use serde::{Deserialize, Serialize};
 
+use crate::files::{self, Held};
 use crate::words::fill;
 
 /// Largest file in bytes: every entry at its longest, twice. Arbitrary.
@@ -22,8 +22,6 @@ pub(crate) const FAVOURITES_MAX: usize = 256;
 pub(crate) const HISTORY_MAX: usize = 64;
 /// Most directories; arbitrary.
 pub(crate) const DIRECTORIES_MAX: usize = 8;
-/// Files set aside beside the one in use, before somebody has to tidy up.
-const ASIDE_MAX: usize = 100;
 
 const HEAD: &str = "\
 # Servers of Phaselock's window: favourites, the history (the last visit first), and directories.\n\
@@ -69,10 +67,12 @@ pub(crate) enum BookError {
     Malformed(String),
     #[error("{0:?} in it is no address")]
     Address(String),
+    #[error("it has {count} {lines}, and {most} are the most")]
+    TooMany { count: usize, lines: &'static str, most: usize },
 }
 
 impl Pages {
-    /// Reads a file's bytes. Of lines beyond the bounds the last are left out.
+    /// Reads a file's bytes. One with more lines than the window keeps is not cut.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BookError> {
         if bytes.len() > FILE_BYTES_MAX {
             return Err(BookError::TooBig);
@@ -81,20 +81,27 @@ impl Pages {
         let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
         let text: Text = toml::from_str(text)
             .map_err(|error| malformed(error.message().trim().replace('\n', ", ")))?;
-        let known = |lines: Vec<Line>, most: usize| {
+        let bounded = |count, lines, most| match count > most {
+            true => Err(BookError::TooMany { count, lines, most }),
+            false => Ok(()),
+        };
+        bounded(text.directories.len(), "directories", DIRECTORIES_MAX)?;
+        bounded(text.favourites.len(), "favourites", FAVOURITES_MAX)?;
+        bounded(text.history.len(), "visits", HISTORY_MAX)?;
+        let known = |lines: Vec<Line>| {
             let known = |line: Line| {
                 let address = line.address.parse().map_err(|_| BookError::Address(line.address))?;
                 Ok(Known { address, name: clean(&line.name) })
             };
-            lines.into_iter().take(most).map(known).collect::<Result<Vec<_>, BookError>>()
+            lines.into_iter().map(known).collect::<Result<Vec<_>, BookError>>()
         };
         let directory =
             |text: String| Address::parse_directory(&text).map_err(|_| BookError::Address(text));
-        let directories = text.directories.into_iter().take(DIRECTORIES_MAX).map(directory);
+        let directories = text.directories.into_iter().map(directory);
         Ok(Self {
             directories: directories.collect::<Result<_, _>>()?,
-            favourites: known(text.favourites, FAVOURITES_MAX)?,
-            history: known(text.history, HISTORY_MAX)?,
+            favourites: known(text.favourites)?,
+            history: known(text.history)?,
         })
     }
 
@@ -154,7 +161,7 @@ impl Book {
     /// Reads the pages of a file, which need not exist.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let read = path.as_deref().map_or(Ok(Pages::default()), |path| {
-            read(path).map_err(|error| error.to_string()).and_then(|bytes| {
+            files::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string()).and_then(|bytes| {
                 bytes.map_or(Ok(Pages::default()), |bytes| {
                     Pages::parse(&bytes).map_err(|error| error.to_string())
                 })
@@ -203,57 +210,18 @@ impl Book {
     }
 }
 
-/// Content of a file; none if there is no such file. One byte more than allowed tells a larger one.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    // A pipe would block, and a folder cannot be read.
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
-        about => about?,
-    };
-    let mut bytes = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
-
 /// Changes the file, in full or not at all. One that cannot be used is set aside first; returns its
 /// new name.
 fn save(path: &Path, change: &impl Fn(&mut Pages)) -> io::Result<(Pages, Option<PathBuf>)> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)?;
-    }
-    // Follow a link, so that it stays one.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // Another window may be about to write as well; not every file system can lock.
-    let lock = File::create(with_end(&path, ".lock"))?;
-    let _ = lock.lock();
+    let held = Held::new(path)?;
     let (mut pages, mut aside) = (Pages::default(), None);
-    if let Some(bytes) = read(&path)? {
+    if let Some(bytes) = held.read(FILE_BYTES_MAX)? {
         match Pages::parse(&bytes) {
             Ok(read) => pages = read,
-            Err(_) => aside = Some(set_aside(&path)?),
+            Err(_) => aside = Some(held.set_aside()?),
         }
     }
     change(&mut pages);
-    let fresh = with_end(&path, ".new");
-    let mut file = File::create(&fresh)?;
-    file.write_all(pages.text().as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&fresh, &path)?;
+    held.write(pages.text().as_bytes())?;
     Ok((pages, aside))
-}
-
-fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let names = (1..=ASIDE_MAX).map(|number| with_end(path, &format!(".{number}.bad")));
-    let free = names.into_iter().find(|name| !name.exists());
-    let full = || io::Error::other("too many files that could not be read lie beside it");
-    let name = free.ok_or_else(full)?;
-    fs::rename(path, &name)?;
-    Ok(name)
-}
-
-fn with_end(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
 }

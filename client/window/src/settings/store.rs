@@ -1,7 +1,6 @@
 //! The settings and their file: read at the start, written a second after the last change.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,13 +8,12 @@ use etcetera::BaseStrategy;
 
 use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
+use crate::files::{self, Held};
 use crate::languages::Languages;
 use crate::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.
 const WRITE_AFTER: Duration = Duration::from_secs(1);
-/// Files set aside beside the one in use, before somebody has to tidy up.
-const ASIDE_MAX: usize = 100;
 
 /// The settings, in a file or without one.
 #[derive(Debug)]
@@ -39,7 +37,7 @@ impl Store {
         let mut settings = Settings::default();
         if let Some(path) = &path {
             let name = path.display();
-            match read(path) {
+            match files::read(path, FILE_BYTES_MAX) {
                 Ok(None) => {}
                 Ok(Some(bytes)) => match file::read(&bytes) {
                     Ok((read, found)) => {
@@ -133,63 +131,18 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(base.config_dir().join("phaselock"))
 }
 
-/// Content of a file; none if there is no such file. One byte more than allowed tells a larger one.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    // A pipe would block, and a folder cannot be read.
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
-        about => about?,
-    };
-    let mut bytes = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
-
 /// Writes the changes into the file as it is now. A file that cannot be used is set aside first;
 /// returns its new name.
 fn save(path: &Path, base: &Settings, now: &Settings) -> io::Result<Option<PathBuf>> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder {
-        fs::create_dir_all(folder)?;
-    }
-    // Follow a link, so that it stays one.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // Another window may be about to write as well; not every file system can lock.
-    let lock = File::create(with_end(&path, ".lock"))?;
-    let _ = lock.lock();
-    let bytes = read(&path)?.unwrap_or_default();
+    let held = Held::new(path)?;
+    let bytes = held.read(FILE_BYTES_MAX)?.unwrap_or_default();
     let mut aside = None;
     let text = match file::write(&bytes, base, now) {
         Ok(text) => text,
         Err(FileError::TooBig | FileError::Utf8 | FileError::Toml { .. }) => {
-            aside = Some(set_aside(&path)?);
+            aside = Some(held.set_aside()?);
             file::write(&[], &Settings::default(), now).map_err(io::Error::other)?
         }
     };
-    let new = with_end(&path, ".new");
-    let mut out = File::create(&new)?;
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.sync_all());
-    drop(out);
-    let renamed = written.and_then(|()| fs::rename(&new, &path));
-    if renamed.is_err() {
-        // The old file is as it was; the half of a new one is of no use.
-        let _ = fs::remove_file(&new);
-    }
-    renamed.map(|()| aside)
-}
-
-/// Renames a file that cannot be used, to a name that is free.
-fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let number = |n: usize| if n == 1 { ".broken".into() } else { format!(".broken-{n}") };
-    let free = (1..=ASIDE_MAX).map(|n| with_end(path, &number(n))).find(|to| !to.exists());
-    let to = free.ok_or_else(|| io::Error::other("too many broken files stand beside it"))?;
-    fs::rename(path, &to)?;
-    Ok(to)
-}
-
-fn with_end(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
+    held.write(text.as_bytes()).map(|()| aside)
 }

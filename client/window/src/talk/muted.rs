@@ -1,20 +1,20 @@
 //! People whom the player does not want to hear, kept by their numbers, on whatever server.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::{clip, printable};
 use serde::{Deserialize, Serialize};
 
+use crate::files::{self, Held};
 use crate::words::fill;
 
 /// People in the file. Arbitrary.
 const PEOPLE_MAX: usize = 1000;
 /// Bytes of the file: twice what so many people take.
-const FILE_BYTES_MAX: u64 = 256 * 1024;
+const FILE_BYTES_MAX: usize = 256 * 1024;
 
 /// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -99,17 +99,11 @@ impl Muted {
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
-    // A pipe would block, and a folder cannot be read.
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
-        about => about?,
-    };
-    let mut text = String::new();
-    let read = File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    if read as u64 > FILE_BYTES_MAX {
+    let Some(bytes) = files::read(path, FILE_BYTES_MAX)? else { return Ok(BTreeMap::new()) };
+    if bytes.len() > FILE_BYTES_MAX {
         return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
     }
+    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
     let kept: Kept = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |at| text[..at.start].matches('\n').count() + 1);
         io::Error::other(format!("line {line}: {}", printable(error.message())))
@@ -119,7 +113,10 @@ fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
         let bad = || io::Error::other(format!("{:?} is no person's number", clip(&it.person, 40)));
         Ok((person.map_err(|_| bad())?, clip(&printable(&it.name), NAME_BYTES_MAX).to_owned()))
     };
-    kept.people.into_iter().take(PEOPLE_MAX).map(number).collect()
+    if kept.people.len() > PEOPLE_MAX {
+        return Err(io::Error::other(format!("it has more than {PEOPLE_MAX} people")));
+    }
+    kept.people.into_iter().map(number).collect()
 }
 
 /// Writes a new file and puts it in the old one's place.
@@ -129,24 +126,17 @@ fn write(path: &Path, people: &BTreeMap<u64, String>, is_broken: bool) -> io::Re
         .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
     let kept = Kept { people: people.collect() };
     let text = toml::to_string(&kept).map_err(io::Error::other)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    let held = Held::new(path)?;
+    if is_broken && held.read(FILE_BYTES_MAX)?.is_some() {
+        held.set_aside()?;
     }
-    if is_broken {
-        fs::rename(path, path.with_extension("toml.broken"))?;
-    }
-    // Two windows at once do not write into one file.
-    let part = path.with_extension(format!("toml.{}", std::process::id()));
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(b"# People whom you muted, by their numbers.\n\n")?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| drop(fs::remove_file(&part)))
+    held.write(format!("# People whom you muted, by their numbers.\n\n{text}").as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -167,14 +157,19 @@ mod tests {
     fn a_broken_file_is_said_and_set_aside_and_nothing_of_it_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("muted.toml");
-        let huge = format!("#{}", "x".repeat(FILE_BYTES_MAX as usize));
+        let huge = format!("#{}", "x".repeat(FILE_BYTES_MAX));
         let bad = "people = [{ person = \"xyz\" }]";
-        for text in ["\u{0}\u{1}", "people = 3", bad, &huge] {
+        let many = "[[people]]\nperson = \"1\"\n".repeat(PEOPLE_MAX + 1);
+        let broken = ["\u{0}\u{1}", "people = 3", bad, &huge, &many];
+        for (text, end) in broken.iter().zip(["", "-2", "-3", "-4", "-5"]) {
             fs::write(&path, text).unwrap();
             let (mut muted, told) = Muted::open(Some(path.clone()));
             assert!(told.is_some_and(|told| told.contains("cannot be read")));
             assert_eq!(muted.set(7, "Eve", true), None);
-            assert_eq!(fs::read_to_string(path.with_extension("toml.broken")).unwrap(), text);
+            assert_eq!(
+                fs::read_to_string(path.with_extension(format!("toml.broken{end}"))).unwrap(),
+                *text
+            );
             assert!(Muted::open(Some(path.clone())).0.has(Some(7)));
         }
     }

@@ -45,18 +45,22 @@ impl Entries {
         if let Some(entry) = self.entry(fingerprint) {
             // One that is on the list and still there is not pushed out.
             let is_same = entry.address == server;
-            return if is_same || entry.until <= now { Ok(()) } else { Err(Refusal::Taken) };
+            if is_same || entry.until > now {
+                return if is_same { Ok(()) } else { Err(Refusal::Taken) };
+            }
         }
         // It takes the place of the one that was at its address.
         if self.by_place.values().any(|it| it.address == server) {
             return Ok(());
         }
         let own = network(server.ip());
-        let of_network = self.by_place.values().filter(|it| network(it.address.ip()) == own);
+        // An entry that it leaves makes room.
+        let others = || self.by_place.values().filter(|it| it.fingerprint != fingerprint);
+        let of_network = others().filter(|it| network(it.address.ip()) == own);
         if of_network.count() >= bounds.per_network {
             return Err(Refusal::Network);
         }
-        if self.by_place.len() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
+        if others().count() >= bounds.servers { Err(Refusal::Full) } else { Ok(()) }
     }
 
     /// Lists a server until a time, in place of another one at its address: there it has answered

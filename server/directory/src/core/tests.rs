@@ -229,6 +229,19 @@ fn a_certificate_has_one_entry_which_nobody_else_takes() {
 }
 
 #[test]
+fn server_that_moves_is_counted_where_it_goes() {
+    let mut directory = directory(Bounds { per_network: 1, ..Bounds::default() });
+    let server = Server::new("203.0.113.7:4433");
+    server.announce(&mut directory, secs(1));
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    let there = Server::new("198.51.100.9:4433");
+    assert_eq!(there.announce(&mut directory, secs(590)), listed);
+    let moved = Server { address: at("198.51.100.7:4433"), from: at("198.51.100.7:9"), ..server };
+    let refused = Some(Answer::Refused(Refusal::Network));
+    assert_eq!(moved.announce(&mut directory, secs(602)), refused, "its own entry has expired");
+}
+
+#[test]
 fn server_that_was_set_up_anew_takes_its_own_place() {
     let bounds = Bounds { per_network: 1, ..Bounds::default() };
     let mut directory = directory(bounds);

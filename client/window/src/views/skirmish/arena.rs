@@ -32,7 +32,8 @@ pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Option<Vec2>) {
         // Only the part of an outer wall's shadow that may reach the floor.
         let (min, max) = (wall.min.max(shaded.min), wall.max.min(shaded.max));
         let rect = brush.rect(min - 0.1 + below, max + 0.1 + below);
-        shadow(painter, rect, SHADOW * brush.metre, Color32::from_black_alpha(96));
+        let (edge, hidden) = (SHADOW * brush.metre, brush.metre);
+        shadow_around(painter, rect, edge, hidden, Color32::from_black_alpha(96));
     }
     if let Some(viewpoint) = viewpoint {
         shade::draw(brush, arena, viewpoint);
@@ -41,14 +42,16 @@ pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Option<Vec2>) {
         sides(brush, wall);
     }
     // First all rims and then all tops, so that walls that touch look like one.
+    let mut mesh = Mesh::default();
     for wall in walls.clone() {
-        let (rect, rim) =
-            (top.rect(wall.min, wall.max), brush.stroke(2.0 * RIM, palette::WALL_RIM));
-        painter.rect_stroke(rect, 0.05 * brush.metre, rim, StrokeKind::Inside);
+        let (rect, rim) = (top.rect(wall.min, wall.max), 2.0 * RIM * brush.metre);
+        frame_of_plates(&mut mesh, painter, rect, rim, palette::WALL_RIM);
     }
     for wall in walls {
-        painter.rect_filled(top.rect(wall.min + RIM, wall.max - RIM), 0.0, palette::WALL_TOP);
+        let rect = top.rect(wall.min + RIM, wall.max - RIM);
+        plate(&mut mesh, painter, rect, palette::WALL_TOP);
     }
+    painter.add(Shape::mesh(mesh));
     outside(&top);
 }
 
@@ -69,15 +72,25 @@ fn outside(top: &Brush<'_>) {
 }
 
 fn grid(brush: &Brush<'_>) {
-    let line = |n: i32| {
+    let mut mesh = Mesh::default();
+    let look = |n: i32| {
         if n % 5 == 0 { (1.5, palette::GRID_MAJOR) } else { (1.0, palette::GRID) }
     };
-    for n in -(HALF.x as i32)..=HALF.x as i32 {
-        brush.line([(n as f32, -HALF.y), (n as f32, HALF.y)], line(n));
+    // Only what is visible.
+    let (camera, half) = (brush.camera, brush.camera.half());
+    let (min, max) = ((camera.middle - half).max(-HALF), (camera.middle + half).min(HALF));
+    let mut line = |n: i32, a: Vec2, b: Vec2| {
+        let (width, color) = look(n);
+        let ends = [brush.point(a), brush.point(b)];
+        hairline(&mut mesh, brush.painter, ends, width, color);
+    };
+    for n in min.x.ceil() as i32..=max.x.floor() as i32 {
+        line(n, Vec2::new(n as f32, min.y), Vec2::new(n as f32, max.y));
     }
-    for n in -(HALF.y as i32)..=HALF.y as i32 {
-        brush.line([(-HALF.x, n as f32), (HALF.x, n as f32)], line(n));
+    for n in min.y.ceil() as i32..=max.y.floor() as i32 {
+        line(n, Vec2::new(min.x, n as f32), Vec2::new(max.x, n as f32));
     }
+    brush.painter.add(Shape::mesh(mesh));
 }
 
 /// Lines for orientation: the court's ring, the middle line, the corners.

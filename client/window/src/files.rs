@@ -1,0 +1,80 @@
+//! Small files of the player's: read within bounds, and written in full or not at all.
+//!
+//! A file that cannot be used is set aside before it would be written over, so nothing in it is
+//! lost. What another window wrote meanwhile stays: who changes a file holds it, and reads it anew.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Files set aside beside the one in use, before somebody has to tidy up.
+const ASIDE_MAX: usize = 100;
+
+/// Content of a file; none if there is no such file. One byte more than `most` tells a larger one.
+pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+    // A pipe would block, and a folder cannot be read.
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
+        about => about?,
+    };
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// A file that is about to be changed, by no other window meanwhile.
+#[derive(Debug)]
+pub(crate) struct Held {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Held {
+    /// Waits until no other window holds the file, which need not exist.
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder)?;
+        }
+        // Follow a link, so that it stays one.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let lock = File::create(with_end(&path, ".lock"))?;
+        // Not every file system can lock.
+        let _ = lock.lock();
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Its content, as by [`read`].
+    pub(crate) fn read(&self, most: usize) -> io::Result<Option<Vec<u8>>> {
+        read(&self.path, most)
+    }
+
+    /// Renames the file, which cannot be used, to a name that is free, and returns that.
+    pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
+        let number = |n: usize| if n == 1 { ".broken".into() } else { format!(".broken-{n}") };
+        let names = (1..=ASIDE_MAX).map(|n| with_end(&self.path, &number(n)));
+        let free = names.into_iter().find(|name| !name.exists());
+        let full = || io::Error::other("too many files that could not be read lie beside it");
+        let name = free.ok_or_else(full)?;
+        fs::rename(&self.path, &name)?;
+        Ok(name)
+    }
+
+    /// Writes a new file and puts it in the old one's place.
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let fresh = with_end(&self.path, ".new");
+        let written = File::create(&fresh).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        let renamed = written.and_then(|()| fs::rename(&fresh, &self.path));
+        // The old file is as it was; the half of a new one is of no use.
+        renamed.inspect_err(|_| drop(fs::remove_file(&fresh)))
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
