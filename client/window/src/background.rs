@@ -14,7 +14,7 @@ const WAVES: f32 = 3.0;
 const WAVE_POINTS: u32 = 96;
 /// Distance in points between two lines of the grid behind the waves.
 const STEP: f32 = 48.0;
-/// Side in points of the fields with a colour at each corner.
+/// Side in points, at most, of the fields with a colour at each corner.
 const FIELD: f32 = 2.0 * STEP;
 
 /// Paints faint lines, `step` points apart.
@@ -71,11 +71,12 @@ impl Light {
     fn draw(self, painter: &Painter) {
         let screen = self.screen;
         let mut mesh = Mesh::default();
-        let columns = (screen.width() / FIELD).ceil() as u32;
-        let rows = (screen.height() / FIELD).ceil() as u32;
+        let columns = (screen.width() / FIELD).ceil().max(1.0) as u32;
+        let rows = (screen.height() / FIELD).ceil().max(1.0) as u32;
+        let field = screen.size() / vec2(columns as f32, rows as f32);
         for row in 0..=rows {
             for column in 0..=columns {
-                let at = screen.left_top() + vec2(column as f32, row as f32) * FIELD;
+                let at = screen.left_top() + vec2(column as f32, row as f32) * field;
                 mesh.colored_vertex(at, self.on(palette::VOID, at));
             }
         }
@@ -89,11 +90,11 @@ impl Light {
         }
         for n in 0..=(screen.width() / STEP) as u32 {
             let from = pos2(screen.left() + n as f32 * STEP, screen.top());
-            self.line(&mut mesh, painter, from, vec2(0.0, FIELD), rows);
+            self.line(&mut mesh, painter, from, vec2(0.0, field.y), rows);
         }
         for n in 0..=(screen.height() / STEP) as u32 {
             let from = pos2(screen.left(), screen.top() + n as f32 * STEP);
-            self.line(&mut mesh, painter, from, vec2(FIELD, 0.0), columns);
+            self.line(&mut mesh, painter, from, vec2(field.x, 0.0), columns);
         }
         painter.add(Shape::mesh(mesh));
     }

@@ -62,7 +62,8 @@ impl Held {
 
     /// Writes a new file and puts it in the old one's place.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let fresh = with_end(&self.path, ".new");
+        // A name of its own, where no lock keeps another window out.
+        let fresh = with_end(&self.path, &format!(".{}", std::process::id()));
         let written = File::create(&fresh).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()

@@ -129,7 +129,7 @@ pub fn fan(mesh: &mut Mesh, corners: impl IntoIterator<Item = (Pos2, Color32)>) 
 
 /// Adds a rectangle with hard edges, on whole pixels, to a mesh.
 ///
-/// It takes two triangles, where one with smoothed edges takes ten.
+/// Two triangles make it, where one with smoothed edges takes ten.
 pub fn plate(mesh: &mut Mesh, painter: &Painter, rect: Rect, color: Color32) {
     let rect = rect.round_to_pixels(painter.pixels_per_point());
     if rect.is_positive() {
@@ -166,9 +166,11 @@ pub fn hairline(mesh: &mut Mesh, painter: &Painter, ends: [Pos2; 2], width: f32,
     mesh.add_colored_rect(Rect::from_two_pos(near, near + (b - a) + aside * 2.0), color);
 }
 
-/// Shadow of a raised rectangle, `blur` points wide at its edge, without a middle: within
-/// `hidden` points of the edge the rectangle itself hides it.
+/// Shadow of a raised rectangle, `blur` points wide at its edge. The middle, more than `hidden`
+/// points from the edge, is left out: the rectangle itself hides that.
 pub fn shadow_around(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Color32) {
+    // A narrow one has no room for more.
+    let blur = blur.min(rect.size().min_elem().max(0.0));
     let dark = rect.shrink(blur / 2.0);
     let corners =
         |rect: Rect| [rect.right_bottom(), rect.left_bottom(), rect.left_top(), rect.right_top()];

@@ -307,10 +307,15 @@ fn pipeline(
     fragment: &str,
     color_blend: Option<BlendState>,
 ) -> Pipeline {
-    let dialect = Dialect::of(&gl.info().glsl_support);
-    let (vertex, fragment) = (dialect.source(shader::VERTEX), dialect.source(fragment));
-    let source = ShaderSource::Glsl { vertex: &vertex, fragment: &fragment };
-    let shader = gl.new_shader(source, shader::meta()).expect("the shaders are constants");
+    // The version is a guess from the driver's name, and the oldest is understood everywhere.
+    let dialects = [Dialect::of(&gl.info().glsl_support), Dialect::Everywhere];
+    let mut made = dialects.into_iter().map(|dialect| {
+        let (vertex, fragment) = (dialect.source(shader::VERTEX), dialect.source(fragment));
+        let source = ShaderSource::Glsl { vertex: &vertex, fragment: &fragment };
+        gl.new_shader(source, shader::meta())
+    });
+    let shader = made.find_map(Result::ok).expect("the shaders are constants");
+    drop(made);
     let attributes = [
         VertexAttribute::new("a_position", VertexFormat::Float2),
         VertexAttribute::new("a_texel", VertexFormat::Float2),

@@ -40,8 +40,8 @@ const FAR: Action =
 
 /// Part of the visible height that the free camera moves by in a second.
 const SPEED: f32 = 1.2;
-/// Heights of a player's picture that the free camera goes away from where it began: far enough for
-/// every world, and back in a few seconds.
+/// Lengths of a player's picture that the free camera goes away from where it began: from one end
+/// of every world to the other, and back in some seconds.
 const REACH: f32 = 12.0;
 /// Factor of a step nearer.
 const STEP: f32 = 1.15;
@@ -104,9 +104,9 @@ impl WatchRig {
         self.watched.target = next(players, at, step);
         if controls.pressed(&FREE) {
             let middle = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
-            let high = self.camera.map_or(0.0, |camera| 2.0 * camera.half().y);
+            let long = self.camera.map_or(0.0, |camera| 2.0 * camera.half().max_element());
             if self.watched.free.is_none() {
-                self.begun = (middle, REACH * high);
+                self.begun = (middle, REACH * long);
             }
             let free = FreeCamera { middle, zoom: 1.5 };
             self.watched.free = self.watched.free.is_none().then_some(free);
@@ -217,16 +217,26 @@ mod tests {
     }
 
     #[test]
-    fn free_camera_comes_back_from_the_end_of_the_world() {
+    fn free_camera_goes_no_further_than_a_world() {
         use egui_macroquad::egui::{pos2, vec2};
+
+        use crate::bindings::Binding;
+        use crate::controls::Devices;
+
+        const ACTIONS: &[Action] = &[FREE];
         let mut rig = WatchRig::default();
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 720.0));
+        let mut controls = Controls::default();
+        // The platformer's camera on a wide window; its level is 180 m long.
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(2520.0, 1080.0));
         let begun = Vec2::new(50.0, -20.0);
-        rig.note_camera(Camera::new(screen, begun, 32.0, 24.0));
-        rig.begun = (begun, REACH * 18.0);
-        rig.watched.free = Some(FreeCamera { middle: begun + Vec2::X * 1e9, zoom: 1.5 });
+        rig.note_camera(Camera::new(screen, begun, 24.0, 17.0));
+        controls.bind("watch", ACTIONS, &Default::default());
+        let struck = [Binding::parse("F").unwrap()].into();
+        controls.handle(Devices { struck, ..Devices::default() });
+        rig.advance(&controls, &[], 1.0 / 60.0);
+        rig.watched.free.as_mut().unwrap().middle.x = 1e9;
         rig.advance(&Controls::default(), &[], 1.0 / 60.0);
-        let middle = rig.watched.free.unwrap().middle;
-        assert!((middle - begun - Vec2::new(REACH * 18.0, 0.0)).length() < 0.1, "{middle}");
+        let gone = (rig.watched.free.unwrap().middle - begun).length();
+        assert!((180.0..500.0).contains(&gone), "{gone}");
     }
 }

@@ -12,13 +12,15 @@ use egui_macroquad::egui::{Color32, CornerRadius, Pos2, Shape, Stroke, StrokeKin
 
 /// Greatest deviation of a polygon from its circle in pixels: edges are smoothed over a whole one.
 const DEVIATION: f32 = 0.2;
+/// Most corners: egui's own. A window full of circles beyond any screen is still drawn in time.
+const CORNERS_MAX: f32 = 128.0;
 /// Radius in pixels up to which egui's own circles have few corners, or are copied from a texture.
 const SMALL: f32 = 9.0;
 
 /// Corners of a circle of a radius in pixels.
 fn corners(radius: f32) -> f32 {
     let angle = (1.0 - DEVIATION / radius.max(2.0 * DEVIATION)).acos();
-    (PI / angle).ceil().max(8.0)
+    (PI / angle).ceil().clamp(8.0, CORNERS_MAX)
 }
 
 /// Gives a shape fewer corners, if it has more than it needs.
@@ -28,9 +30,7 @@ pub(super) fn simplify(shape: &mut Shape, pixels_per_point: f32) {
             shapes.iter_mut().for_each(|shape| simplify(shape, pixels_per_point));
             None
         }
-        Shape::Circle(it) if it.radius * pixels_per_point > SMALL => {
-            Some(circle(it, pixels_per_point))
-        }
+        Shape::Circle(it) => circle(it, pixels_per_point),
         Shape::Rect(it) => rounded(it, pixels_per_point),
         _ => None,
     };
@@ -39,13 +39,24 @@ pub(super) fn simplify(shape: &mut Shape, pixels_per_point: f32) {
     }
 }
 
-fn circle(circle: &CircleShape, pixels_per_point: f32) -> Shape {
-    let CircleShape { center, radius, fill, stroke } = *circle;
+/// A polygon for a circle; none for one that is left to egui.
+fn circle(it: &CircleShape, pixels_per_point: f32) -> Option<Shape> {
+    let CircleShape { center, radius, fill, stroke } = *it;
+    let is_simple = radius * pixels_per_point > SMALL && radius.is_finite() && center.is_finite();
+    if !is_simple {
+        return None;
+    }
     let count = corners((radius + stroke.width) * pixels_per_point);
     // Half of the deviation lies inside of the circle, and half outside.
     let out = radius * (1.0 + (1.0 - (PI / count).cos()) / 2.0);
+    // egui leaves a path out by half of its stroke beyond its points: those of a ring lie in the
+    // middle of it.
+    let (out, kind) = match fill == Color32::TRANSPARENT {
+        true => (out + stroke.width / 2.0, StrokeKind::Middle),
+        false => (out, StrokeKind::Outside),
+    };
     let corner = |n: u32| center + Vec2::angled(n as f32 / count * TAU) * out;
-    polygon((0..count as u32).map(corner).collect(), fill, stroke, StrokeKind::Outside)
+    Some(polygon((0..count as u32).map(corner).collect(), fill, stroke, kind))
 }
 
 /// A polygon for a rectangle with round corners; none for one that is left to egui: without round
@@ -59,7 +70,8 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
         return None;
     }
     if it.round_to_pixels.unwrap_or(true) {
-        let odd = (stroke.width * pixels_per_point).round() as u32 % 2 == 1;
+        let pixels = stroke.width * pixels_per_point;
+        let odd = pixels > 0.0 && (pixels <= 1.0 || pixels.round() as u32 % 2 == 1);
         rect = match stroke_kind {
             StrokeKind::Middle if odd => rect.round_to_pixel_center(pixels_per_point),
             _ => rect.round_to_pixels(pixels_per_point),
@@ -67,7 +79,12 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
     }
     let CornerRadius { nw, ne, sw, se } = corner_radius;
     // A bend inside of a wide stroke would cross itself.
-    let least = if stroke_kind == StrokeKind::Inside { stroke.width + 0.1 } else { 0.1 };
+    let (inward, outward) = match stroke_kind {
+        StrokeKind::Inside => (stroke.width, 0.0),
+        StrokeKind::Middle => (stroke.width / 2.0, stroke.width / 2.0),
+        StrokeKind::Outside => (0.0, stroke.width),
+    };
+    let least = inward + 0.1;
     let most = rect.size().min_elem() / 2.0;
     let radius =
         |points: u8| if points == 0 { 0.0 } else { f32::from(points).max(least).min(most) };
@@ -83,7 +100,7 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
             points.push(corner);
             continue;
         }
-        let steps = (corners(radius * pixels_per_point) / 4.0).ceil();
+        let steps = (corners((radius + outward) * pixels_per_point) / 4.0).ceil();
         let from = f32::from(turn) * FRAC_PI_2;
         for step in 0..=steps as u32 {
             let out = Vec2::angled(from + step as f32 / steps * FRAC_PI_2);
@@ -181,9 +198,18 @@ mod tests {
 
     #[test]
     fn deviation_is_a_part_of_a_pixel() {
-        for radius in [9.5_f32, 30.0, 200.0, 1000.0] {
+        for radius in [9.5_f32, 30.0, 200.0, 600.0] {
             let sagitta = radius * (1.0 - (PI / corners(radius)).cos());
             assert!(sagitta <= DEVIATION * 1.001, "{sagitta} at {radius}");
+        }
+    }
+
+    #[test]
+    fn circles_beyond_every_screen_have_no_more_corners() {
+        for radius in [1e4, 1e8, 1e30] {
+            let mut shape = Shape::circle_filled(Pos2::ZERO, radius, Color32::WHITE);
+            simplify(&mut shape, 2.0);
+            assert!(matches!(shape, Shape::Path(path) if path.points.len() == 128), "{radius}");
         }
     }
 
@@ -198,6 +224,7 @@ mod tests {
                 Color32::WHITE,
             ),
             Shape::rect_filled(Rect::EVERYTHING, 2.0, Color32::WHITE),
+            Shape::circle_filled(Pos2::ZERO, f32::INFINITY, Color32::WHITE),
         ] {
             let mut simple = shape.clone();
             simplify(&mut simple, 1.0);

@@ -35,10 +35,8 @@ struct KeptPerson {
 /// Muted people, in a file or without one.
 #[derive(Debug, Default)]
 pub(super) struct Muted {
-    people: BTreeMap<u64, String>,
+    people: People,
     path: Option<PathBuf>,
-    /// The file could not be read; it is set aside before another is written.
-    is_broken: bool,
 }
 
 impl Muted {
@@ -46,7 +44,8 @@ impl Muted {
     pub(super) fn open(path: Option<PathBuf>) -> (Self, Option<String>) {
         let mut muted = Self { path, ..Self::default() };
         let Some(path) = &muted.path else { return (muted, None) };
-        match read(path) {
+        let read = files::read(path, FILE_BYTES_MAX);
+        match read.and_then(|bytes| bytes.map_or_else(|| Ok(People::new()), parse)) {
             Ok(people) => {
                 muted.people = people;
                 (muted, None)
@@ -59,7 +58,6 @@ impl Muted {
                      file, or it is set aside when you mute somebody.",
                     &values,
                 );
-                muted.is_broken = true;
                 (muted, Some(told))
             }
         }
@@ -70,36 +68,48 @@ impl Muted {
         person.is_some_and(|person| self.people.contains_key(&person))
     }
 
-    /// Mutes somebody, or no longer. A sentence says why that is not kept.
+    /// Mutes somebody, or no longer: in the file as it is by now, since another window may have
+    /// written to it. A sentence says why that is not kept, or what became of a broken file.
     pub(super) fn set(&mut self, person: u64, name: &str, is_muted: bool) -> Option<String> {
-        if is_muted && self.people.len() >= PEOPLE_MAX && !self.people.contains_key(&person) {
-            let count = PEOPLE_MAX.to_string();
-            return Some(fill(
-                "You have muted {count} people; unmute one first.",
-                &[("count", &count)],
-            ));
-        }
-        match is_muted {
-            true => drop(self.people.insert(person, clip(name, NAME_BYTES_MAX).to_owned())),
-            false => drop(self.people.remove(&person)),
-        }
-        let path = self.path.as_ref()?;
-        match write(path, &self.people, self.is_broken) {
-            Ok(()) => {
-                self.is_broken = false;
-                None
+        let Some(path) = &self.path else {
+            return change(&mut self.people, person, name, is_muted).err();
+        };
+        match save(path, |people| change(people, person, name, is_muted)) {
+            Ok(Ok((people, aside))) => {
+                self.people = people;
+                let aside = aside?.display().to_string();
+                Some(fill("The file that could not be read is now {file}.", &[("file", &aside)]))
             }
+            Ok(Err(told)) => Some(told),
             Err(error) => {
-                let values =
-                    [("file", &*path.display().to_string()), ("error", &*error.to_string())];
+                if let Err(told) = change(&mut self.people, person, name, is_muted) {
+                    return Some(told);
+                }
+                let (file, error) = (path.display().to_string(), error.to_string());
+                let values = [("file", &*file), ("error", &*error)];
                 Some(fill("Not kept beyond this game, in {file}: {error}.", &values))
             }
         }
     }
 }
 
-fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
-    let Some(bytes) = files::read(path, FILE_BYTES_MAX)? else { return Ok(BTreeMap::new()) };
+type People = BTreeMap<u64, String>;
+
+/// Mutes somebody, or no longer, or says why not.
+fn change(people: &mut People, person: u64, name: &str, is_muted: bool) -> Result<(), String> {
+    if !is_muted {
+        people.remove(&person);
+        return Ok(());
+    }
+    if people.len() >= PEOPLE_MAX && !people.contains_key(&person) {
+        let count = PEOPLE_MAX.to_string();
+        return Err(fill("You have muted {count} people; unmute one first.", &[("count", &count)]));
+    }
+    people.insert(person, clip(name, NAME_BYTES_MAX).to_owned());
+    Ok(())
+}
+
+fn parse(bytes: Vec<u8>) -> io::Result<People> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
     }
@@ -119,18 +129,30 @@ fn read(path: &Path) -> io::Result<BTreeMap<u64, String>> {
     kept.people.into_iter().map(number).collect()
 }
 
-/// Writes a new file and puts it in the old one's place.
-fn write(path: &Path, people: &BTreeMap<u64, String>, is_broken: bool) -> io::Result<()> {
-    let people = people
+/// Changes the file, in full or not at all, unless the change is refused. One that cannot be used
+/// is set aside first; returns its new name.
+fn save(
+    path: &Path,
+    change: impl FnOnce(&mut People) -> Result<(), String>,
+) -> io::Result<Result<(People, Option<PathBuf>), String>> {
+    let held = Held::new(path)?;
+    let (mut people, mut is_broken) = (People::new(), false);
+    if let Some(bytes) = held.read(FILE_BYTES_MAX)? {
+        match parse(bytes) {
+            Ok(read) => people = read,
+            Err(_) => is_broken = true,
+        }
+    }
+    if let Err(told) = change(&mut people) {
+        return Ok(Err(told));
+    }
+    let aside = if is_broken { Some(held.set_aside()?) } else { None };
+    let lines = people
         .iter()
         .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
-    let kept = Kept { people: people.collect() };
-    let text = toml::to_string(&kept).map_err(io::Error::other)?;
-    let held = Held::new(path)?;
-    if is_broken && held.read(FILE_BYTES_MAX)?.is_some() {
-        held.set_aside()?;
-    }
-    held.write(format!("# People whom you muted, by their numbers.\n\n{text}").as_bytes())
+    let text = toml::to_string(&Kept { people: lines.collect() }).map_err(io::Error::other)?;
+    held.write(format!("# People whom you muted, by their numbers.\n\n{text}").as_bytes())?;
+    Ok(Ok((people, aside)))
 }
 
 #[cfg(test)]
@@ -165,13 +187,35 @@ mod tests {
             fs::write(&path, text).unwrap();
             let (mut muted, told) = Muted::open(Some(path.clone()));
             assert!(told.is_some_and(|told| told.contains("cannot be read")));
-            assert_eq!(muted.set(7, "Eve", true), None);
+            let told = muted.set(7, "Eve", true);
+            assert!(told.is_some_and(|told| told.ends_with(&format!(".broken{end}."))));
             assert_eq!(
                 fs::read_to_string(path.with_extension(format!("toml.broken{end}"))).unwrap(),
                 *text
             );
             assert!(Muted::open(Some(path.clone())).0.has(Some(7)));
         }
+    }
+
+    #[test]
+    fn windows_keep_each_others_people_and_mended_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("muted.toml");
+        fs::write(&path, "people = 3").unwrap();
+        let (mut one, told) = Muted::open(Some(path.clone()));
+        assert!(told.is_some());
+        fs::write(&path, "people = []").unwrap();
+        let mut two = Muted::open(Some(path.clone())).0;
+        assert_eq!(one.set(1, "Eve", true), None);
+        assert_eq!(two.set(2, "Bob", true), None);
+        assert!(two.has(Some(1)) && Muted::open(Some(path.clone())).0.has(Some(1)));
+        assert_eq!(one.set(1, "Eve", false), None);
+        assert!(one.has(Some(2)) && !one.has(Some(1)));
+        assert!(!path.with_extension("toml.broken").exists());
+        // Broken since it was read.
+        fs::write(&path, "people = [").unwrap();
+        assert!(one.set(1, "Eve", true).is_some_and(|told| told.contains(".broken")));
+        assert_eq!(fs::read_to_string(path.with_extension("toml.broken")).unwrap(), "people = [");
     }
 
     #[test]
