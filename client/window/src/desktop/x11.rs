@@ -100,8 +100,10 @@ impl Watch {
                 _ => {}
             }
         }
-        if moved || changed {
+        if moved {
             self.hz = self.read_hz().ok().flatten();
+        }
+        if moved || changed {
             self.read_state()?;
         }
         Ok(())
