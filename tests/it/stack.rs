@@ -21,9 +21,10 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
-use phaselock_tests::identity::same_identity;
+use phaselock_tests::identity::{same_identity, same_player};
 use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
+use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -148,6 +149,8 @@ pub(super) struct Player {
     pub(super) sizes: Vec<usize>,
     /// Counts until [`STEADY`].
     until_steady: Option<Stats>,
+    /// Holds the player's key.
+    _directory: TempDir,
 }
 
 impl Player {
@@ -156,10 +159,13 @@ impl Player {
         let clock = Clock::start_at(start);
         let address = world.address.parse().expect("an address");
         world.players.set(world.players.get() + 1);
+        let directory = tempfile::tempdir().expect("a directory");
+        let keys = same_player(directory.path(), world.players.get()).expect("a key");
         let link = (!conditions.is_empty()).then(|| conditions.parse().expect("conditions"));
         let options = Options {
             link,
             sockets: Arc::new(world.ether.clone()),
+            keys,
             seed: Some(world.players.get()),
             ..Options::new(address, Pins::Memory)
         };
@@ -174,6 +180,7 @@ impl Player {
             arrivals: Vec::new(),
             sizes: Vec::new(),
             until_steady: None,
+            _directory: directory,
         }
     }
 

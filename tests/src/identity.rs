@@ -1,16 +1,31 @@
-//! The identity of servers in tests that repeat to the byte.
+//! Identities of servers and players in tests that repeat to the byte.
+
+use std::path::Path;
 
 use phaselock_quic::identity::Identity;
+use phaselock_quic::player::PlayerKeys;
 use rcgen::{CertificateParams, KeyPair, SerialNumber};
+
+/// An Ed25519 key of so many equal bytes (RFC 8410, 7).
+fn same_key(byte: u8) -> anyhow::Result<KeyPair> {
+    let mut key = vec![0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+    key.extend([byte; 32]);
+    Ok(KeyPair::try_from(key)?)
+}
+
+/// A player's key that is the same each time, in a file in a directory: everybody is told a number
+/// of it, whose length differs from key to key.
+pub fn same_player(directory: &Path, number: u64) -> anyhow::Result<PlayerKeys> {
+    let path = directory.join("player.pem");
+    std::fs::write(&path, same_key(number as u8)?.serialize_pem())?;
+    Ok(PlayerKeys::File(path))
+}
 
 /// An identity that is the same each time, with signatures of one length (RFC 8032): others' differ
 /// by bytes, which is enough for another course of a session on a narrow path. Fails if the system
 /// takes no files.
 pub fn same_identity() -> anyhow::Result<Identity> {
-    // An Ed25519 key of zeros (RFC 8410, 7).
-    let mut key = vec![0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
-    key.extend([0; 32]);
-    let key = KeyPair::try_from(key)?;
+    let key = same_key(0)?;
     let mut certificate = CertificateParams::new(["phaselock".to_owned()])?;
     certificate.serial_number = Some(SerialNumber::from(1));
     certificate.not_before = rcgen::date_time_ymd(2000, 1, 1);
