@@ -159,8 +159,7 @@ impl Player {
         let clock = Clock::start_at(start);
         let address = world.address.parse().expect("an address");
         world.players.set(world.players.get() + 1);
-        let directory = tempfile::tempdir().expect("a directory");
-        let keys = same_player(directory.path(), world.players.get()).expect("a key");
+        let (keys, directory) = same_player(world.players.get()).expect("a key");
         let link = (!conditions.is_empty()).then(|| conditions.parse().expect("conditions"));
         let options = Options {
             link,

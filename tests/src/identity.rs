@@ -1,10 +1,9 @@
 //! Identities of servers and players in tests that repeat to the byte.
 
-use std::path::Path;
-
 use phaselock_quic::identity::Identity;
 use phaselock_quic::player::PlayerKeys;
 use rcgen::{CertificateParams, KeyPair, SerialNumber};
+use tempfile::TempDir;
 
 /// An Ed25519 key of so many equal bytes (RFC 8410, 7).
 fn same_key(byte: u8) -> anyhow::Result<KeyPair> {
@@ -13,12 +12,13 @@ fn same_key(byte: u8) -> anyhow::Result<KeyPair> {
     Ok(KeyPair::try_from(key)?)
 }
 
-/// A player's key that is the same each time, in a file in a directory: everybody is told a number
-/// of it, whose length differs from key to key.
-pub fn same_player(directory: &Path, number: u64) -> anyhow::Result<PlayerKeys> {
-    let path = directory.join("player.pem");
+/// A player's key that is the same each time, and the directory with its file: everybody is told a
+/// number of it, whose length differs from key to key. Fails if the system takes no files.
+pub fn same_player(number: u64) -> anyhow::Result<(PlayerKeys, TempDir)> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("player.pem");
     std::fs::write(&path, same_key(number as u8)?.serialize_pem())?;
-    Ok(PlayerKeys::File(path))
+    Ok((PlayerKeys::File(path), directory))
 }
 
 /// An identity that is the same each time, with signatures of one length (RFC 8032): others' differ
