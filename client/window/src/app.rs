@@ -295,7 +295,7 @@ impl App {
                 }
                 (None, None) if self.trust.is_some() => {
                     let painter = ctx.layer_painter(LayerId::background());
-                    background::grid(&painter, ctx.screen_rect(), 48.0);
+                    background::grid(&painter, ctx.screen_rect(), background::STEP);
                     answer = self.trust.as_ref().and_then(|trust| trust.draw(ctx));
                 }
                 (None, None) if self.in_list => choice = self.servers.draw(ctx),

@@ -13,7 +13,7 @@ const WAVES: f32 = 3.0;
 /// Points of the waves.
 const WAVE_POINTS: u32 = 96;
 /// Distance in points between two lines of the grid behind the waves.
-const STEP: f32 = 48.0;
+pub(crate) const STEP: f32 = 48.0;
 /// Side in points, at most, of the fields with a colour at each corner.
 const FIELD: f32 = 2.0 * STEP;
 

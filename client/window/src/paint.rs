@@ -1,11 +1,11 @@
 //! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
 
 use egui_macroquad::egui::emath::GuiRounding as _;
-use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape};
+use egui_macroquad::egui::epaint::{Mesh, PathStroke};
 use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Color32, Context, CornerRadius, FontId, Id, Painter, Pos2, Rangef, Rect, Shape, Stroke,
-    StrokeKind, Vec2, pos2, vec2,
+    Align2, Color32, Context, FontId, Id, Painter, Pos2, Rangef, Rect, Shape, Stroke, StrokeKind,
+    Vec2, pos2, vec2,
 };
 
 use super::layout::{Item, Way, grounded};
@@ -167,8 +167,8 @@ pub fn hairline(mesh: &mut Mesh, painter: &Painter, ends: [Pos2; 2], width: f32,
 }
 
 /// Shadow of a raised rectangle, `blur` points wide at its edge. The middle, more than `hidden`
-/// points from the edge, is left out: the rectangle itself hides that.
-pub fn shadow_around(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Color32) {
+/// points from the edge, is left out: what is raised hides that.
+pub fn shadow(painter: &Painter, rect: Rect, blur: f32, hidden: f32, color: Color32) {
     // A narrow one has no room for more.
     let blur = blur.min(rect.size().min_elem().max(0.0));
     let dark = rect.shrink(blur / 2.0);
@@ -257,12 +257,6 @@ pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, 
     };
     let points = (0..=steps as u32).map(point).collect();
     painter.add(Shape::line(points, PathStroke::from(stroke)));
-}
-
-/// Shadow of a raised rectangle; `blur` is the width of its edge in points.
-pub fn shadow(painter: &Painter, rect: Rect, blur: f32, color: Color32) {
-    let shape = RectShape::filled(rect, CornerRadius::ZERO, color).with_blur_width(blur);
-    painter.add(shape);
 }
 
 /// A translucent panel behind text.
@@ -430,4 +424,68 @@ pub fn text_spaced(
 fn scale(color: Color32, strength: f32) -> Color32 {
     let [r, g, b, a] = color.to_array().map(|part| (f32::from(part) * strength).round() as u8);
     Color32::from_rgba_premultiplied(r, g, b, a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(mesh: &Mesh) -> Rect {
+        Rect::from_points(&mesh.vertices.iter().map(|it| it.pos).collect::<Vec<_>>())
+    }
+
+    fn area(mesh: &Mesh) -> f32 {
+        let triangle = |corners: &[u32]| {
+            let [a, b, c] = [0, 1, 2].map(|n| mesh.vertices[corners[n] as usize].pos);
+            let (u, v) = (b - a, c - a);
+            (u.x * v.y - u.y * v.x).abs() / 2.0
+        };
+        mesh.indices.chunks_exact(3).map(triangle).sum()
+    }
+
+    #[test]
+    fn plates_and_hairlines_cover_whole_pixels() {
+        for pixels in [1.0, 1.25, 2.0] {
+            let ctx = Context::default();
+            ctx.set_pixels_per_point(pixels);
+            let _ = ctx.run(Default::default(), |ctx| {
+                let painter = ctx.debug_painter();
+                let rect = Rect::from_min_max(pos2(10.3, 20.6), pos2(50.2, 40.4));
+                let mut frame = Mesh::default();
+                frame_of_plates(&mut frame, &painter, rect, 4.0, Color32::WHITE);
+                assert_eq!(bounds(&frame), rect.round_to_pixels(pixels));
+                let inner = rect.shrink(4.0).round_to_pixels(pixels);
+                let wanted = rect.round_to_pixels(pixels).area() - inner.area();
+                assert!((area(&frame) - wanted).abs() < 0.01, "{} of {wanted}", area(&frame));
+
+                let mut line = Mesh::default();
+                let ends = [pos2(7.4, 3.0), pos2(7.4, 33.0)];
+                hairline(&mut line, &painter, ends, 1.0, Color32::WHITE);
+                let size = bounds(&line).size() * pixels;
+                assert!((size - vec2(pixels.round(), 30.0 * pixels)).length() < 0.01, "{size}");
+                let left = bounds(&line).left() * pixels;
+                assert!((left - left.round()).abs() < 0.01 && (left / pixels - 7.4).abs() < 1.0);
+            });
+        }
+    }
+
+    #[test]
+    fn shadow_leaves_out_what_is_hidden_and_nothing_else() {
+        let ctx = Context::default();
+        let rect = Rect::from_min_max(pos2(100.0, 100.0), pos2(300.0, 200.0));
+        let shown = |hidden: f32| {
+            let output = ctx.run(Default::default(), |ctx| {
+                shadow(&ctx.debug_painter(), rect, 20.0, hidden, Color32::BLACK);
+            });
+            let meshes = output.shapes.into_iter().filter_map(|it| match it.shape {
+                Shape::Mesh(mesh) => Some((area(&mesh), bounds(&mesh))),
+                _ => None,
+            });
+            meshes.last().expect("a mesh")
+        };
+        let ((whole, around), (ring, same)) = (shown(f32::INFINITY), shown(15.0));
+        assert_eq!((around, same), (rect.expand(10.0), rect.expand(10.0)));
+        let middle = rect.shrink(10.0 + 15.0).area();
+        assert!((whole - ring - middle).abs() < 0.1, "{whole}, {ring}, {middle}");
+    }
 }

@@ -307,7 +307,7 @@ fn pipeline(
     fragment: &str,
     color_blend: Option<BlendState>,
 ) -> Pipeline {
-    // The version is a guess from the driver's name, and the oldest is understood everywhere.
+    // The version is a guess from GL_VERSION, and the oldest is understood everywhere.
     let dialects = [Dialect::of(&gl.info().glsl_support), Dialect::Everywhere];
     let mut made = dialects.into_iter().map(|dialect| {
         let (vertex, fragment) = (dialect.source(shader::VERTEX), dialect.source(fragment));

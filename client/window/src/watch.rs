@@ -80,8 +80,10 @@ pub(crate) struct WatchRig {
     /// The camera of the last frame.
     camera: Option<Camera>,
     pointer: Option<egui_macroquad::egui::Pos2>,
-    /// Where the free camera began, and how far it goes from there, in metres.
-    begun: (Vec2, f32),
+    /// Where the free camera began.
+    start: Vec2,
+    /// Longest way from there, in metres.
+    reach: f32,
 }
 
 impl WatchRig {
@@ -104,9 +106,9 @@ impl WatchRig {
         self.watched.target = next(players, at, step);
         if controls.pressed(&FREE) {
             let middle = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
-            let long = self.camera.map_or(0.0, |camera| 2.0 * camera.half().max_element());
+            let length = self.camera.map_or(0.0, |camera| 2.0 * camera.half().max_element());
             if self.watched.free.is_none() {
-                self.begun = (middle, REACH * long);
+                (self.start, self.reach) = (middle, REACH * length);
             }
             let free = FreeCamera { middle, zoom: 1.5 };
             self.watched.free = self.watched.free.is_none().then_some(free);
@@ -120,8 +122,8 @@ impl WatchRig {
             if let Some(by) = dragged.filter(|_| controls.held(&DRAG)) {
                 free.middle -= Vec2::new(by.x, by.y) / camera.scale;
             }
-            let (begun, reach) = self.begun;
-            free.middle = begun + (free.middle - begun).clamp_length_max(reach);
+            let away = free.middle - self.start;
+            free.middle = self.start + away.clamp_length_max(self.reach);
             let steps = controls.count(&FAR) as f32 - controls.count(&NEAR) as f32;
             free.zoom = (free.zoom * STEP.powf(steps)).clamp(*ZOOM.start(), *ZOOM.end());
         }

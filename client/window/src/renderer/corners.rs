@@ -71,7 +71,7 @@ fn rounded(it: &RectShape, pixels_per_point: f32) -> Option<Shape> {
     }
     if it.round_to_pixels.unwrap_or(true) {
         let pixels = stroke.width * pixels_per_point;
-        let odd = pixels > 0.0 && (pixels <= 1.0 || pixels.round() as u32 % 2 == 1);
+        let odd = pixels > 0.0 && (pixels <= 1.0 || pixels.round_ties_even() as u32 % 2 == 1);
         rect = match stroke_kind {
             StrokeKind::Middle if odd => rect.round_to_pixel_center(pixels_per_point),
             _ => rect.round_to_pixels(pixels_per_point),
@@ -158,8 +158,14 @@ mod tests {
         mesh.indices.chunks_exact(3).map(triangle).sum()
     }
 
+    /// Smallest rectangle around what is seen of a shape.
+    fn seen(mesh: &Mesh) -> Rect {
+        let points = mesh.vertices.iter().filter(|it| it.color.a() > 0).map(|it| it.pos);
+        Rect::from_points(&points.collect::<Vec<_>>())
+    }
+
     fn rect(radius: u8, stroke: f32, kind: StrokeKind) -> Shape {
-        let rect = Rect::from_min_max(pos2(20.0, 30.0), pos2(180.0, 110.0));
+        let rect = Rect::from_min_max(pos2(20.3, 30.7), pos2(180.2, 110.4));
         Shape::Rect(RectShape::new(
             rect,
             radius,
@@ -184,6 +190,9 @@ mod tests {
                 rect(6, 0.0, StrokeKind::Inside),
                 rect(10, 3.0, StrokeKind::Middle),
                 rect(20, 2.0, StrokeKind::Outside),
+                Shape::Vec(vec![rect(12, 1.0, StrokeKind::Inside)]),
+                // Round ends that leave no straight side between them.
+                rect(40, 0.0, StrokeKind::Inside),
             ] {
                 let [before, after] = meshes(&shape, pixels_per_point);
                 let (part, inks) = (
@@ -192,6 +201,9 @@ mod tests {
                 );
                 assert!(part < 0.8, "{part} of the triangles of {shape:?}");
                 assert!((inks - 1.0).abs() < 0.02, "{inks} of the ink of {shape:?}");
+                let (was, is) = (seen(&before), seen(&after));
+                let off = (was.min - is.min).length().max((was.max - is.max).length());
+                assert!(off * pixels_per_point < 0.5, "{was} is {is}: {shape:?}");
             }
         }
     }

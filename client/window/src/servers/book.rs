@@ -190,7 +190,7 @@ impl Book {
     /// Changes the pages, and the file as it is by now.
     pub(crate) fn change(&mut self, change: impl Fn(&mut Pages)) {
         let Some(path) = &self.path else { return change(&mut self.pages) };
-        match save(path, &change) {
+        match save(path, &self.pages, &change) {
             Ok((pages, aside)) => {
                 self.pages = pages;
                 self.problem = aside.map(|aside| {
@@ -211,14 +211,21 @@ impl Book {
 }
 
 /// Changes the file, in full or not at all. One that cannot be used is set aside first; returns its
-/// new name.
-fn save(path: &Path, change: &impl Fn(&mut Pages)) -> io::Result<(Pages, Option<PathBuf>)> {
+/// new name. What this window knows goes into the new one.
+fn save(
+    path: &Path,
+    known: &Pages,
+    change: &impl Fn(&mut Pages),
+) -> io::Result<(Pages, Option<PathBuf>)> {
     let held = Held::new(path)?;
     let (mut pages, mut aside) = (Pages::default(), None);
     if let Some(bytes) = held.read(FILE_BYTES_MAX)? {
         match Pages::parse(&bytes) {
             Ok(read) => pages = read,
-            Err(_) => aside = Some(held.set_aside()?),
+            Err(_) => {
+                pages.clone_from(known);
+                aside = Some(held.set_aside()?);
+            }
         }
     }
     change(&mut pages);

@@ -42,11 +42,13 @@ fn book_is_kept_and_shared_between_windows() {
 fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
     let long = " ".repeat(FILE_BYTES_MAX + 1).into_bytes();
     let many = "[[history]]\naddress = \"a\"\n".repeat(HISTORY_MAX + 1).into_bytes();
+    let starred = "[[favourites]]\naddress = \"a\"\n".repeat(FAVOURITES_MAX + 1).into_bytes();
     for content in [
         b"favourites = 3".to_vec(),
         b"\xff\xfe".to_vec(),
         long,
         many,
+        starred,
         b"x = [".to_vec(),
         b"[[history]]\naddress = \"a b\"".to_vec(),
     ] {
@@ -58,6 +60,10 @@ fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
         assert_eq!(fs::read(&path).expect("it is there"), content, "reading changes nothing");
         book.change(|pages| pages.visited(&address("a"), "A"));
         assert_eq!(book.pages.history.len(), 1);
+        // Broken since it was read.
+        fs::write(&path, &content).expect("written");
+        book.change(|pages| pages.visited(&address("b"), "B"));
+        assert_eq!(book.pages.history.len(), 2);
         let aside = folder.path().join("servers.toml.broken");
         assert_eq!(fs::read(aside).expect("it is there"), content);
         assert_eq!(Book::open(Some(path)).pages, book.pages);

@@ -37,6 +37,8 @@ struct KeptPerson {
 pub(super) struct Muted {
     people: People,
     path: Option<PathBuf>,
+    /// Changes that could not be written so far: a name, or none for who is muted no more.
+    unwritten: BTreeMap<u64, Option<String>>,
 }
 
 impl Muted {
@@ -74,9 +76,12 @@ impl Muted {
         let Some(path) = &self.path else {
             return change(&mut self.people, person, name, is_muted).err();
         };
-        match save(path, |people| change(people, person, name, is_muted)) {
+        let mut changes = self.unwritten.clone();
+        changes.insert(person, is_muted.then(|| clip(name, NAME_BYTES_MAX).to_owned()));
+        match save(path, &self.people, &changes) {
             Ok(Ok((people, aside))) => {
                 self.people = people;
+                self.unwritten.clear();
                 let aside = aside?.display().to_string();
                 Some(fill("The file that could not be read is now {file}.", &[("file", &aside)]))
             }
@@ -85,6 +90,7 @@ impl Muted {
                 if let Err(told) = change(&mut self.people, person, name, is_muted) {
                     return Some(told);
                 }
+                self.unwritten = changes;
                 let (file, error) = (path.display().to_string(), error.to_string());
                 let values = [("file", &*file), ("error", &*error)];
                 Some(fill("Not kept beyond this game, in {file}: {error}.", &values))
@@ -129,22 +135,26 @@ fn parse(bytes: Vec<u8>) -> io::Result<People> {
     kept.people.into_iter().map(number).collect()
 }
 
-/// Changes the file, in full or not at all, unless the change is refused. One that cannot be used
-/// is set aside first; returns its new name.
+/// Changes the file, in full or not at all, unless a change is refused. One that cannot be used is
+/// set aside first, for one with what is `known`; returns its new name.
 fn save(
     path: &Path,
-    change: impl FnOnce(&mut People) -> Result<(), String>,
+    known: &People,
+    changes: &BTreeMap<u64, Option<String>>,
 ) -> io::Result<Result<(People, Option<PathBuf>), String>> {
     let held = Held::new(path)?;
-    let (mut people, mut is_broken) = (People::new(), false);
-    if let Some(bytes) = held.read(FILE_BYTES_MAX)? {
-        match parse(bytes) {
-            Ok(read) => people = read,
-            Err(_) => is_broken = true,
+    let read = held.read(FILE_BYTES_MAX)?.map(parse);
+    let is_broken = matches!(read, Some(Err(_)));
+    let mut people = match read {
+        None => People::new(),
+        Some(Ok(people)) => people,
+        Some(Err(_)) => known.clone(),
+    };
+    for (person, name) in changes {
+        let (name, is_muted) = (name.as_deref().unwrap_or_default(), name.is_some());
+        if let Err(told) = change(&mut people, *person, name, is_muted) {
+            return Ok(Err(told));
         }
-    }
-    if let Err(told) = change(&mut people) {
-        return Ok(Err(told));
     }
     let aside = if is_broken { Some(held.set_aside()?) } else { None };
     let lines = people
@@ -215,7 +225,23 @@ mod tests {
         // Broken since it was read.
         fs::write(&path, "people = [").unwrap();
         assert!(one.set(1, "Eve", true).is_some_and(|told| told.contains(".broken")));
+        assert!(one.has(Some(2)) && Muted::open(Some(path.clone())).0.has(Some(2)));
         assert_eq!(fs::read_to_string(path.with_extension("toml.broken")).unwrap(), "people = [");
+    }
+
+    #[test]
+    fn mutes_that_could_not_be_written_are_written_with_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("muted.toml");
+        let mut muted = Muted::open(Some(path.clone())).0;
+        // A folder cannot be replaced by a file.
+        fs::create_dir(&path).unwrap();
+        assert!(muted.set(1, "Eve", true).is_some_and(|told| told.starts_with("Not kept")));
+        assert!(muted.has(Some(1)));
+        fs::remove_dir(&path).unwrap();
+        assert_eq!(muted.set(2, "Bob", true), None);
+        let again = Muted::open(Some(path)).0;
+        assert!(muted.has(Some(1)) && again.has(Some(1)) && again.has(Some(2)));
     }
 
     #[test]

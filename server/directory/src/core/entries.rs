@@ -43,10 +43,12 @@ impl Entries {
         bounds: &Bounds,
     ) -> Result<(), Refusal> {
         if let Some(entry) = self.entry(fingerprint) {
+            if entry.address == server {
+                return Ok(());
+            }
             // One that is on the list and still there is not pushed out.
-            let is_same = entry.address == server;
-            if is_same || entry.until > now {
-                return if is_same { Ok(()) } else { Err(Refusal::Taken) };
+            if entry.until > now {
+                return Err(Refusal::Taken);
             }
         }
         // It takes the place of the one that was at its address.

@@ -242,6 +242,16 @@ fn server_that_moves_is_counted_where_it_goes() {
 }
 
 #[test]
+fn server_that_moves_needs_no_second_place() {
+    let mut directory = directory(Bounds { servers: 1, per_network: 1, ..Bounds::default() });
+    let server = Server::new("203.0.113.7:4433");
+    server.announce(&mut directory, secs(1));
+    let moved = Server { address: at("203.0.113.8:4433"), from: at("203.0.113.8:9"), ..server };
+    let listed = Some(Answer::Listed { seconds: LISTED_SECS });
+    assert_eq!(moved.announce(&mut directory, secs(602)), listed);
+}
+
+#[test]
 fn server_that_was_set_up_anew_takes_its_own_place() {
     let bounds = Bounds { per_network: 1, ..Bounds::default() };
     let mut directory = directory(bounds);

@@ -13,6 +13,9 @@ const RIM: f32 = 0.07;
 
 /// Width of a shadow's edge, in metres.
 const SHADOW: f32 = 0.5;
+/// Part of a shadow that its wall may leave visible, in metres from the edge: more than the wall is
+/// off its shadow.
+const SHOWN: f32 = 1.0;
 
 /// Paints the arena on a window of the floor's colour. The part that cannot be seen from the
 /// viewpoint lies in the shade; walls stand out of it, being known anyway.
@@ -32,8 +35,8 @@ pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Option<Vec2>) {
         // Only the part of an outer wall's shadow that may reach the floor.
         let (min, max) = (wall.min.max(shaded.min), wall.max.min(shaded.max));
         let rect = brush.rect(min - 0.1 + below, max + 0.1 + below);
-        let (edge, hidden) = (SHADOW * brush.metre, brush.metre);
-        shadow_around(painter, rect, edge, hidden, Color32::from_black_alpha(96));
+        let (edge, hidden) = (SHADOW * brush.metre, SHOWN * brush.metre);
+        shadow(painter, rect, edge, hidden, Color32::from_black_alpha(96));
     }
     if let Some(viewpoint) = viewpoint {
         shade::draw(brush, arena, viewpoint);

@@ -168,7 +168,8 @@ fn prop(brush: &Brush<'_>, prop: &Prop, sight: f32) {
     }
     let half = Vec2::splat(CRATE_HALF);
     let (painter, corner) = (brush.painter, 0.04 * brush.metre);
-    shadow(painter, brush.rect(off - half, off + half), 0.2 * brush.metre, shade);
+    let below = brush.rect(off - half, off + half);
+    shadow(painter, below, 0.2 * brush.metre, f32::INFINITY, shade);
     let side = dye(mix(palette::CRATE, palette::VOID, 0.5));
     painter.rect_filled(low.rect(-half, half), corner, side);
     let top = high.rect(-half, half);
