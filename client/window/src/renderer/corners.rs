@@ -190,7 +190,7 @@ mod tests {
                 rect(6, 0.0, StrokeKind::Inside),
                 rect(10, 3.0, StrokeKind::Middle),
                 rect(20, 2.0, StrokeKind::Outside),
-                Shape::Vec(vec![rect(12, 1.0, StrokeKind::Inside)]),
+                Shape::Vec(vec![rect(6, 1.0, StrokeKind::Inside)]),
                 // Round ends that leave no straight side between them.
                 rect(40, 0.0, StrokeKind::Inside),
             ] {
