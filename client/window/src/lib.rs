@@ -112,8 +112,8 @@ pub fn run(views: &view::Views) -> ExitCode {
 
 /// Lets the program keep the memory that it frees, for the next frame.
 ///
-/// glibc hands large pieces back to the kernel and asks for them anew, which costs some frames a
-/// seventh of their time in faults. Freeing one piece of this size raises its thresholds to it
+/// glibc hands large pieces back to the kernel and asks for them anew: in faults, a seventh of a
+/// frame of Skirmish by `perf record -e cpu-clock`. Freeing one piece of this size raises its thresholds to it
 /// and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`); the piece itself is never touched, so
 /// that it takes no memory here or elsewhere.
 fn keep_freed_memory() {
