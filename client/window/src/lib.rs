@@ -113,9 +113,9 @@ pub fn run(views: &view::Views) -> ExitCode {
 /// Lets the program keep the memory that it frees, for the next frame.
 ///
 /// glibc hands large pieces back to the kernel and asks for them anew: in faults, a seventh of a
-/// frame of Skirmish by `perf record -e cpu-clock`. Freeing one piece of this size raises its thresholds to it
-/// and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`); the piece itself is never touched, so
-/// that it takes no memory here or elsewhere.
+/// frame of Skirmish by `perf record -e cpu-clock`. Freeing one piece of this size raises its
+/// thresholds to it and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`); the piece itself is never
+/// touched, so that it takes no memory here or elsewhere.
 fn keep_freed_memory() {
     const BYTES: usize = 16 << 20;
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BYTES)));
