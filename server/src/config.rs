@@ -16,6 +16,7 @@ mod sources;
 mod tests;
 mod types;
 mod values;
+mod web;
 
 use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -31,7 +32,7 @@ pub use self::play::NAME_CHARS_MAX;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
 pub use self::types::{AllowList, Config, LogFormat, Password};
-pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX};
+pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
 use self::values::{LISTEN_RULE, parse_address};
 use crate::ctl::{self, Ctl};
 

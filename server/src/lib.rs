@@ -28,6 +28,7 @@ mod status;
 pub mod store;
 #[cfg(test)]
 mod tests;
+mod web;
 pub mod worlds;
 mod writer;
 

@@ -35,6 +35,7 @@ use crate::people::Gatekeeper;
 use crate::reload::{Parts, Reloader, room_changes};
 use crate::signals::{Signal, Signals};
 use crate::store::Store;
+use crate::web;
 
 /// Longest time for reading the certificate and its key.
 const IDENTITY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,6 +92,7 @@ async fn run(
     // Then the sockets, since a port that is taken is what goes wrong most often.
     let server = Server::bind_all(&config.listen, presented.identity())?;
     let listener = beside::bind(config.admin_listen)?;
+    let page = web::bind(config)?;
     let kept = data::open(config)?;
     let server = server
         .with_doorkeeping(doorkeeping)
@@ -123,6 +125,8 @@ async fn run(
         ..RoomsConfig::default()
     };
     let presented_signer = presented.identity().signer();
+    let page_crypto = presented.identity().server_crypto(web::ALPN)?;
+    let server_port = server.address().port();
     let parts = Parts { games: games.clone(), log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     let (stops, stop) = mpsc::channel(1);
@@ -156,6 +160,19 @@ async fn run(
         // It sends nothing; it ends.
         let _ = ended.await;
     });
+    if let Some(page) = page {
+        let facts = web::Facts {
+            config: reloader.config(),
+            server: handle.clone(),
+            port: config.announce_port.unwrap_or(server_port),
+            hashes: Box::new(Vec::new),
+        };
+        let ended = page.serve(page_crypto, facts)?;
+        watch.spawn("the thread of the page", async {
+            // It sends nothing; it ends.
+            let _ = ended.await;
+        });
+    }
     watch.spawn("a thread that writes", kept.ended());
     watch.spawn(
         "the task of the gate",

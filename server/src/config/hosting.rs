@@ -15,7 +15,7 @@ use super::values::{
     parse_password, password_in, path, path_or, put, switch,
 };
 
-const START: Option<&str> = Some("it counts when the server starts");
+pub(super) const START: Option<&str> = Some("it counts when the server starts");
 
 /// Longest time for which people are remembered, in days: a century. Arbitrary.
 const KEEP_DAYS_MAX: u32 = 36_500;

@@ -12,6 +12,7 @@ use super::play::PLAY;
 use super::rounds::ROUNDS;
 use super::types::Config;
 use super::values::number;
+use super::web::WEB;
 
 /// Most threads that pack snapshots; more have nothing to do.
 pub const WORKERS_MAX: u16 = 64;
@@ -102,7 +103,7 @@ impl Setting {
 
 /// All settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
-    PLAY.iter().chain(&ROUNDS).chain(&HOSTING)
+    PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB)
 }
 
 /// The defaults, replaced by whatever was given, and all mistakes in that.

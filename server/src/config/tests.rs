@@ -122,6 +122,9 @@ fn each_layer_can_set_everything() {
         ("key-file", "b.pem"),
         ("require-identity", "true"),
         ("admin-listen", "off"),
+        ("web", "8443"),
+        ("web-files", "pages"),
+        ("web-origins", "https://Play.example.org, http://localhost:8000"),
         ("log", "json"),
         ("log-filter", "warn,quinn=off"),
         ("log-file", "some.log"),
@@ -182,6 +185,11 @@ fn each_layer_can_set_everything() {
         key_file: Some("b.pem".into()),
         require_identity: true,
         admin_listen: None,
+        web: Some("[::]:8443".parse().expect("an address")),
+        web_files: Some("pages".into()),
+        web_origins: ["https://play.example.org", "http://localhost:8000"]
+            .map(str::to_owned)
+            .into(),
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
         log_file: Some("some.log".into()),

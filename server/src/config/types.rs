@@ -101,6 +101,13 @@ pub struct Config {
     pub require_identity: bool,
     /// TCP address of the administration; none to have none.
     pub admin_listen: Option<SocketAddr>,
+    /// TCP address of the page by which browsers play; none to have none.
+    pub web: Option<SocketAddr>,
+    /// Folder with the page's files; by default the program looks beside itself.
+    pub web_files: Option<PathBuf>,
+    /// Origins of pages elsewhere by which browsers may play here, in lower case, up to
+    /// [`ORIGINS_MAX`](super::ORIGINS_MAX).
+    pub web_origins: Vec<String>,
     /// Format of the log.
     pub log: LogFormat,
     /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
@@ -167,6 +174,9 @@ impl Default for Config {
             key_file: None,
             require_identity: false,
             admin_listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 4434))),
+            web: None,
+            web_files: None,
+            web_origins: Vec::new(),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
             log_file: None,

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use axum::http::uri::Authority;
 use phaselock::limits::GAMES_MAX;
 use phaselock::motion::SendRule;
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
@@ -20,6 +21,8 @@ use crate::people::parse_key;
 pub const LISTEN_MAX: usize = 8;
 /// Most directories to announce a server to. Arbitrary.
 pub const DIRECTORIES_MAX: usize = 8;
+/// Most pages elsewhere by which browsers may play. Arbitrary.
+pub const ORIGINS_MAX: usize = 16;
 /// Most bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
 /// Most bytes of a list of keys: some thousands.
@@ -73,6 +76,30 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
     };
     let is_repeated = addresses.iter().enumerate().any(repeated);
     if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
+}
+
+/// Origins of pages with commas between, and blanks around them if need be; each once.
+pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, String> {
+    let rule = || {
+        format!(
+            "up to {ORIGINS_MAX} schemes and hosts with commas between, such as \
+             https://play.example.org or http://localhost:8000"
+        )
+    };
+    let words = text.to_str().ok_or_else(rule)?.split(',');
+    let mut origins: Vec<String> = Vec::new();
+    for word in words {
+        let origin = word.trim().to_ascii_lowercase();
+        let host = ["https://", "http://"].iter().find_map(|scheme| origin.strip_prefix(scheme));
+        let host = host.and_then(|host| host.parse::<Authority>().ok());
+        let is_good =
+            host.is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'));
+        if !is_good || origins.contains(&origin) || origins.len() >= ORIGINS_MAX {
+            return Err(rule());
+        }
+        origins.push(origin);
+    }
+    Ok(origins)
 }
 
 /// Addresses of directories with commas between, and blanks around them if need be; each once.

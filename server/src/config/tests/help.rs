@@ -18,6 +18,7 @@ fn the_help_knows_every_setting_and_its_default() {
         ("favour", "the game's, shooter".to_owned()),
         ("watch-delay-seconds", "the game's, 10".to_owned()),
         ("cert-file", "cert.pem in --data-dir".to_owned()),
+        ("web-files", "../web or ../share/phaselock/web".to_owned()),
         ("key-file", "key.pem in --data-dir".to_owned()),
     ];
     for setting in settings() {

@@ -32,6 +32,13 @@ fn values_at_and_beyond_their_limits() {
         ("--directories", &["b.example", "[::1]:7,::1"], &["", "a b", "x:0", "x,x", "x,"]),
         ("--announce-port", &["1", "65535"], &["", "0", "65536"]),
         ("--admin-listen", &["off", "4434", "10.0.0.1:1"], &["", "on", "localhost:1"]),
+        ("--web", &["off", "4433", "127.0.0.1:0"], &["", "on", "localhost:1"]),
+        ("--web-files", &["x"], &[""]),
+        (
+            "--web-origins",
+            &["https://a", "http://[::1]:1,https://b:2"],
+            &["", "a", "https://", "https://a/", "https://a b", "ftp://a", "https://a,https://a"],
+        ),
         ("--require-identity", &["true", "false"], &["", "yes", "1"]),
         ("--log-file", &["x"], &[""]),
         ("--seed", &["0", "18446744073709551615"], &["", "-1", "18446744073709551616", "0x10"]),

@@ -1,0 +1,135 @@
+//! The page by which browsers play: its files over HTTPS, and over HTTP for a browser on this
+//! machine, both on one TCP port. It runs on a thread of its own, beside the administration's,
+//! since anybody may ask for it.
+
+mod answers;
+mod connections;
+mod files;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, Result};
+use phaselock_quic::local::own_addresses;
+use phaselock_quic::server::ServerHandle;
+use rustls::ServerConfig;
+use tokio::sync::{oneshot, watch};
+use tokio_rustls::TlsAcceptor;
+
+use self::files::Files;
+use crate::config::Config;
+
+/// Protocol of the page's connections, as TLS names it.
+pub(crate) const ALPN: &[u8] = b"http/1.1";
+
+/// The digests of certificates by which a browser may know the server, the newest first; none if an
+/// authority vouches for it.
+pub(crate) type Hashes = Box<dyn Fn() -> Vec<[u8; 32]> + Send + Sync>;
+
+/// A listener for the page, and its files.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    listener: TcpListener,
+    files: Files,
+}
+
+/// Parts of the server of which the page tells browsers.
+pub(crate) struct Facts {
+    /// The settings in force.
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) server: ServerHandle,
+    /// UDP port by which browsers reach the server.
+    pub(crate) port: u16,
+    pub(crate) hashes: Hashes,
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Facts").field("port", &self.port).finish_non_exhaustive()
+    }
+}
+
+/// Reads the page's files and listens on its address, if there is to be one.
+pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
+    let Some(address) = config.web else { return Ok(None) };
+    let folders = config.web_files.clone().map_or_else(beside_program, |folder| vec![folder]);
+    let files = Files::load(&folders)?;
+    let bound = listen(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    let listener = bound.with_context(|| {
+        format!("cannot listen on {address} for the page; choose another --web, or off")
+    })?;
+    Ok(Some(Bound { listener, files }))
+}
+
+/// Listens for IPv4 alone where everything was meant and the machine has no IPv6.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    match TcpListener::bind(address) {
+        Err(error)
+            if error.kind() != std::io::ErrorKind::AddrInUse
+                && address.is_ipv6()
+                && address.ip().is_unspecified() =>
+        {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port()))
+        }
+        bound => bound,
+    }
+}
+
+/// Folders where the files may lie: beside the build's own, and where packages have them.
+fn beside_program() -> Vec<PathBuf> {
+    let program = std::env::current_exe().ok();
+    let folder = program.as_deref().and_then(|program| program.parent()?.parent());
+    let folder = folder.map(PathBuf::from).unwrap_or_default();
+    ["web", "share/phaselock/web"].map(|name| folder.join(name)).into()
+}
+
+/// Links to the page, for a browser on this machine, and for others; empty where there is none.
+fn links(at: SocketAddr) -> (String, String) {
+    let (ip, port) = (at.ip(), at.port());
+    if ip.is_loopback() {
+        return (format!("http://{at}/"), String::new());
+    }
+    if !ip.is_unspecified() {
+        return (String::new(), format!("https://{at}/"));
+    }
+    let elsewhere = own_addresses().first().map(|ip| SocketAddr::from((*ip, port)));
+    let elsewhere = elsewhere.map(|at| format!("https://{at}/")).unwrap_or_default();
+    (format!("http://127.0.0.1:{port}/"), elsewhere)
+}
+
+impl Bound {
+    /// Serves the page for as long as the process runs. The receiver hears of an end.
+    pub(crate) fn serve(
+        self,
+        mut tls: ServerConfig,
+        facts: Facts,
+    ) -> Result<oneshot::Receiver<()>> {
+        // A browser comes back for a file or two; tickets would be for little.
+        tls.alpn_protocols = vec![ALPN.to_vec()];
+        let tls = TlsAcceptor::from(Arc::new(tls));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("cannot start the page's runtime")?;
+        let (alive, ended) = oneshot::channel();
+        let Self { listener, files } = self;
+        let at = listener.local_addr().context("the page's listener has no address")?;
+        let (here, elsewhere) = links(at);
+        tracing::info!(here, elsewhere, "browsers play by these links");
+        let thread = thread::Builder::new().name("page".into());
+        let thread = thread.spawn(move || {
+            // Dropped when the thread ends, however it does.
+            let _alive: oneshot::Sender<()> = alive;
+            let page = Arc::new(answers::Page { files, facts, port: at.port() });
+            runtime.block_on(connections::serve(listener, tls, page));
+        });
+        thread.context("cannot start a thread for the page")?;
+        Ok(ended)
+    }
+}

@@ -1,0 +1,177 @@
+//! Answers to browsers: the page's files, and of the server what a page has to know to join it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::json;
+
+use super::Facts;
+use super::files::{CODINGS, Files, INDEX, PageFile};
+
+/// Restrictions for browsers: code from this host alone, none from within the page, and nobody may
+/// frame it. WebAssembly counts as code; WebTransport to any host is a connection.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self' https:; worker-src 'self'; media-src 'self'; \
+    manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Name of the server's facts.
+const FACTS: &str = "server.json";
+/// Time for which a browser keeps what is named by its content, in seconds: a year.
+const LASTING: &str = "public, max-age=31536000, immutable";
+
+/// The page, with what it tells of the server.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) files: Files,
+    pub(super) facts: Facts,
+    /// TCP port of the page.
+    pub(super) port: u16,
+}
+
+impl Page {
+    /// Answers a request that came over TLS, or from this machine.
+    pub(super) fn answer(&self, request: &Request) -> Response {
+        let mut response = self.content(request);
+        let headers = response.headers_mut();
+        for (name, value) in [
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            // With these two a browser tells the time to 5 µs, else to 100 µs.
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        headers
+            .entry(HeaderName::from_static("cross-origin-resource-policy"))
+            .or_insert(HeaderValue::from_static("same-origin"));
+        response
+    }
+
+    fn content(&self, request: &Request) -> Response {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let allow = [(header::ALLOW, "GET, HEAD")];
+            return (StatusCode::METHOD_NOT_ALLOWED, allow, "only GET is answered\n")
+                .into_response();
+        }
+        let name = match request.uri().path() {
+            "/" => INDEX,
+            path => path.trim_start_matches('/'),
+        };
+        if name == FACTS {
+            return self.facts(request.headers());
+        }
+        match self.files.get(name) {
+            Some(file) => self::file(file, request.headers()),
+            None => (StatusCode::NOT_FOUND, "there is nothing of that name\n").into_response(),
+        }
+    }
+
+    /// The server's facts, also for pages of the other hosts that may have their players here.
+    fn facts(&self, asked: &HeaderMap) -> Response {
+        let config = self.facts.config.borrow().clone();
+        let hashes = (self.facts.hashes)();
+        let hashes: Vec<_> = hashes.iter().map(|hash| hex(hash)).collect();
+        let rooms = self.facts.server.rooms();
+        let rooms = rooms.iter().filter(|room| room.is_open).map(|room| {
+            let status = &room.status;
+            json!({ "code": status.code.as_str(), "game": status.game, "players": status.players })
+        });
+        let facts = json!({
+            "name": config.name,
+            "version": env!("CARGO_PKG_VERSION"),
+            // None if it is that of the page, as the browser sees it: a router may have changed both.
+            "port": Some(self.facts.port).filter(|port| *port != self.port),
+            "hashes": hashes,
+            "rooms": rooms.collect::<Vec<_>>(),
+            "needs_password": config.password.is_some(),
+        });
+        let mut response = axum::Json(facts).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+        let origin = asked.get(header::ORIGIN).filter(|origin| {
+            let origin = origin.to_str().unwrap_or_default();
+            config.web_origins.iter().any(|it| it == origin)
+        });
+        if let Some(origin) = origin {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            let name = HeaderName::from_static("cross-origin-resource-policy");
+            headers.insert(name, HeaderValue::from_static("cross-origin"));
+        }
+        response
+    }
+}
+
+/// A file, or the word that the browser has it.
+fn file(file: &PageFile, asked: &HeaderMap) -> Response {
+    let keeps = if file.is_lasting { LASTING } else { "no-cache" };
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keeps));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    // Its digits are hexadecimal.
+    headers.extend(HeaderValue::try_from(&file.tag).ok().map(|tag| (header::ETAG, tag)));
+    let known = asked.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    let tags = known.unwrap_or_default().split(',').map(|tag| tag.trim());
+    if tags.map(|tag| tag.trim_start_matches("W/")).any(|tag| tag == file.tag || tag == "*") {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    let taken = file.compressed.iter().zip(CODINGS).find_map(|(copy, (_, coding))| {
+        copy.as_ref().filter(|_| takes(asked, coding)).map(|copy| (copy, coding))
+    });
+    let content = match taken {
+        Some((copy, coding)) => {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+            copy.clone()
+        }
+        None => file.content.clone(),
+    };
+    (headers, content).into_response()
+}
+
+/// True if a browser takes this coding (RFC 9110, 12.5.3).
+fn takes(asked: &HeaderMap, coding: &str) -> bool {
+    let lists = asked.get_all(header::ACCEPT_ENCODING).iter();
+    let mut words = lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.split(','));
+    words.any(|word| {
+        let (name, weight) = word.split_once(';').unwrap_or((word, ""));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok());
+        name.trim().eq_ignore_ascii_case(coding) && weight != Some(0.0)
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Answers a request that came without TLS: browsers take this machine's own names for safe, and
+/// for any other they are sent to HTTPS, without which they have no WebTransport.
+pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
+        return (StatusCode::BAD_REQUEST, "the request names no host\n").into_response();
+    };
+    if is_own_name(host.host()) {
+        return page.answer(request);
+    }
+    let rest = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    // HTTP's own port is not HTTPS's.
+    let host = host.as_str().strip_suffix(":80").unwrap_or(host.as_str());
+    match HeaderValue::try_from(format!("https://{host}{rest}")) {
+        Ok(there) => (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, there)]).into_response(),
+        Err(_) => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
+/// True of `localhost`, of names within it, and of the loopback's addresses.
+fn is_own_name(host: &str) -> bool {
+    let bare = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host);
+    let name = bare.to_ascii_lowercase();
+    let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_loopback || name == "localhost" || name.ends_with(".localhost")
+}

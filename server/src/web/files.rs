@@ -1,0 +1,123 @@
+//! The page's files, in memory, with the copies that were compressed when the page was built.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use aws_lc_rs::digest::{SHA256, digest};
+use bytes::Bytes;
+
+/// Most files of a page. Arbitrary.
+const FILES_MAX: usize = 64;
+/// Most bytes of one of them. Arbitrary: three times today's largest, uncompressed.
+const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Name of the page itself.
+pub(super) const INDEX: &str = "index.html";
+/// Hexadecimal digits of a content's digest that its name may have, so that it may be kept for
+/// ever: 64 bits, by which no two files of a page are alike.
+const DIGITS: usize = 16;
+
+/// Kinds of files, by the ends of their names.
+const KINDS: [(&str, &str); 8] = [
+    ("html", "text/html; charset=utf-8"),
+    ("css", "text/css; charset=utf-8"),
+    ("js", "text/javascript; charset=utf-8"),
+    ("wasm", "application/wasm"),
+    ("json", "application/json"),
+    ("svg", "image/svg+xml"),
+    ("png", "image/png"),
+    ("webmanifest", "application/manifest+json"),
+];
+/// Ends of names of compressed copies, and their names in HTTP, the smallest first.
+pub(super) const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gz", "gzip")];
+
+/// A file of the page.
+#[derive(Debug)]
+pub(super) struct PageFile {
+    pub(super) kind: &'static str,
+    pub(super) content: Bytes,
+    /// Copies in the order of [`CODINGS`].
+    pub(super) compressed: [Option<Bytes>; CODINGS.len()],
+    /// Digest of the content, in quotes.
+    pub(super) tag: String,
+    /// Its name has that digest: another content would have another name.
+    pub(super) is_lasting: bool,
+}
+
+/// The files by their names.
+#[derive(Debug)]
+pub(super) struct Files(BTreeMap<String, PageFile>);
+
+impl Files {
+    /// Those in the first of these folders that is one.
+    pub(super) fn load(folders: &[PathBuf]) -> Result<Self> {
+        let Some(folder) = folders.iter().find(|folder| folder.is_dir()) else {
+            let folders: Vec<_> = folders.iter().map(|it| it.display().to_string()).collect();
+            bail!(
+                "the page's files are not in {}; build them with client/web/build, or name their \
+                 folder with --web-files",
+                folders.join(" or ")
+            );
+        };
+        let files = Self::read(folder)
+            .with_context(|| format!("cannot read the page's files in {}", folder.display()))?;
+        ensure!(
+            files.get(INDEX).is_some(),
+            "there is no {INDEX} in {}; build the page again with client/web/build",
+            folder.display()
+        );
+        Ok(files)
+    }
+
+    fn read(folder: &Path) -> Result<Self> {
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            // Others, the compressed ones among them, are no files of their own.
+            let Some((name, kind)) = name.to_str().and_then(|it| Some((it, kind_of(it)?))) else {
+                continue;
+            };
+            ensure!(files.len() < FILES_MAX, "there are more than {FILES_MAX} files");
+            let path = folder.join(name);
+            let content = content_of(&path)?;
+            let mut compressed = [const { None }; CODINGS.len()];
+            for (copy, (end, _)) in compressed.iter_mut().zip(CODINGS) {
+                let path = folder.join(format!("{name}.{end}"));
+                if path.exists() {
+                    *copy = Some(content_of(&path)?);
+                }
+            }
+            let digest = digest(&SHA256, &content);
+            let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+            let digits: String = digits.take(DIGITS / 2).collect();
+            let is_lasting = name.contains(&digits);
+            let tag = format!("\"{digits}\"");
+            files.insert(name.to_owned(), PageFile { kind, content, compressed, tag, is_lasting });
+        }
+        Ok(Self(files))
+    }
+
+    /// The file of that name.
+    pub(super) fn get(&self, name: &str) -> Option<&PageFile> {
+        self.0.get(name)
+    }
+}
+
+fn kind_of(name: &str) -> Option<&'static str> {
+    let end = name.rsplit_once('.')?.1;
+    KINDS.into_iter().find(|(kind, _)| *kind == end).map(|(_, kind)| kind)
+}
+
+/// Content of a file; a pipe would wait for its writer.
+fn content_of(path: &Path) -> Result<Bytes> {
+    let named = || path.display().to_string();
+    ensure!(fs::metadata(path).with_context(named)?.is_file(), "{} is not a file", named());
+    let mut content = Vec::new();
+    let file = File::open(path).with_context(named)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).with_context(named)?;
+    let is_small = content.len() as u64 <= FILE_BYTES_MAX;
+    ensure!(is_small, "{} has more than {FILE_BYTES_MAX} bytes", named());
+    Ok(content.into())
+}
