@@ -276,7 +276,7 @@ if docker compose version >/dev/null 2>&1; then
 {{- end}}' "$server")
     [[ $bounds =~ ^[1-9][0-9]*\ [1-9][0-9]*\ [1-9][0-9]*$ ]] ||
         fail "memory, processes or processors have no bound: $bounds"
-    [ "$(docker port "$server" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = "4433/udp 4434/tcp " ] ||
+    [ "$(docker port "$server" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = "4433/tcp 4433/udp 4434/tcp " ] ||
         fail "something else is published: $(docker port "$server")"
     ! docker port "$server" 4434/tcp | grep -v "^127\.0\.0\.1:" ||
         fail "the administration is open to others"

@@ -94,6 +94,13 @@ async fn run(
     let listener = beside::bind(config.admin_listen)?;
     let page = web::bind(config)?;
     let kept = data::open(config)?;
+    let server = match &config.link {
+        Some(link) => {
+            tracing::warn!(%link, "a simulated bad network lies between the server and its clients");
+            server.behind(link)
+        }
+        None => server,
+    };
     let server = server
         .with_doorkeeping(doorkeeping)
         .guarded_by(Arc::clone(&kept.gate) as _)

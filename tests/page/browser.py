@@ -9,9 +9,12 @@ import tempfile
 import time
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe"]
+FLAGS = ["--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+         "--hide-scrollbars", "--remote-debugging-pipe"]
+# For pages that neither draw nor speak QUIC, and for those that do, without a graphics card.
+PLAIN = ["--disable-gpu", "--disable-quic"]
+DRAWN = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 ANSWER_S_MAX = 30
 
 
@@ -23,7 +26,7 @@ def found():
 class Browser:
     """One page. `errors` gathers what its scripts, its policy and its network complain of."""
 
-    def __init__(self):
+    def __init__(self, flags=PLAIN):
         self.profile = tempfile.mkdtemp(prefix="phaselock-page-")
         to_browser, self.to = os.pipe()
         self.answers, from_browser = os.pipe()
@@ -35,7 +38,7 @@ class Browser:
             os.dup2(high[1], 4)
 
         self.process = subprocess.Popen(
-            [found(), *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
+            [found(), *FLAGS, *flags, f"--user-data-dir={self.profile}", "about:blank"],
             preexec_fn=as_three_and_four, close_fds=False, start_new_session=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)

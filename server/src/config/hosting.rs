@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use phaselock::limits::{PLAYERS_MAX, TEXT_BYTES_MAX};
+use phaselock::link::Conditions;
 use phaselock::wire::text::printable;
 use phaselock_quic::address::Address;
 use tracing_subscriber::filter::Targets;
@@ -21,7 +22,7 @@ pub(super) const START: Option<&str> = Some("it counts when the server starts");
 const KEEP_DAYS_MAX: u32 = 36_500;
 
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 19] = [
+pub(super) const HOSTING: [Setting; 20] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -34,6 +35,20 @@ pub(super) const HOSTING: [Setting; 19] = [
         show: |config| list(&config.listen),
         restart: Some("sockets are bound when the server starts"),
         ..Setting::LIST
+    },
+    Setting {
+        flag: "link",
+        value: "CONDITIONS",
+        help: "Serve over a simulated bad network, to try a game: a profile such as mobile, or \
+               properties as in delay=100ms,loss=5% [default: none]",
+        read: |config, text| {
+            let link = text.to_str().unwrap_or_default().parse::<Conditions>();
+            config.link = Some(link.map_err(|error| format!("a network, but {error}"))?);
+            Ok(())
+        },
+        show: |config| or(config.link.as_ref(), "none"),
+        restart: START,
+        ..Setting::TEXT
     },
     Setting {
         flag: "seats-per-address",

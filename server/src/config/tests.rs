@@ -109,6 +109,7 @@ fn each_layer_can_set_everything() {
         ("votes", "kick, time"),
         ("ready-up", "wait"),
         ("listen", "127.0.0.1:0, [::1]:7"),
+        ("link", "mobile,seed=3"),
         ("seats-per-address", "2"),
         ("password", "open sesame"),
         ("greeting", "Be nice."),
@@ -143,6 +144,7 @@ fn each_layer_can_set_everything() {
 
     let expected = Config {
         listen: ["127.0.0.1:0", "[::1]:7"].map(|it| it.parse().expect("an address")).into(),
+        link: Some("mobile,seed=3".parse().expect("a network")),
         games: vec!["arena_2".to_owned(), "chess".to_owned()],
         rounds: 3,
         bots: 7,

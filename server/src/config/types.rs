@@ -9,6 +9,7 @@ use phaselock::game::Strength;
 use phaselock::games::Games;
 use phaselock::identity::PublicKey;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
+use phaselock::link::Conditions;
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
@@ -22,6 +23,8 @@ pub struct Config {
     /// UDP addresses to serve on, 1 to [`LISTEN_MAX`](super::LISTEN_MAX). `[::]` means IPv4 too;
     /// port 0 lets the system choose.
     pub listen: Vec<SocketAddr>,
+    /// Simulated network between the server and all its clients.
+    pub link: Option<Conditions>,
     /// Names of the games to run in turn; empty for the server's first game.
     pub games: Vec<String>,
     /// Rounds of a game before the next one, where there are several; 1 to 1000.
@@ -137,6 +140,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: vec![SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433))],
+            link: None,
             games: Vec::new(),
             rounds: 2,
             bots: 0,

@@ -95,7 +95,27 @@ impl ConditionedSocket {
         clock: Clock,
         start: LocalTime,
     ) -> Arc<Self> {
-        let (up, link) = conditions.links(start);
+        Self::between(inner, conditions.links(start), clock, start)
+    }
+
+    /// The same around a server's socket, which all its clients share.
+    pub(crate) fn of_server(
+        inner: Arc<dyn AsyncUdpSocket>,
+        conditions: &Conditions,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let start = clock.now();
+        let (up, down) = conditions.links(start);
+        Self::between(inner, (down, up), clock, start)
+    }
+
+    /// Links for what is sent, and for what is received.
+    fn between(
+        inner: Arc<dyn AsyncUdpSocket>,
+        (up, link): (Link<Packet>, Link<Packet>),
+        clock: Clock,
+        start: LocalTime,
+    ) -> Arc<Self> {
         let timer = Box::pin(sleep_until(clock.instant(start)));
         // Zeroed memory takes no room before it is written to.
         let down = Down { link, timer, buffers: vec![0; BUFFERS * BUFFER_BYTES] };

@@ -59,6 +59,7 @@ use std::time::Duration;
 use aws_lc_rs::rand;
 use phaselock::games::Games;
 use phaselock::limits::ROOMS_MAX;
+use phaselock::link::Conditions;
 use phaselock::server::RoomConfig;
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -73,6 +74,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
+use crate::conditioned::ConditionedSocket;
 use crate::doorkeeping::Doorkeeping;
 use crate::identity::{Identity, Signer};
 use crate::settings;
@@ -200,6 +202,18 @@ impl Server {
         let doorkeeping = Doorkeeping::default();
         let signer = identity.signer();
         Ok(Self { sockets, endpoint, addresses, handle, host, hosting, doorkeeping, keys, signer })
+    }
+
+    /// The same behind a simulated bad network, which all clients share; its times count from now
+    /// on. Must be called within a tokio runtime.
+    #[must_use]
+    pub fn behind(mut self, conditions: &Conditions) -> Self {
+        let clock = Clock::start();
+        let wrap = |socket| -> Arc<dyn AsyncUdpSocket> {
+            ConditionedSocket::of_server(socket, conditions, clock)
+        };
+        self.sockets = self.sockets.into_iter().map(wrap).collect();
+        self
     }
 
     /// The same with a gate, which newcomers must pass.
