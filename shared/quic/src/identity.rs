@@ -7,6 +7,7 @@ mod presented;
 mod signer;
 #[cfg(test)]
 mod tests;
+pub mod web;
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};

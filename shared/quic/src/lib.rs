@@ -35,6 +35,7 @@ mod settings;
 pub mod socket;
 pub mod survey;
 pub mod verify;
+pub mod web;
 pub mod workers;
 
 pub use door::{Player, connect, serve};

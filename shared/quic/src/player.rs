@@ -135,7 +135,8 @@ impl PlayerKey {
         self.prove(&binding(|to| connection.export_keying_material(to, BINDING_LABEL, b"")))
     }
 
-    fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
+    /// Key and proof for what these bytes stand for.
+    pub(crate) fn prove(&self, binding: &[u8; 32]) -> Result<Credentials, PlayerKeyError> {
         let signature = self.pair.sign(&proof_text(binding))?;
         let mut proof = Proof::default();
         let halves = proof.0.as_flattened_mut().iter_mut();
@@ -146,7 +147,7 @@ impl PlayerKey {
 
 /// Returns true if the credentials were made for this connection, by the owner of their key.
 pub(crate) fn is_proven(session: &dyn Session, credentials: &Credentials) -> bool {
-    verify(&binding(|to| session.export_keying_material(to, BINDING_LABEL, b"")), credentials)
+    is_bound(&binding(|to| session.export_keying_material(to, BINDING_LABEL, b"")), credentials)
 }
 
 /// Encodings of the points of small order, the sign's bit left out, also those that are not reduced
@@ -167,7 +168,8 @@ fn is_small_order(mut key: PublicKey) -> bool {
     SMALL_ORDER.contains(&&*key.to_string())
 }
 
-fn verify(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
+/// Returns true if the owner of their key made the credentials for what these bytes stand for.
+pub(crate) fn is_bound(binding: &[u8; 32], Credentials { key, proof }: &Credentials) -> bool {
     if is_small_order(*key) {
         return false;
     }
@@ -195,15 +197,15 @@ mod tests {
         let [ada, eve] = [0; 2].map(|_| PlayerKey::load(&PlayerKeys::Ephemeral).expect("a key"));
         let credentials = ada.prove(&[7; 32]).expect("a proof");
         assert_eq!(credentials.key, ada.public());
-        assert!(verify(&[7; 32], &credentials));
-        assert!(!verify(&[8; 32], &credentials), "replayed on another connection");
+        assert!(is_bound(&[7; 32], &credentials));
+        assert!(!is_bound(&[8; 32], &credentials), "replayed on another connection");
         let stolen = Credentials { key: eve.public(), ..credentials };
-        assert!(!verify(&[7; 32], &stolen), "claimed by another key");
-        assert!(!verify(&[7; 32], &Credentials::default()));
+        assert!(!is_bound(&[7; 32], &stolen), "claimed by another key");
+        assert!(!is_bound(&[7; 32], &Credentials::default()));
         for bit in 0..512 {
             let mut forged = credentials;
             forged.proof.0.as_flattened_mut()[bit / 8] ^= 1 << (bit % 8);
-            assert!(!verify(&[7; 32], &forged), "bit {bit}");
+            assert!(!is_bound(&[7; 32], &forged), "bit {bit}");
         }
     }
 
@@ -217,7 +219,7 @@ mod tests {
         let key = PlayerKey::from_pem(Path::new("player.pem"), pem.as_bytes()).expect("a key");
         let exported = std::array::from_fn(|at| 0xe0 ^ at as u8);
         let credentials = key.prove(&exported).expect("a proof");
-        assert!(verify(&exported, &credentials));
+        assert!(is_bound(&exported, &credentials));
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         for part in [&exported[..], &credentials.key.0, credentials.proof.0.as_flattened()] {
             assert!(vectors.contains(&format!("\"{}\"", hex(part))), "{}", hex(part));
@@ -237,7 +239,7 @@ mod tests {
                 first[0] = 1;
                 for proof in [Proof::default(), Proof([first, [0; 32]]), Proof([key.0, [0; 32]])] {
                     for binding in 0..50 {
-                        assert!(!verify(&[binding; 32], &Credentials { key, proof }), "{key}");
+                        assert!(!is_bound(&[binding; 32], &Credentials { key, proof }), "{key}");
                     }
                 }
             }

@@ -1,32 +1,82 @@
-//! The certificate that handshakes present, which can be replaced while a server runs.
+//! The certificate that handshakes present, which can be replaced while a server runs, and those
+//! for browsers beside it.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use phaselock::fingerprint::Fingerprint;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
+use super::web::{Rotation, is_self_signed};
+use crate::clock::Clock;
+use crate::web::ALPN;
+
 /// A certificate with its chain and key.
 #[derive(Debug)]
-pub(super) struct Presented(RwLock<Arc<CertifiedKey>>);
+pub(super) struct Presented {
+    certified: RwLock<Arc<CertifiedKey>>,
+    /// Certificates for browsers, from the first time that one is asked for.
+    rotation: Mutex<Option<Rotation>>,
+}
 
 impl Presented {
     pub(super) fn new(certified: CertifiedKey) -> Arc<Self> {
-        Arc::new(Self(RwLock::new(Arc::new(certified))))
+        Arc::new(Self { certified: RwLock::new(Arc::new(certified)), rotation: Mutex::default() })
     }
 
     pub(super) fn get(&self) -> Arc<CertifiedKey> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.certified.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Presents another one's from now on.
     pub(super) fn replace(&self, other: &Self) {
         let other = other.get();
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = other;
+        *self.certified.write().unwrap_or_else(PoisonError::into_inner) = other;
+    }
+
+    /// The certificate for a browser.
+    fn for_browser(&self) -> Option<Arc<CertifiedKey>> {
+        match self.rotate() {
+            Some(rotation) => rotation.as_ref().map(Rotation::certified),
+            None => Some(self.get()),
+        }
+    }
+
+    /// Digests by which browsers may know the server, the one in force first; none if an authority
+    /// vouches for it.
+    pub(super) fn hashes(&self) -> Vec<Fingerprint> {
+        let rotation = self.rotate();
+        rotation.iter().filter_map(|it| it.as_ref()).flat_map(Rotation::hashes).collect()
+    }
+
+    /// Digests that a browser may have known the server by of late.
+    pub(super) fn known(&self) -> Vec<Fingerprint> {
+        let rotation = self.rotate();
+        rotation.iter().filter_map(|it| it.as_ref()).flat_map(Rotation::known).collect()
+    }
+
+    /// Certificates that are made and renewed here; none if an authority's is presented. Empty if
+    /// none could be made.
+    fn rotate(&self) -> Option<MutexGuard<'_, Option<Rotation>>> {
+        if !self.get().end_entity_cert().is_ok_and(is_self_signed) {
+            return None;
+        }
+        let mut rotation = self.rotation.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Clock::unix_secs();
+        let renewed = match &mut *rotation {
+            Some(rotation) => rotation.advance(now),
+            none => Rotation::begin(now).map(|begun| *none = Some(begun)),
+        };
+        if let Err(error) = renewed {
+            tracing::error!(%error, "cannot make a certificate for browsers");
+        }
+        Some(rotation)
     }
 }
 
 impl ResolvesServerCert for Presented {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.get())
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let is_browser = hello.alpn().is_some_and(|mut names| names.all(|name| name == ALPN));
+        if is_browser { self.for_browser() } else { Some(self.get()) }
     }
 }

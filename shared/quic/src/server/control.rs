@@ -60,6 +60,13 @@ impl ControlStream {
         }
     }
 
+    /// Takes a stream that was opened for it, and begins this side of it with these bytes.
+    pub(super) fn open_at(&mut self, id: StreamId, first: Vec<u8>) {
+        self.id = Some(id);
+        self.is_readable = true;
+        self.queue.push_front(Queued { framed: first, is_welcome: false });
+    }
+
     /// Takes in that more has come.
     pub(super) fn handle_readable(&mut self) {
         self.is_readable = true;

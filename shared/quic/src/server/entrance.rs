@@ -22,6 +22,7 @@ use super::peer::Peer;
 use super::rooms::Rooms;
 use super::shards::{Inbox, Item, Lines};
 use super::tally::{self, Refusal};
+use super::web::Web;
 use crate::identity::Signer;
 
 /// Handshakes that are begun in a turn; each signs and takes a fifth of a millisecond, for which
@@ -100,6 +101,8 @@ pub(super) struct Entrance {
     /// Moment of the next look at them, if there was no place at the last one.
     later: Option<Instant>,
     next: ClientId,
+    /// Rules for browsers, if they may come.
+    browsers: Option<Arc<Web>>,
     /// Questions that wait for the end of the turn.
     questions: Vec<Question>,
     /// An answer to a packet.
@@ -130,11 +133,18 @@ impl Entrance {
             incoming: VecDeque::new(),
             later: None,
             next: ClientId(0),
+            browsers: None,
             questions: Vec::new(),
             response: Vec::new(),
             lines,
             is_shut: false,
         }
+    }
+
+    /// The same for browsers too.
+    pub(super) fn for_browsers(mut self, browsers: Option<Arc<Web>>) -> Self {
+        self.browsers = browsers;
+        self
     }
 
     /// Ready if packets, newcomers or events from other threads wait.
@@ -292,7 +302,8 @@ impl Entrance {
             match self.endpoint.accept(incoming, now, &mut self.response, None) {
                 Ok((handle, connection)) => {
                     self.next = ClientId(client.0 + 1);
-                    let peer = Peer::new(connection, client, way, place, now, until);
+                    let browsers = self.browsers.clone();
+                    let peer = Peer::new(connection, client, way, place, browsers, (now, until));
                     admitted.peers.push((handle, Box::new(peer)));
                 }
                 Err(error) => {

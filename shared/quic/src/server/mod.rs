@@ -47,6 +47,7 @@ mod retry;
 mod rooms;
 mod shards;
 mod tally;
+mod web;
 
 use std::future::Future;
 use std::mem;
@@ -68,7 +69,7 @@ use phaselock::wire::query::Info;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
-use quinn_proto::Endpoint;
+use quinn_proto::{Endpoint, TransportConfig};
 use tokio::runtime::Builder;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
@@ -79,6 +80,7 @@ use crate::doorkeeping::Doorkeeping;
 use crate::identity::{Identity, Signer};
 use crate::settings;
 use crate::socket;
+use crate::web::WebOptions;
 use counters::Counters;
 pub use counters::Traffic;
 use directory::Directory;
@@ -100,6 +102,7 @@ pub(crate) use retry::Mint;
 use rooms::Rooms;
 pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
 use shards::Inbox;
+use web::Web;
 
 /// A server cannot be bound.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -109,6 +112,16 @@ pub enum BindError {
     Socket { address: SocketAddr, error: std::io::Error },
     #[error("cannot use the certificate: {0}")]
     Crypto(String),
+}
+
+/// A server's part of handshakes, those of browsers included or not.
+fn crypto_of(identity: &Identity, with_browsers: bool) -> Result<QuicServerConfig, BindError> {
+    let tls = identity.server_crypto(ALPN);
+    let mut tls = tls.map_err(|error| BindError::Crypto(error.to_string()))?;
+    if with_browsers {
+        tls.alpn_protocols.push(web::ALPN.to_vec());
+    }
+    QuicServerConfig::try_from(tls).map_err(|error| BindError::Crypto(error.to_string()))
 }
 
 /// A server lacks a thread of rooms.
@@ -134,6 +147,8 @@ pub struct Server {
     doorkeeping: Doorkeeping,
     keys: Keys,
     signer: Signer,
+    transport: Arc<TransportConfig>,
+    browsers: Option<Arc<Web>>,
 }
 
 impl Server {
@@ -173,8 +188,7 @@ impl Server {
         seed: Option<u64>,
     ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
-        let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
-        let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
+        let quic = crypto_of(identity, false)?;
         let unbound = SocketAddr::from(([0; 4], 0));
         let address = |socket: &Arc<dyn AsyncUdpSocket>| {
             socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })
@@ -189,6 +203,7 @@ impl Server {
         let ids = OwnIds::new(identity.id_secret());
         let mint = Mint::new(&secret);
         let config = settings::server_config(quic, controller, mint.clone());
+        let transport = Arc::clone(&config.transport);
         let crypto = Arc::clone(&config.crypto);
         let keys = Keys { secret: u64::from_le_bytes(row_secret), ids, mint, crypto };
         let endpoint = Endpoint::new(
@@ -201,7 +216,35 @@ impl Server {
         let hosting = Hosting { counters: Arc::clone(&host.counters), ..Hosting::default() };
         let doorkeeping = Doorkeeping::default();
         let signer = identity.signer();
-        Ok(Self { sockets, endpoint, addresses, handle, host, hosting, doorkeeping, keys, signer })
+        Ok(Self {
+            sockets,
+            endpoint,
+            addresses,
+            handle,
+            host,
+            hosting,
+            doorkeeping,
+            keys,
+            signer,
+            transport,
+            browsers: None,
+        })
+    }
+
+    /// The same for browsers too, which come to the same addresses by WebTransport. `identity` is
+    /// that with which the server was bound.
+    pub fn for_browsers(
+        mut self,
+        identity: &Identity,
+        options: WebOptions,
+    ) -> Result<Self, BindError> {
+        let quic = crypto_of(identity, true)?;
+        let mut config = settings::server_config(quic, None, self.keys.mint.clone());
+        config.transport_config(Arc::clone(&self.transport));
+        self.keys.crypto = Arc::clone(&config.crypto);
+        self.endpoint.set_server_config(Some(Arc::new(config)));
+        self.browsers = Some(Arc::new(Web { options, certificates: identity.web() }));
+        Ok(self)
     }
 
     /// The same behind a simulated bad network, which all clients share; its times count from now
@@ -310,7 +353,7 @@ impl Server {
         let players_max = plan.config.players_max;
         let places = places_for(players_max, plan.config.watchers_max, rooms_max);
 
-        let Self { sockets, endpoint, host, doorkeeping, keys, signer, .. } = self;
+        let Self { sockets, endpoint, host, doorkeeping, keys, signer, browsers, .. } = self;
         let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);
         host.directory.found(rooms_min, rooms_max, shards.max(1), players_max);
         let start = clock.instant(LocalTime(0)).into_std();
@@ -350,7 +393,7 @@ impl Server {
         let doorkeeper = Doorkeeper::new(doorkeeping, keys, start);
         let info = (info, signer);
         let entrance = Entrance::new(common.sockets.clone(), endpoint, doorkeeper, info, lines);
-        let source = Source::Socket(Box::new(entrance));
+        let source = Source::Socket(Box::new(entrance.for_browsers(browsers)));
         let (broken, is_broken) = oneshot::channel();
         let shutdown = async move {
             tokio::select! {

@@ -1,6 +1,9 @@
 //! One client's connection, from its first packet to its goodbye.
 
+mod browser;
+
 use std::mem;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
@@ -19,6 +22,7 @@ use super::doorkeeper::moment;
 use super::newcomers::Place;
 use super::packets::Way;
 use super::rooms::Rooms;
+use super::web::{Web, WebSession};
 use crate::congestion;
 use crate::doorkeeping::Limit;
 use crate::goodbye::{closing, said};
@@ -72,6 +76,10 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     pub(super) client: ClientId,
     control: ControlStream,
+    /// What a browser has of HTTP/3 around it, once the handshake says that it is one.
+    web: Option<Box<WebSession>>,
+    /// Rules for browsers, if they may come.
+    browsers: Option<Arc<Web>>,
     stage: Stage,
     /// Number of the socket by which its packets come and go.
     pub(super) way: Way,
@@ -101,13 +109,15 @@ impl Peer {
         client: ClientId,
         way: Way,
         place: Place,
-        now: Instant,
-        until: Instant,
+        browsers: Option<Arc<Web>>,
+        (now, until): (Instant, Instant),
     ) -> Self {
         Self {
             connection,
             client,
             control: ControlStream::default(),
+            web: None,
+            browsers,
             stage: Stage::Knocking { until },
             way,
             place: Some(place),
@@ -132,26 +142,35 @@ impl Peer {
     pub(super) fn advance(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         while let Some(event) = self.connection.poll() {
             match event {
-                Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => {
-                    self.control.open(&mut self.connection);
-                }
-                Event::Stream(StreamEvent::Readable { id }) if self.control.is(id) => {
-                    self.control.handle_readable();
-                }
-                Event::Stream(StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. })
-                    if self.control.is(id) =>
-                {
-                    self.control.refuse();
-                    self.finish(now);
-                }
+                Event::Stream(event) => self.handle_stream(&event, now),
+                Event::HandshakeDataReady => self.meet(now),
                 Event::Connected => self.place.iter().for_each(Place::prove),
                 Event::ConnectionLost { reason } => self.end(&reason, time, rooms),
                 _ => {}
             }
         }
+        self.advance_web(now, time, rooms);
         self.read(now, time, rooms);
         self.write(now);
         self.receive(now, time, rooms);
+    }
+
+    fn handle_stream(&mut self, event: &StreamEvent, now: Instant) {
+        match *event {
+            StreamEvent::Opened { dir: Dir::Bi } if self.web.is_none() => {
+                self.control.open(&mut self.connection);
+            }
+            StreamEvent::Readable { id } if self.control.is(id) => self.control.handle_readable(),
+            StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. } => {
+                if self.control.is(id) && self.web.is_none() {
+                    self.control.refuse();
+                    self.finish(now);
+                } else {
+                    self.handle_finished(id, now);
+                }
+            }
+            _ => {}
+        }
     }
 
     fn read(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
@@ -256,7 +275,7 @@ impl Peer {
 
     fn tell_path(&mut self, rooms: &mut Rooms) {
         if let Stage::Playing { room } = self.stage
-            && let Some(bytes) = self.connection.datagrams().max_size()
+            && let Some(bytes) = self.datagram_bytes_max()
         {
             rooms.handle_path(room, self.client, bytes);
         }
@@ -277,8 +296,11 @@ impl Peer {
 
     /// The goodbye to a client that does not own the key that it claims, as an error.
     fn check_proof(&self, hello: Option<&Hello>) -> Result<(), Disconnect> {
-        let session = self.connection.crypto_session();
-        if hello.is_none_or(|hello| is_proven(session, &hello.credentials)) {
+        let is_proven = |hello: &Hello| match &self.web {
+            Some(web) => web.is_proven(&hello.credentials),
+            None => is_proven(self.connection.crypto_session(), &hello.credentials),
+        };
+        if hello.is_none_or(is_proven) {
             return Ok(());
         }
         let text = "your client did not prove that its player's key is its own; join again";
@@ -300,7 +322,9 @@ impl Peer {
                 self.second = (now, 0);
             }
             self.second.1 += 1;
-            if self.second.1 <= DATAGRAMS_PER_SECOND_MAX {
+            if self.second.1 <= DATAGRAMS_PER_SECOND_MAX
+                && let Some(bytes) = self.unwrapped(bytes)
+            {
                 rooms.handle_datagram(time, room, self.client, &bytes);
             }
         }
@@ -309,9 +333,14 @@ impl Peer {
     /// Takes in the end of the connection by itself or by the client.
     fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
         let (text, has_left) = describe(reason);
+        self.part(&text, has_left && self.web.is_none(), time, rooms);
+    }
+
+    /// Takes in that the client is gone, and has left for good or not.
+    fn part(&mut self, text: &str, has_left: bool, time: LocalTime, rooms: &mut Rooms) {
         match &self.stage {
-            Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, &text),
-            Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, &text),
+            Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, text),
+            Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, text),
             stage => {
                 if let Stage::Moving { to, .. } = stage {
                     rooms.directory().arrive(to.room);
@@ -324,6 +353,7 @@ impl Peer {
 
     /// Sends a datagram now or never; newer ones displace those that wait.
     pub(super) fn send_datagram(&mut self, bytes: Vec<u8>) {
+        let bytes = self.wrapped(bytes);
         if let Err(error) = self.connection.datagrams().send(bytes.into(), true) {
             tracing::debug!(%error, "datagram not sent");
         }
@@ -350,11 +380,15 @@ impl Peer {
             self.control.write(&mut self.connection, now);
             self.has_written = true;
         }
-        if let Stage::Leaving { until: until @ None, .. } = &mut self.stage
+        if let Stage::Leaving { until: until @ None, goodbye } = &mut self.stage
             && self.control.is_written()
         {
             *until = Some(now + FLUSH_TIMEOUT);
-            if !self.control.finish(&mut self.connection) {
+            let mut waits = self.control.finish(&mut self.connection);
+            if let Some(web) = &self.web {
+                waits = web.finish(&mut self.connection, goodbye);
+            }
+            if !waits {
                 self.finish(now);
             }
         }
@@ -371,13 +405,13 @@ impl Peer {
     /// Closes at once.
     pub(super) fn close(&mut self, goodbye: &Disconnect, now: Instant) {
         let (code, text) = closing(goodbye);
-        self.connection.close(now, code, text);
+        self.connection.close(now, self.code_of_close(code), text);
         self.stage = Stage::Closed;
     }
 
     /// Closes at once, and without a word to whoever never said one.
     pub(super) fn drop(&mut self, now: Instant) {
-        self.connection.close(now, 0_u32.into(), Vec::new().into());
+        self.connection.close(now, self.code_of_close(0_u32.into()), Vec::new().into());
         self.stage = Stage::Closed;
     }
 

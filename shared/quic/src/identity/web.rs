@@ -1,0 +1,227 @@
+//! Certificates for browsers.
+//!
+//! A browser knows a server whose certificate no authority has signed by a digest that the page
+//! tells it, and only if the certificate is of ECDSA on P-256 and valid for two weeks at most
+//! (W3C WebTransport, custom certificate requirements). So they are made here, kept nowhere, and
+//! renewed: the next one's digest is told from the day on which the one before it comes into force,
+//! so that a page that was opened days ago still knows the server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::fingerprint::Fingerprint;
+use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::CertifiedKey;
+use webpki::EndEntityCert;
+
+use super::presented::Presented;
+use super::{Identity, IdentityError, fingerprint_of, provider};
+use crate::web::{Challenge, Shown, binding, without_port};
+
+const DAY: i64 = 24 * 3600;
+/// Time before its making from which a certificate is valid, for browsers whose clocks are slow, in
+/// seconds.
+const BEFORE: i64 = DAY;
+/// Time after its making for which it is valid, in seconds; with the time before, less than the two
+/// weeks that browsers allow.
+const VALID: i64 = 12 * DAY;
+/// Time for which one is in force, in seconds: it is told as long before, and valid as long after.
+const TURN: i64 = 4 * DAY;
+
+/// A certificate that is valid for days.
+#[derive(Debug)]
+struct Short {
+    certified: Arc<CertifiedKey>,
+    hash: Fingerprint,
+    /// Unix time of its making in seconds.
+    made: i64,
+}
+
+impl Short {
+    fn make(now: i64) -> Result<Self, IdentityError> {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let mut params = CertificateParams::new(["phaselock".to_owned(), "localhost".to_owned()])?;
+        params.distinguished_name.push(DnType::CommonName, "phaselock");
+        let at = |secs: i64| {
+            rcgen::date_time_ymd(1970, 1, 1) + Duration::from_secs(secs.max(0).unsigned_abs())
+        };
+        (params.not_before, params.not_after) = (at(now - BEFORE), at(now + VALID));
+        let der = params.self_signed(&key)?.der().clone();
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let signing = provider().key_provider.load_private_key(key)?;
+        let hash = fingerprint_of(&der);
+        Ok(Self { certified: Arc::new(CertifiedKey::new(vec![der], signing)), hash, made: now })
+    }
+}
+
+/// The certificate in force, and the next one.
+#[derive(Debug)]
+pub(super) struct Rotation {
+    current: Short,
+    next: Short,
+    last: Option<Fingerprint>,
+    /// Unix time from which the current one is in force, in seconds.
+    turned: i64,
+}
+
+impl Rotation {
+    /// The first two, at a Unix time in seconds.
+    pub(super) fn begin(now: i64) -> Result<Self, IdentityError> {
+        Ok(Self { current: Short::make(now)?, next: Short::make(now)?, last: None, turned: now })
+    }
+
+    /// Makes the next one the one in force, if it is time. On an error all stays as it is.
+    pub(super) fn advance(&mut self, now: i64) -> Result<(), IdentityError> {
+        // A host may have set its clock back.
+        if (-BEFORE..TURN).contains(&(now - self.turned)) {
+            return Ok(());
+        }
+        let next = Short::make(now)?;
+        let is_fresh = (-BEFORE..2 * TURN).contains(&(now - self.next.made));
+        let current = if is_fresh { None } else { Some(Short::make(now)?) };
+        (self.last, self.turned) = (Some(self.current.hash), now);
+        self.current = match current {
+            None => std::mem::replace(&mut self.next, next),
+            Some(current) => {
+                self.next = next;
+                current
+            }
+        };
+        Ok(())
+    }
+
+    pub(super) fn certified(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.current.certified)
+    }
+
+    pub(super) fn hashes(&self) -> impl Iterator<Item = Fingerprint> + use<> {
+        [self.current.hash, self.next.hash].into_iter()
+    }
+
+    pub(super) fn known(&self) -> impl Iterator<Item = Fingerprint> + use<> {
+        self.hashes().chain(self.last)
+    }
+}
+
+/// True of a certificate that is its own issuer's: no authority has signed it.
+pub(super) fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
+    // One that cannot be read would serve no browser either.
+    EndEntityCert::try_from(certificate).map_or(true, |it| it.issuer() == it.subject())
+}
+
+/// Certificates by which browsers know a server. Copies are of the same ones.
+#[derive(Clone, Debug)]
+pub struct WebCertificates(Arc<Presented>);
+
+impl WebCertificates {
+    /// SHA-256 digests for a browser's `serverCertificateHashes`, the one in force first; none if
+    /// an authority has signed the server's certificate, which then is presented to browsers too.
+    pub fn hashes(&self) -> Vec<Fingerprint> {
+        self.0.hashes()
+    }
+
+    /// Whatever a proof may be bound to of a browser that has asked for the server by `authority`.
+    pub(crate) fn bindings(&self, challenge: &Challenge, authority: &str) -> Vec<[u8; 32]> {
+        let known = self.0.known();
+        let mut shown: Vec<_> = known.into_iter().map(Shown::Hash).collect();
+        if self.is_valid_for(authority) {
+            shown.push(Shown::Host(authority));
+        }
+        shown.iter().map(|shown| binding(challenge, shown)).collect()
+    }
+
+    /// True if the certificate is an authority's, for that host.
+    fn is_valid_for(&self, authority: &str) -> bool {
+        let certified = self.0.get();
+        let host = without_port(authority).trim_matches(['[', ']']);
+        let Ok(certificate) = certified.end_entity_cert() else { return false };
+        let (Ok(name), Ok(parsed)) =
+            (ServerName::try_from(host), EndEntityCert::try_from(certificate))
+        else {
+            return false;
+        };
+        !is_self_signed(certificate) && parsed.verify_is_valid_for_subject_name(&name).is_ok()
+    }
+}
+
+impl Identity {
+    /// Certificates by which browsers know servers of this identity.
+    pub fn web(&self) -> WebCertificates {
+        WebCertificates(Arc::clone(&self.presented))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_certificate_is_told_days_before_and_valid_days_after() {
+        let start = 1_800_000_000;
+        let mut rotation = Rotation::begin(start).expect("two certificates");
+        let mut told: Vec<(i64, Fingerprint)> = Vec::new();
+        for hour in 0..24 * 60 {
+            let now = start + hour * 3600;
+            rotation.advance(now).expect("a certificate");
+            let in_force = &rotation.current;
+            assert!((now - in_force.made) < VALID - TURN + 3600, "valid for days to come");
+            for hash in rotation.hashes() {
+                if told.iter().all(|(_, it)| *it != hash) {
+                    told.push((now, hash));
+                }
+            }
+            let since = told.iter().find(|(_, hash)| *hash == in_force.hash).expect("told").0;
+            assert!(hour < 24 * 4 || now - since >= TURN, "known to pages of days ago, {hour}");
+            let before = rotation.known().last().expect("one");
+            assert!(hour < 24 * 4 || told.iter().any(|(_, hash)| *hash == before));
+        }
+        assert_eq!(told.len(), 2 + 14, "two at first, and one each four days");
+    }
+
+    #[test]
+    fn a_clock_that_jumps_makes_new_certificates() {
+        let start = 1_800_000_000;
+        for now in [start + 90 * DAY, start - 90 * DAY] {
+            let mut rotation = Rotation::begin(start).expect("two certificates");
+            let before: Vec<_> = rotation.hashes().collect();
+            rotation.advance(now).expect("a certificate");
+            assert_eq!(rotation.current.made, now);
+            assert!(rotation.hashes().all(|hash| !before.contains(&hash)));
+        }
+    }
+
+    #[test]
+    fn own_certificates_are_told_and_an_authoritys_is_not() {
+        let own = Identity::ephemeral().expect("an identity");
+        let web = own.web();
+        let hashes = web.hashes();
+        assert_eq!(hashes.len(), 2);
+        assert_eq!(web.hashes(), hashes, "they stay");
+        assert!(!hashes.contains(&own.fingerprint), "it is valid for too long");
+        let challenge = [1; 32];
+        assert_eq!(web.bindings(&challenge, "localhost:4433").len(), 2, "no host proves it");
+
+        own.present(&of_authority("game.example.org"));
+        assert!(web.hashes().is_empty());
+        let bindings = web.bindings(&challenge, "game.example.org:4433");
+        assert_eq!(bindings, [binding(&challenge, &Shown::Host("game.example.org:4433"))]);
+        assert!(web.bindings(&challenge, "evil.example").is_empty());
+    }
+
+    /// An identity that an authority vouches for.
+    fn of_authority(host: &str) -> Identity {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (authority, key) = (KeyPair::generate(), KeyPair::generate());
+        let (authority, key) = (authority.expect("a key"), key.expect("a key"));
+        let mut params = CertificateParams::new(Vec::new()).expect("good");
+        params.distinguished_name.push(DnType::CommonName, "an authority");
+        let issuer = rcgen::Issuer::new(params, authority);
+        let params = CertificateParams::new([host.to_owned()]).expect("good");
+        let certificate = params.signed_by(&key, &issuer).expect("signed");
+        let paths = Identity::paths_in(folder.path());
+        std::fs::write(&paths.0, certificate.pem()).expect("written");
+        std::fs::write(&paths.1, key.serialize_pem()).expect("written");
+        Identity::load(&paths.0, &paths.1).expect("an identity")
+    }
+}

@@ -1,0 +1,98 @@
+//! The parts of a connection that are others for a browser.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use phaselock::time::LocalTime;
+use quinn::crypto::rustls::HandshakeData;
+use quinn_proto::{StreamId, VarInt};
+
+use super::{Peer, Stage};
+use crate::server::rooms::Rooms;
+use crate::server::web::{DATAGRAM_PREFIX, Fault, WebSession};
+use crate::web::ALPN;
+
+impl Peer {
+    /// Learns from the handshake whom it has to do with.
+    pub(super) fn meet(&mut self, now: Instant) {
+        let data = self.connection.crypto_session().handshake_data();
+        let data = data.and_then(|data| data.downcast::<HandshakeData>().ok());
+        if data.and_then(|data| data.protocol).is_none_or(|name| name != ALPN) {
+            return;
+        }
+        let Some(web) = self.browsers.take() else { return self.drop(now) };
+        match WebSession::new(web, &mut self.connection) {
+            Ok(session) => self.web = Some(Box::new(session)),
+            Err(fault) => self.break_off(fault, now),
+        }
+    }
+
+    /// True for a browser's connection.
+    pub(in crate::server) fn is_web(&self) -> bool {
+        self.web.is_some()
+    }
+
+    /// Takes in what came around the game's stream.
+    pub(super) fn advance_web(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
+        let Some(web) = &mut self.web else { return };
+        if matches!(self.stage, Stage::Closed) {
+            return;
+        }
+        if let Err(fault) = web.advance(&mut self.connection, &mut self.control) {
+            tracing::debug!(client = self.client.0, ?fault, "a browser breaks the rules");
+            self.part("it broke the rules of HTTP/3", false, time, rooms);
+            return self.break_off(fault, now);
+        }
+        if let Some(goodbye) = web.left().cloned() {
+            let has_left = goodbye.code.retry_after().is_none();
+            self.part(&format!("it left: {goodbye}"), has_left, time, rooms);
+            self.break_off(Fault::None, now);
+        }
+    }
+
+    /// Takes in that all has arrived on a stream, or that the client wants no more of it.
+    pub(super) fn handle_finished(&mut self, id: StreamId, now: Instant) {
+        if self.control.is(id) {
+            return self.control.refuse();
+        }
+        let web = self.web.as_ref().filter(|web| web.is_request(id));
+        match web.map(|web| web.is_refused()) {
+            Some(true) => self.drop(now),
+            Some(false) => self.finish(now),
+            None => {}
+        }
+    }
+
+    fn break_off(&mut self, fault: Fault, now: Instant) {
+        self.connection.close(now, fault.code(), Bytes::new());
+        self.stage = Stage::Closed;
+    }
+
+    /// Code with which the connection is closed: a browser's has been told the session's before.
+    pub(super) fn code_of_close(&self, native: VarInt) -> VarInt {
+        if self.is_web() { Fault::None.code() } else { native }
+    }
+
+    /// Bytes of a datagram at most, as the connection has it now.
+    pub(super) fn datagram_bytes_max(&mut self) -> Option<usize> {
+        let max = self.connection.datagrams().max_size()?;
+        Some(max.saturating_sub(usize::from(self.is_web())))
+    }
+
+    /// A datagram as it goes out.
+    pub(super) fn wrapped(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if self.is_web() {
+            bytes.insert(0, DATAGRAM_PREFIX);
+        }
+        bytes
+    }
+
+    /// A datagram that came, if it is the session's.
+    pub(super) fn unwrapped(&self, mut bytes: Bytes) -> Option<Bytes> {
+        if self.is_web() {
+            let prefix = (!bytes.is_empty()).then(|| bytes.split_to(1));
+            return prefix.filter(|prefix| **prefix == [DATAGRAM_PREFIX]).map(|_| bytes);
+        }
+        Some(bytes)
+    }
+}
