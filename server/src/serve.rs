@@ -17,6 +17,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::doorkeeping::Doorkeeping;
 use phaselock_quic::identity::{Signer, map_seed};
 use phaselock_quic::server::{RoomsConfig, Server, ServerHandle};
+use phaselock_quic::web::WebOptions;
 use phaselock_quic::workers::Pool;
 use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{mpsc, oneshot, watch as current};
@@ -94,6 +95,13 @@ async fn run(
     let listener = beside::bind(config.admin_listen)?;
     let page = web::bind(config)?;
     let kept = data::open(config)?;
+    let server = match &page {
+        Some(_) => {
+            let options = WebOptions { origins: config.web_origins.clone() };
+            server.for_browsers(presented.identity(), options)?
+        }
+        None => server,
+    };
     let server = match &config.link {
         Some(link) => {
             tracing::warn!(%link, "a simulated bad network lies between the server and its clients");
@@ -132,6 +140,7 @@ async fn run(
         ..RoomsConfig::default()
     };
     let presented_signer = presented.identity().signer();
+    let web_certificates = presented.identity().web();
     let page_crypto = presented.identity().server_crypto(web::ALPN)?;
     let server_port = server.address().port();
     let parts = Parts { games: games.clone(), log: log.clone(), server: handle.clone(), presented };
@@ -172,7 +181,7 @@ async fn run(
             config: reloader.config(),
             server: handle.clone(),
             port: config.announce_port.unwrap_or(server_port),
-            hashes: Box::new(Vec::new),
+            certificates: web_certificates,
         };
         let ended = page.serve(page_crypto, facts)?;
         watch.spawn("the thread of the page", async {

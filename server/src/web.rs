@@ -8,13 +8,13 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
+use phaselock_quic::identity::web::WebCertificates;
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::server::ServerHandle;
 use rustls::ServerConfig;
@@ -27,10 +27,6 @@ use crate::config::Config;
 /// Protocol of the page's connections, as TLS names it.
 pub(crate) const ALPN: &[u8] = b"http/1.1";
 
-/// The digests of certificates by which a browser may know the server, the newest first; none if an
-/// authority vouches for it.
-pub(crate) type Hashes = Box<dyn Fn() -> Vec<[u8; 32]> + Send + Sync>;
-
 /// A listener for the page, and its files.
 #[derive(Debug)]
 pub(crate) struct Bound {
@@ -39,19 +35,15 @@ pub(crate) struct Bound {
 }
 
 /// Parts of the server of which the page tells browsers.
+#[derive(Debug)]
 pub(crate) struct Facts {
     /// The settings in force.
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) server: ServerHandle,
     /// UDP port by which browsers reach the server.
     pub(crate) port: u16,
-    pub(crate) hashes: Hashes,
-}
-
-impl fmt::Debug for Facts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Facts").field("port", &self.port).finish_non_exhaustive()
-    }
+    /// Certificates by which browsers know the server.
+    pub(crate) certificates: WebCertificates,
 }
 
 /// Reads the page's files and listens on its address, if there is to be one.

@@ -74,8 +74,8 @@ impl Page {
     /// The server's facts, also for pages of the other hosts that may have their players here.
     fn facts(&self, asked: &HeaderMap) -> Response {
         let config = self.facts.config.borrow().clone();
-        let hashes = (self.facts.hashes)();
-        let hashes: Vec<_> = hashes.iter().map(|hash| hex(hash)).collect();
+        let hashes = self.facts.certificates.hashes();
+        let hashes: Vec<_> = hashes.iter().map(|hash| hex(&hash.0)).collect();
         let rooms = self.facts.server.rooms();
         let rooms = rooms.iter().filter(|room| room.is_open).map(|room| {
             let status = &room.status;

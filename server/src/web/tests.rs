@@ -37,8 +37,7 @@ fn page_of(folder: &Path, config: Config) -> (Server, Arc<Page>) {
     let identity = Identity::ephemeral().expect("an identity");
     let server = Server::bind("127.0.0.1:0".parse().expect("valid"), &identity).expect("bound");
     let (_, config) = watch::channel(Arc::new(config));
-    let hashes: Hashes = Box::new(|| vec![[7; 32], [8; 32]]);
-    let facts = Facts { config, server: server.handle(), port: 4433, hashes };
+    let facts = Facts { config, server: server.handle(), port: 4433, certificates: identity.web() };
     let files = Files::load(&[folder.to_owned()]).expect("files");
     (server, Arc::new(Page { files, facts, port: 4433 }))
 }
@@ -123,7 +122,9 @@ async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
     let facts: serde_json::Value = serde_json::from_str(&body(response).await).expect("JSON");
     assert_eq!(facts["name"], "Here");
     assert_eq!(facts["port"], serde_json::Value::Null, "that of the page");
-    assert_eq!(facts["hashes"], serde_json::json!(["07".repeat(32), "08".repeat(32)]));
+    let hashes = page.facts.certificates.hashes();
+    let hashes: Vec<_> = hashes.iter().map(|it| it.to_string().replace("sha256:", "")).collect();
+    assert_eq!(facts["hashes"], serde_json::json!(hashes));
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, origin)]));
     assert_eq!(response.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
     assert_eq!(response.headers()["cross-origin-resource-policy"], "cross-origin");

@@ -101,11 +101,13 @@ fn transport(
     transport
 }
 
-/// The server's side of all connections; with another controller than ours for whoever compares.
+/// The server's side of all connections; with another controller than ours for whoever compares,
+/// and with so many streams to this side, of which browsers demand three from the start.
 pub(crate) fn server_config(
     crypto: QuicServerConfig,
     controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
     mint: Mint,
+    unis: u32,
 ) -> ServerConfig {
     let ours = || Arc::new(RoomWindows) as _;
     let mut transport = transport(CLIENT_ACK_DELAY, controller.unwrap_or_else(ours));
@@ -113,6 +115,7 @@ pub(crate) fn server_config(
         .datagram_send_buffer_size(SERVER_DATAGRAM_SEND_BYTES)
         .datagram_receive_buffer_size(Some(SERVER_DATAGRAM_RECEIVE_BYTES))
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
+        .max_concurrent_uni_streams(VarInt::from_u32(unis))
         .stream_receive_window(VarInt::from_u32(SERVER_CONTROL_RECEIVE_BYTES))
         .receive_window(VarInt::from_u32(SERVER_CONTROL_RECEIVE_BYTES))
         .send_window(SERVER_CONTROL_SEND_BYTES);

@@ -69,7 +69,7 @@ use phaselock::wire::query::Info;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
-use quinn_proto::{Endpoint, TransportConfig};
+use quinn_proto::Endpoint;
 use tokio::runtime::Builder;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::timeout;
@@ -80,7 +80,6 @@ use crate::doorkeeping::Doorkeeping;
 use crate::identity::{Identity, Signer};
 use crate::settings;
 use crate::socket;
-use crate::web::WebOptions;
 use counters::Counters;
 pub use counters::Traffic;
 use directory::Directory;
@@ -147,7 +146,6 @@ pub struct Server {
     doorkeeping: Doorkeeping,
     keys: Keys,
     signer: Signer,
-    transport: Arc<TransportConfig>,
     browsers: Option<Arc<Web>>,
 }
 
@@ -202,8 +200,7 @@ impl Server {
         random.map_err(|error| crypto(error.to_string()))?;
         let ids = OwnIds::new(identity.id_secret());
         let mint = Mint::new(&secret);
-        let config = settings::server_config(quic, controller, mint.clone());
-        let transport = Arc::clone(&config.transport);
+        let config = settings::server_config(quic, controller, mint.clone(), 0);
         let crypto = Arc::clone(&config.crypto);
         let keys = Keys { secret: u64::from_le_bytes(row_secret), ids, mint, crypto };
         let endpoint = Endpoint::new(
@@ -226,25 +223,8 @@ impl Server {
             doorkeeping,
             keys,
             signer,
-            transport,
             browsers: None,
         })
-    }
-
-    /// The same for browsers too, which come to the same addresses by WebTransport. `identity` is
-    /// that with which the server was bound.
-    pub fn for_browsers(
-        mut self,
-        identity: &Identity,
-        options: WebOptions,
-    ) -> Result<Self, BindError> {
-        let quic = crypto_of(identity, true)?;
-        let mut config = settings::server_config(quic, None, self.keys.mint.clone());
-        config.transport_config(Arc::clone(&self.transport));
-        self.keys.crypto = Arc::clone(&config.crypto);
-        self.endpoint.set_server_config(Some(Arc::new(config)));
-        self.browsers = Some(Arc::new(Web { options, certificates: identity.web() }));
-        Ok(self)
     }
 
     /// The same behind a simulated bad network, which all clients share; its times count from now

@@ -1,6 +1,7 @@
 //! One client's connection, from its first packet to its goodbye.
 
 mod browser;
+mod ends;
 
 use std::mem;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::wire_hash;
-use quinn_proto::{Connection, ConnectionError, Dir, Event, StreamEvent};
+use quinn_proto::{Connection, Dir, Event, StreamEvent};
 
 use super::buckets::Bucket;
 use super::control::{ControlStream, NotReading};
@@ -25,7 +26,7 @@ use super::rooms::Rooms;
 use super::web::{Web, WebSession};
 use crate::congestion;
 use crate::doorkeeping::Limit;
-use crate::goodbye::{closing, said};
+use crate::goodbye::closing;
 use crate::player::is_proven;
 use crate::settings::{self, TIMER_SLACK};
 
@@ -160,6 +161,8 @@ impl Peer {
             StreamEvent::Opened { dir: Dir::Bi } if self.web.is_none() => {
                 self.control.open(&mut self.connection);
             }
+            // They are for browsers alone.
+            StreamEvent::Opened { dir: Dir::Uni } if self.web.is_none() => self.drop(now),
             StreamEvent::Readable { id } if self.control.is(id) => self.control.handle_readable(),
             StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. } => {
                 if self.control.is(id) && self.web.is_none() {
@@ -330,27 +333,6 @@ impl Peer {
         }
     }
 
-    /// Takes in the end of the connection by itself or by the client.
-    fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
-        let (text, has_left) = describe(reason);
-        self.part(&text, has_left && self.web.is_none(), time, rooms);
-    }
-
-    /// Takes in that the client is gone, and has left for good or not.
-    fn part(&mut self, text: &str, has_left: bool, time: LocalTime, rooms: &mut Rooms) {
-        match &self.stage {
-            Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, text),
-            Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, text),
-            stage => {
-                if let Stage::Moving { to, .. } = stage {
-                    rooms.directory().arrive(to.room);
-                }
-                tracing::debug!(client = self.client.0, reason = text, "connection ended");
-            }
-        }
-        self.stage = Stage::Closed;
-    }
-
     /// Sends a datagram now or never; newer ones displace those that wait.
     pub(super) fn send_datagram(&mut self, bytes: Vec<u8>) {
         let bytes = self.wrapped(bytes);
@@ -512,18 +494,5 @@ impl Peer {
         {
             place.welcome();
         }
-    }
-}
-
-/// The end of a connection, for the log, and true if the player said goodbye.
-fn describe(error: &ConnectionError) -> (String, bool) {
-    match error {
-        ConnectionError::ApplicationClosed(close) => {
-            let goodbye = said(close);
-            // Whoever will not come back needs no seat.
-            (format!("it left: {goodbye}"), goodbye.code.retry_after().is_none())
-        }
-        ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),
-        other => (other.to_string(), false),
     }
 }

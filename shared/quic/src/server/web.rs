@@ -14,8 +14,11 @@ use web_transport_proto::http::StatusCode;
 use web_transport_proto::{Capsule, CapsuleError, ConnectRequest, ConnectResponse, Frame, VarInt};
 
 use super::control::ControlStream;
+use super::{BindError, Server, crypto_of};
+use crate::identity::Identity;
 use crate::identity::web::WebCertificates;
 use crate::player::is_bound;
+use crate::settings as transport;
 pub(super) use crate::web::{ALPN, DATAGRAM_PREFIX, Fault};
 use crate::web::{
     Challenge, FrameReader, PATH, PREFACE, Part, STREAM_PREFIX, WebOptions, settings,
@@ -23,7 +26,7 @@ use crate::web::{
 
 /// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody
 /// knows, with which browsers try servers (RFC 9114, 6.2.3).
-const UNIS: u32 = 4;
+pub(super) const UNIS: u32 = 4;
 /// Such streams of one connection in all.
 const UNIS_MAX: usize = 16;
 /// Streams both ways: the request's and the game's.
@@ -47,6 +50,23 @@ const SETTINGS: u64 = 4;
 pub(super) struct Web {
     pub(super) options: WebOptions,
     pub(super) certificates: WebCertificates,
+}
+
+impl Server {
+    /// The same for browsers too, which come to the same addresses by WebTransport. `identity` is
+    /// that with which the server was bound.
+    pub fn for_browsers(
+        mut self,
+        identity: &Identity,
+        options: WebOptions,
+    ) -> Result<Self, BindError> {
+        let quic = crypto_of(identity, true)?;
+        let config = transport::server_config(quic, None, self.keys.mint.clone(), UNIS);
+        self.keys.crypto = Arc::clone(&config.crypto);
+        self.endpoint.set_server_config(Some(Arc::new(config)));
+        self.browsers = Some(Arc::new(Web { options, certificates: identity.web() }));
+        Ok(self)
+    }
 }
 
 /// A stream to this side.
@@ -119,7 +139,6 @@ impl WebSession {
     pub(super) fn new(web: Arc<Web>, connection: &mut Connection) -> Result<Self, Fault> {
         let mut challenge = Challenge::default();
         rand::fill(&mut challenge).map_err(|_| Fault::ExcessiveLoad)?;
-        connection.set_max_concurrent_streams(Dir::Uni, UNIS.into());
         connection.set_max_concurrent_streams(Dir::Bi, BIDIS.into());
         Ok(Self {
             web,

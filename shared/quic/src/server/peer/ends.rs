@@ -1,0 +1,44 @@
+//! Ends of connections that the server did not ask for.
+
+use phaselock::time::LocalTime;
+use quinn_proto::ConnectionError;
+
+use super::{Peer, Stage};
+use crate::goodbye::said;
+use crate::server::rooms::Rooms;
+
+impl Peer {
+    /// Takes in the end of the connection by itself or by the client.
+    pub(super) fn end(&mut self, reason: &ConnectionError, time: LocalTime, rooms: &mut Rooms) {
+        let (text, has_left) = describe(reason);
+        self.part(&text, has_left && self.web.is_none(), time, rooms);
+    }
+
+    /// Takes in that the client is gone, and has left for good or not.
+    pub(super) fn part(&mut self, text: &str, has_left: bool, time: LocalTime, rooms: &mut Rooms) {
+        match &self.stage {
+            Stage::Playing { room } if has_left => rooms.handle_left(*room, self.client, text),
+            Stage::Playing { room } => rooms.handle_lost(time, *room, self.client, text),
+            stage => {
+                if let Stage::Moving { to, .. } = stage {
+                    rooms.directory().arrive(to.room);
+                }
+                tracing::debug!(client = self.client.0, reason = text, "connection ended");
+            }
+        }
+        self.stage = Stage::Closed;
+    }
+}
+
+/// The end of a connection, for the log, and true if the player said goodbye.
+fn describe(error: &ConnectionError) -> (String, bool) {
+    match error {
+        ConnectionError::ApplicationClosed(close) => {
+            let goodbye = said(close);
+            // Whoever will not come back needs no seat.
+            (format!("it left: {goodbye}"), goodbye.code.retry_after().is_none())
+        }
+        ConnectionError::TimedOut => ("the connection was lost".to_owned(), false),
+        other => (other.to_string(), false),
+    }
+}
