@@ -94,7 +94,7 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     let identity = Identity::ephemeral().expect("an identity");
     let tls = identity.server_crypto(ALPN).expect("a certificate");
     let config =
-        settings::server_config(tls.try_into().expect("TLS 1.3"), None, Mint::new(&[1; 32]));
+        settings::server_config(tls.try_into().expect("TLS 1.3"), None, Mint::new(&[1; 32]), 0);
     let server = Endpoint::server(config, ([127, 0, 0, 1], 0).into()).expect("a server");
     let options = options(&server.local_addr().expect("an address").to_string());
     let (event_sender, mut events) = mpsc::channel(1);
