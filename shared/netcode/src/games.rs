@@ -5,7 +5,7 @@ use crate::client::common::Common;
 use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind, UnknownKind, find_kind};
-use crate::game::{Best, Game, MessageError, Setup, write_message};
+use crate::game::{Best, Game, MessageError, Setup, Strength, write_message};
 use crate::limits::{GAME_SETUP_BYTES_MAX, NAME_BYTES_MAX};
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
@@ -21,6 +21,22 @@ pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient
 
 /// See [`GameEntry::restore`].
 pub type Restore = fn(Rotation, &[u8], &[u8], LocalTime) -> Result<Box<dyn AnyRoom>, RestoreError>;
+
+/// Bots of a server inside of a player's program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bots {
+    /// Their number, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
+    pub count: u16,
+    /// Their strength.
+    pub strength: Strength,
+}
+
+impl From<u16> for Bots {
+    /// So many of normal strength.
+    fn from(count: u16) -> Self {
+        Self { count, strength: Strength::Normal }
+    }
+}
 
 /// A game by its name, with all that depends on which game it is.
 #[derive(Clone, Debug)]

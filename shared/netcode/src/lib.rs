@@ -68,6 +68,7 @@
 //! - Everything read from the network is validated before anything is changed, and bounded
 //!   ([`limits`]).
 
+pub mod address;
 pub mod client;
 pub mod clock;
 pub mod fields;
@@ -78,6 +79,7 @@ pub mod identity;
 pub mod ids;
 pub mod inputs;
 pub mod interest;
+pub mod invitation;
 pub mod limits;
 pub mod link;
 pub mod motion;

@@ -14,7 +14,6 @@
 //! *Invariant:* this crate names quinn, and no other does but those that test it. It decides
 //! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
 
-pub mod address;
 pub mod announce;
 pub mod client;
 pub mod clock;
@@ -25,7 +24,6 @@ pub mod doorkeeping;
 mod framing;
 mod goodbye;
 pub mod identity;
-pub mod invitation;
 pub mod local;
 pub mod pins;
 pub mod player;
@@ -37,5 +35,7 @@ pub mod survey;
 pub mod verify;
 pub mod web;
 pub mod workers;
+
+pub use phaselock::{address, invitation};
 
 pub use door::{Player, connect, serve};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
-use phaselock::game::Strength;
+pub use phaselock::games::Bots;
 use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 use phaselock::time::Micros;
@@ -38,22 +38,6 @@ pub struct LocalServer {
     stop: Option<oneshot::Sender<String>>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-}
-
-/// Bots of a server in this program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bots {
-    /// Their number, at most [`BOTS_MAX`](phaselock::limits::BOTS_MAX).
-    pub count: u16,
-    /// Their strength.
-    pub strength: Strength,
-}
-
-impl From<u16> for Bots {
-    /// So many of normal strength.
-    fn from(count: u16) -> Self {
-        Self { count, strength: Strength::Normal }
-    }
 }
 
 impl LocalServer {

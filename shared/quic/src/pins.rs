@@ -9,10 +9,10 @@ mod tests;
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
-use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+pub use phaselock::address::host_key;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use thiserror::Error;
 
@@ -124,18 +124,6 @@ impl KnownHosts {
         }
         self.entries.insert(host, fingerprint);
         Ok(())
-    }
-}
-
-/// Spelling of a server in the file: `example.org:4433`, `[::1]:4433`; lowercase, IPv6 addresses
-/// shortest and in brackets, names without the root's dot.
-pub fn host_key(host: &str, port: u16) -> String {
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    match bare.parse::<Ipv6Addr>() {
-        Ok(address) => format!("[{address}]:{port}"),
-        Err(_) => {
-            format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase())
-        }
     }
 }
 

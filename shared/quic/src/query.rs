@@ -60,7 +60,7 @@ pub async fn query(address: SocketAddr) -> Result<Info, HealthError> {
 /// question to the answer.
 pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthError> {
     let unknown = |error| HealthError::Unknown { address: address.to_string(), error };
-    let found = tokio::net::lookup_host((address.host.as_str(), address.port)).await;
+    let found = tokio::net::lookup_host((address.host(), address.port())).await;
     let mut last = None;
     for address in found.map_err(unknown)? {
         let asked = Instant::now();

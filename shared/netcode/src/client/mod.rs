@@ -8,6 +8,7 @@
 //! in a browser.
 
 pub(crate) mod any;
+pub mod carriage;
 mod co_prediction;
 pub(crate) mod common;
 pub(crate) mod controller;

@@ -242,14 +242,13 @@ async fn connect(
     events: &mpsc::Sender<Event>,
 ) -> Result<Connected, Disconnect> {
     let address = &options.address;
-    let found =
-        timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host.as_str(), address.port)))
-            .await
-            .map_err(|_| lost(format!("looking up {} takes too long", address.host)))?
-            // The resolver's own words help nobody who plays.
-            .map_err(|_| lost(not_found(&address.host)))?;
+    let found = timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host(), address.port())))
+        .await
+        .map_err(|_| lost(format!("looking up {} takes too long", address.host())))?
+        // The resolver's own words help nobody who plays.
+        .map_err(|_| lost(not_found(&address.host())))?;
 
-    let mut last = lost(not_found(&address.host));
+    let mut last = lost(not_found(&address.host()));
     for mut remote in found {
         // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {

@@ -3,6 +3,8 @@
 use std::io;
 use std::thread::JoinHandle;
 
+use bytes::Bytes;
+use phaselock::client::carriage::{self, Carriage};
 use phaselock::client::{Output, Session, SessionConfig};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::snapshot::store::Received;
@@ -20,16 +22,60 @@ use crate::clock::Clock;
 pub struct Driver {
     /// The session.
     pub session: Session,
+    pub(super) channels: Channels,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The way to the network's side.
+#[derive(Debug)]
+pub(super) struct Channels {
     pub(super) events: mpsc::Receiver<Event>,
     outputs: mpsc::Sender<Output>,
-    thread: Option<JoinHandle<()>>,
     clock: Clock,
     pinned: Option<Fingerprint>,
     changed: Option<Changed>,
-    /// An event that ended [`wait`](Self::wait), not handled yet.
+    /// An event that ended [`wait`](Driver::wait), not handled yet.
     came: Option<Event>,
     /// True if the network's side is gone.
     is_over: bool,
+}
+
+impl Carriage for Channels {
+    type Bytes = Bytes;
+
+    fn now(&self) -> LocalTime {
+        self.clock.now()
+    }
+
+    fn poll_event(&mut self) -> Option<carriage::Event<Bytes>> {
+        loop {
+            let event = self.came.take().or_else(|| self.events.try_recv().ok())?;
+            return Some(match event {
+                Event::Pinned(fingerprint) => {
+                    self.pinned = Some(fingerprint);
+                    continue;
+                }
+                Event::Changed(changed) => {
+                    self.changed = Some(changed);
+                    continue;
+                }
+                Event::Connected(credentials) => carriage::Event::Connected(credentials),
+                Event::Control { body, arrival } => carriage::Event::Control { body, arrival },
+                Event::Datagram { bytes, arrival } => carriage::Event::Datagram { bytes, arrival },
+                Event::Lost(reason) => carriage::Event::Lost(reason),
+            });
+        }
+    }
+
+    /// Hands an output to the network's side. The channel fills when that side is stuck, and
+    /// datagrams are lost then. Nothing else is lost: a session asks for a few other things and
+    /// then waits for an event.
+    fn send(&mut self, output: Output) {
+        let is_datagram = matches!(output, Output::Datagram(_));
+        if !is_datagram || self.outputs.capacity() > OUTPUTS_KEPT {
+            let _ = self.outputs.try_send(output);
+        }
+    }
 }
 
 impl Driver {
@@ -62,16 +108,16 @@ impl Driver {
         let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
         let carrier = Carrier::new(options, clock, event_sender, output_receiver);
         let session = Session::new(config, clock.now());
-        let (thread, pinned, changed, came, is_over) = (None, None, None, None, false);
-        let mut driver =
-            Self { session, events, outputs, thread, clock, pinned, changed, came, is_over };
+        let (pinned, changed, came, is_over) = (None, None, None, false);
+        let channels = Channels { events, outputs, clock, pinned, changed, came, is_over };
+        let mut driver = Self { session, channels, thread: None };
         driver.transmit();
         (driver, carrier)
     }
 
     /// The clock that times are on.
     pub fn clock(&self) -> Clock {
-        self.clock
+        self.channels.clock
     }
 
     /// Takes in what came, and acts on the time.
@@ -80,84 +126,55 @@ impl Driver {
     }
 
     /// The same; `look` gets every snapshot packet that was taken in, with its time of arrival.
-    pub fn receive_each(&mut self, mut look: impl FnMut(&Session, &Received, LocalTime)) {
-        while let Some(event) = self.came.take().or_else(|| self.events.try_recv().ok()) {
-            match event {
-                Event::Pinned(fingerprint) => self.pinned = Some(fingerprint),
-                Event::Changed(changed) => self.changed = Some(changed),
-                Event::Connected(credentials) => {
-                    self.session.handle_connected(self.clock.now(), *credentials);
-                    // The hello is stamped with its time.
-                    self.transmit();
-                }
-                Event::Control { body, arrival } => self.session.handle_control(&body, arrival),
-                Event::Datagram { bytes, arrival } => {
-                    if let Some(received) = self.session.handle_datagram(&bytes, arrival) {
-                        look(&self.session, &received, arrival);
-                    }
-                }
-                Event::Lost(reason) => self.session.handle_lost(self.clock.now(), reason),
-            }
-        }
-        self.session.handle_timeout(self.clock.now());
+    pub fn receive_each(&mut self, look: impl FnMut(&Session, &Received, LocalTime)) {
+        carriage::receive(&mut self.session, &mut self.channels, look);
     }
 
     /// Carries out what the session asks for.
     pub fn transmit(&mut self) {
-        while let Some(output) = self.session.poll_output() {
-            self.hand_over(output);
-        }
-    }
-
-    /// Hands an output to the network's side. The channel fills when that side is stuck, and
-    /// datagrams are lost then. Nothing else is lost: a session asks for a few other things and
-    /// then waits for an event.
-    pub(super) fn hand_over(&self, output: Output) {
-        let is_datagram = matches!(output, Output::Datagram(_));
-        if !is_datagram || self.outputs.capacity() > OUTPUTS_KEPT {
-            let _ = self.outputs.try_send(output);
-        }
+        carriage::transmit(&mut self.session, &mut self.channels);
     }
 
     /// Waits until something comes or the session has something to do, `until` at the latest. It
     /// returns at once while an event waits for [`receive`](Self::receive).
     pub async fn wait(&mut self, until: LocalTime) {
-        if self.came.is_some() {
+        let channels = &mut self.channels;
+        if channels.came.is_some() {
             return;
         }
-        let now = self.clock.now();
+        let now = channels.now();
         let due = self.session.next_timeout(now).map_or(until, |due| due.min(until));
         // Never at once again: the session's clock may stand still for lack of news.
         let due = due.max(now + Micros(500));
-        let sleep = tokio::time::sleep_until(self.clock.instant(due));
-        if self.is_over {
+        let sleep = tokio::time::sleep_until(channels.clock.instant(due));
+        if channels.is_over {
             return sleep.await;
         }
         tokio::select! {
             () = sleep => {}
-            event = self.events.recv() => match event {
-                Some(event) => self.came = Some(event),
-                None => self.is_over = true,
+            event = channels.events.recv() => match event {
+                Some(event) => channels.came = Some(event),
+                None => channels.is_over = true,
             }
         }
     }
 
     /// The certificate of a new server that is remembered from now on; told once.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
-        self.pinned.take()
+        self.channels.pinned.take()
     }
 
     /// The certificates of a server that was not joined because it shows another one than before;
     /// told once.
     pub fn take_changed(&mut self) -> Option<Changed> {
-        self.changed.take()
+        self.channels.changed.take()
     }
 
     /// Leaves, and waits until the goodbye is said, for a second at most.
     pub fn close(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();
-        let Self { mut events, outputs, thread, .. } = self;
+        let Self { channels: Channels { mut events, outputs, .. }, thread, .. } = self;
         // The channel's end says goodbye too.
         drop(outputs);
         events.close();
@@ -170,7 +187,7 @@ impl Driver {
     pub async fn leave(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();
-        let Self { mut events, outputs, .. } = self;
+        let Channels { mut events, outputs, .. } = self.channels;
         drop(outputs);
         while events.recv().await.is_some() {}
     }

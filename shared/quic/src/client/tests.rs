@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use phaselock::client::carriage::Carriage;
 use phaselock::client::{Output, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::time::Micros;
@@ -26,13 +27,13 @@ fn options(address: &str) -> Options {
 #[tokio::test]
 async fn outputs_are_kept_however_many_datagrams_wait() {
     let config = SessionConfig::new(Games::new(), "Ada");
-    let (driver, mut carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
+    let (mut driver, mut carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
     for _ in 0..2 * OUTPUTS_MAX {
-        driver.hand_over(Output::Datagram(vec![0]));
+        driver.channels.send(Output::Datagram(vec![0]));
     }
     let goodbye = Disconnect::new(Code::Lost, "the server does not answer");
-    driver.hand_over(Output::Close(goodbye));
-    driver.hand_over(Output::Connect { redirect: None });
+    driver.channels.send(Output::Close(goodbye));
+    driver.channels.send(Output::Connect { redirect: None });
     let mut waiting = Vec::new();
     while let Some(output) = carrier.poll_output() {
         waiting.push(output);
@@ -52,7 +53,7 @@ async fn an_event_waits_for_receive_however_often_wait_is_called() {
     let (sender, events) = mpsc::channel(EVENTS_MAX);
     let config = SessionConfig::new(Games::new(), "Ada");
     let (mut driver, _carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
-    driver.events = events;
+    driver.channels.events = events;
     let reason = Disconnect::new(Code::Refused, "no network");
     sender.send(Event::Lost(reason.clone())).await.expect("it listens");
     sender.send(Event::Connected(Box::default())).await.expect("it listens");

@@ -10,9 +10,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
-
 use crate::address::{Address, AddressError};
+use crate::fingerprint::{Fingerprint, ParseFingerprintError};
 
 /// Begin of each link; letters of either case.
 pub const SCHEME: &str = "phaselock://";

@@ -1,8 +1,6 @@
 //! Addresses of servers, as people write them.
 
-use std::net::{IpAddr, SocketAddr};
-
-use crate::pins::host_key;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Port of servers by default.
 pub const DEFAULT_PORT: u16 = 4433;
@@ -13,8 +11,8 @@ pub const DIRECTORY_PORT: u16 = 4435;
 /// Address of a server: a name or an IP address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    pub(crate) host: String,
-    pub(crate) port: u16,
+    host: String,
+    port: u16,
 }
 
 /// A text is no address.
@@ -86,6 +84,18 @@ impl From<SocketAddr> for Address {
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&host_key(&self.host, self.port))
+    }
+}
+
+/// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase, IPv6
+/// addresses shortest and in brackets, names without the root's dot.
+pub fn host_key(host: &str, port: u16) -> String {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    match bare.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]:{port}"),
+        Err(_) => {
+            format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase())
+        }
     }
 }
 
