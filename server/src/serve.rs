@@ -104,7 +104,7 @@ async fn run(
     };
     let server = match &config.link {
         Some(link) => {
-            tracing::warn!(%link, "a simulated bad network lies between the server and its clients");
+            tracing::warn!(%link, "a simulated bad network lies before all clients");
             server.behind(link)
         }
         None => server,

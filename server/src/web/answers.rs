@@ -84,7 +84,7 @@ impl Page {
         let facts = json!({
             "name": config.name,
             "version": env!("CARGO_PKG_VERSION"),
-            // None if it is that of the page, as the browser sees it: a router may have changed both.
+            // None if it is that of the page, which a router may have changed as well.
             "port": Some(self.facts.port).filter(|port| *port != self.port),
             "hashes": hashes,
             "rooms": rooms.collect::<Vec<_>>(),

@@ -1,3 +1,5 @@
+//! What browsers get of the page, and what they do not.
+
 use std::fs;
 use std::path::Path;
 

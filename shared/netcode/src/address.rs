@@ -1,6 +1,6 @@
 //! Addresses of servers, as people write them.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Port of servers by default.
 pub const DEFAULT_PORT: u16 = 4433;
@@ -87,8 +87,8 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase, IPv6
-/// addresses shortest and in brackets, names without the root's dot.
+/// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase,
+/// IPv6 addresses shortest and in brackets, names without the root's dot.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     match bare.parse::<Ipv6Addr>() {

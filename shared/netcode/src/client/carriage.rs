@@ -1,5 +1,5 @@
-//! What carries a session's packets, as the session sees it: the one way by which events of a
-//! transport move a [`Session`], and the session's orders go back to the transport.
+//! The carriage of a session's packets: the one way by which events of a transport move a
+//! [`Session`], and the session's orders go back to the transport.
 //!
 //! ```text
 //! receive:  Carriage::poll_event -> Session::handle_*

@@ -77,7 +77,7 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     pub(super) client: ClientId,
     control: ControlStream,
-    /// What a browser has of HTTP/3 around it, once the handshake says that it is one.
+    /// Around it, a browser's HTTP/3, once the handshake has told of it.
     web: Option<Box<WebSession>>,
     /// Rules for browsers, if they may come.
     browsers: Option<Arc<Web>>,

@@ -338,7 +338,7 @@ impl WebSession {
         bindings.iter().any(|binding| is_bound(binding, credentials))
     }
 
-    /// Ends the session with a goodbye. Returns false if there is nothing whose arrival to wait for.
+    /// Ends the session with a goodbye. Returns false if there is no arrival to wait for.
     pub(super) fn finish(&self, connection: &mut Connection, goodbye: &Disconnect) -> bool {
         let Some(id) = self.request else { return false };
         let mut capsule = Vec::new();

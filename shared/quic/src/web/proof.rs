@@ -1,8 +1,8 @@
 //! Proof of a player's key where browsers are: they have no keying material of TLS to bind it to.
 //!
 //! A server's challenge takes its place, together with the server's name as the browser has checked
-//! it: the digest of its certificate, or the host of an authority's certificate. So a proof is worth
-//! nothing at another moment, and a server to which a player comes cannot use it at another server.
+//! it: the digest of its certificate, or the host of an authority's certificate. So a proof is
+//! worth nothing at another moment, and no server can use a player's proof at another server.
 
 use phaselock::fingerprint::Fingerprint;
 
