@@ -1,4 +1,4 @@
-//! What browsers get of the page, and what they do not.
+//! The page as browsers get it.
 
 use std::fs;
 use std::path::Path;

@@ -246,9 +246,9 @@ async fn connect(
         .await
         .map_err(|_| lost(format!("looking up {} takes too long", address.host())))?
         // The resolver's own words help nobody who plays.
-        .map_err(|_| lost(not_found(&address.host())))?;
+        .map_err(|_| lost(not_found(address.host())))?;
 
-    let mut last = lost(not_found(&address.host()));
+    let mut last = lost(not_found(address.host()));
     for mut remote in found {
         // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {
