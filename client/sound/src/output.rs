@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
 use super::Stereo;
@@ -18,7 +19,12 @@ mod device;
 #[cfg(target_os = "linux")]
 #[path = "output/pulse.rs"]
 mod device;
-#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "macos")))]
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "windows",
+    target_os = "macos",
+    target_arch = "wasm32"
+)))]
 #[path = "output/none.rs"]
 mod device;
 #[cfg(any(target_os = "windows", target_os = "macos", test))]
@@ -29,8 +35,10 @@ pub const ORDERS_MAX: usize = 512;
 /// Frames that are wanted between an order and the device: 30 ms.
 pub const BUFFER_MS: u32 = 30;
 /// Time from a failure to the next attempt: a headset is plugged in sooner than one is missed.
+#[cfg(not(target_arch = "wasm32"))]
 const RETRY: Duration = Duration::from_secs(4);
 /// Time between two looks at what waits while there is no device.
+#[cfg(not(target_arch = "wasm32"))]
 const NAP: Duration = Duration::from_millis(50);
 
 /// State of the output.
@@ -70,10 +78,13 @@ pub enum OutputError {
 pub struct Output {
     orders: Option<SyncSender<Order>>,
     status: Arc<Mutex<Status>>,
+    #[cfg(target_arch = "wasm32")]
+    source: Option<Arc<Mutex<Source>>>,
 }
 
 impl Output {
     /// Starts the thread. The seed varies pitches and noise.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn start(seed: u32) -> Self {
         let (orders, waiting) = sync_channel(ORDERS_MAX);
         let status = Arc::new(Mutex::new(Status::Starting));
@@ -91,7 +102,12 @@ impl Output {
 
     /// An output that plays nothing, and says nothing about it.
     pub fn off() -> Self {
-        Self { orders: None, status: Arc::default() }
+        Self {
+            orders: None,
+            status: Arc::default(),
+            #[cfg(target_arch = "wasm32")]
+            source: None,
+        }
     }
 
     /// Hands an order on; it is dropped if too many wait. Never blocks. Returns true if it was
@@ -107,9 +123,42 @@ impl Output {
     }
 }
 
+/// Frames that wait for a browser to play them: 50 ms, and those that come in between. It asks for
+/// some once a frame of its page.
+#[cfg(target_arch = "wasm32")]
+const PAGE_FRAMES: usize = 3200;
+
+/// Sound of a page, whose frames are fetched rather than played by a thread.
+#[cfg(target_arch = "wasm32")]
+impl Output {
+    /// Begins. The seed varies pitches and noise.
+    pub fn start(seed: u32) -> Self {
+        let (orders, waiting) = sync_channel(ORDERS_MAX);
+        let source = Source { orders: waiting, mixer: Mixer::new(seed), is_over: false };
+        let (source, status) = (Arc::new(Mutex::new(source)), Arc::default());
+        Self { orders: Some(orders), status, source: Some(source) }
+    }
+
+    /// Renders what is missing while so many frames wait; none while nobody listens.
+    pub fn render(&self, waiting: Option<usize>, hand: impl FnOnce(&[Stereo])) {
+        let Some(source) = &self.source else { return };
+        let Some(waiting) = waiting else {
+            let _ = lock(source).skip();
+            return;
+        };
+        let mut frames = vec![Stereo::default(); PAGE_FRAMES.saturating_sub(waiting)];
+        if !frames.is_empty() {
+            let _ = lock(source).fill(&mut frames);
+            hand(&frames);
+        }
+    }
+}
+
 /// Tells the state of the output.
+#[cfg(not(target_arch = "wasm32"))]
 struct Report(Arc<Mutex<Status>>);
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Report {
     fn tell(&self, status: Status) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
@@ -156,6 +205,7 @@ impl Source {
 }
 
 /// Plays until nobody gives orders any more; after a failure it tries again.
+#[cfg(not(target_arch = "wasm32"))]
 fn run(source: Source, report: &Report) {
     let source = Arc::new(Mutex::new(source));
     loop {

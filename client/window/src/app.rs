@@ -11,10 +11,10 @@ use macroquad::input::{is_quit_requested, prevent_quit};
 use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::next_frame;
+use phaselock::invitation::Invitation;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
-use phaselock_quic::invitation::Invitation;
 
 use super::actions;
 use super::args::{Args, Start};

@@ -10,10 +10,13 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use phaselock::address::Address;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::Strength;
+use phaselock::games::Bots;
 use phaselock::games::Games;
+use phaselock::invitation::Invitation;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
 use phaselock::wire::rooms::RoomCode;
@@ -22,9 +25,6 @@ use phaselock_lab::Contender;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::usage::sentence;
-use phaselock_quic::address::Address;
-use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::Bots;
 
 use super::lab::Begin;
 use super::settings::values::WindowSize;

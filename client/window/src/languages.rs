@@ -36,9 +36,10 @@ impl Languages {
                 code.clone()
             }
             Choice::System => {
-                let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
-                let value = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set);
-                let value = value.unwrap_or_default();
+                #[cfg(target_arch = "wasm32")]
+                let value = phaselock_web::page::text("language").unwrap_or_default();
+                #[cfg(not(target_arch = "wasm32"))]
+                let value = of_environment();
                 self.code = code_of(&value);
                 of_system(&value, folder)
             }
@@ -83,6 +84,13 @@ impl Languages {
         }
         language
     }
+}
+
+/// The system's language, as its variables name it.
+#[cfg(not(target_arch = "wasm32"))]
+fn of_environment() -> String {
+    let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
+    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
 }
 
 fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {

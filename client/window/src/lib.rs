@@ -28,15 +28,21 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 
+// A page is a part of the window: what is of no use in it is left out when it is linked.
+#![cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
+
 // Views are written for this library; its tests lay them out as they are in the program.
 #[cfg(test)]
 extern crate self as phaselock_client;
 
 pub mod actions;
+#[cfg(not(target_arch = "wasm32"))]
 mod app;
 mod args;
 mod background;
 pub mod bindings;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 pub mod brush;
 pub mod camera;
 pub mod controls;
@@ -46,9 +52,12 @@ mod developer;
 mod display;
 mod explain;
 pub mod feed;
+#[cfg_attr(target_arch = "wasm32", path = "files/kept.rs")]
 mod files;
 mod focus;
 mod gamepad;
+#[cfg(any(target_arch = "wasm32", test))]
+mod glass;
 mod graph;
 mod lab;
 mod languages;
@@ -57,14 +66,17 @@ pub mod lesson;
 mod letters;
 mod look;
 pub mod looks;
+#[cfg(not(target_arch = "wasm32"))]
 mod menu;
 mod meter;
 mod navigate;
+mod network;
 mod overlay;
 mod pacing;
 pub mod paint;
 pub mod palette;
 pub mod particles;
+mod parts;
 mod people;
 mod play;
 pub mod prelude;
@@ -74,6 +86,7 @@ mod renderer;
 pub mod rig;
 pub mod scoreboard;
 mod screenshot;
+#[cfg(not(target_arch = "wasm32"))]
 mod servers;
 mod settings;
 mod sight;
@@ -89,10 +102,14 @@ mod visit;
 pub mod watch;
 pub mod words;
 
+#[cfg(not(target_arch = "wasm32"))]
 use std::process::ExitCode;
 
+#[cfg(target_arch = "wasm32")]
+pub use browser::run;
 pub use renderer::{draw_calls, tessellate};
 
+#[cfg(not(target_arch = "wasm32"))]
 /// Runs the program with these games: reads the command line, opens the window, and stays until
 /// the player leaves.
 pub fn run(views: &view::Views) -> ExitCode {
@@ -110,6 +127,7 @@ pub fn run(views: &view::Views) -> ExitCode {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 /// Lets the program keep the memory that it frees, for the next frame.
 ///
 /// glibc hands large pieces back to the kernel and asks for them anew: in faults, a seventh of a

@@ -2,8 +2,12 @@
 
 mod views;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
     phaselock_client::run(&views::all())
+}
+
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    phaselock_client::run(&views::all());
 }

@@ -1,7 +1,5 @@
 //! The menu: play here, join elsewhere, quit.
 
-mod parts;
-
 use std::sync::Arc;
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
@@ -10,11 +8,12 @@ use egui_macroquad::egui::{
     RichText, Sense, Slider, Ui,
 };
 use phaselock::game::Strength;
+use phaselock::games::Bots;
 use phaselock::games::Games;
+use phaselock::invitation::{Invitation, LINK_BYTES_MAX};
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::clean_name;
-use phaselock_quic::invitation::{Invitation, LINK_BYTES_MAX};
-use phaselock_quic::local::{Bots, own_addresses};
+use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
 use super::actions::{ALL_GAMES, FULLSCREEN};
@@ -23,17 +22,14 @@ use super::background;
 use super::bindings::Binding;
 use super::controls::bindings_of;
 use super::overlay::link;
+use super::parts::{ACTION_HEIGHT, PADDING, action, card, field, heading, title_case};
 use super::settings::Settings;
 use crate::prelude::*;
-pub(crate) use parts::{action, card_frame, field};
-use parts::{card, heading, title_case};
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;
 const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 256.0;
-/// Height of a button, in points.
-pub(crate) const ACTION_HEIGHT: f32 = 42.0;
 const FOOT_HEIGHT: f32 = 44.0;
 const QUIT_WIDTH: f32 = 120.0;
 /// Height in points of everything below the title, with room for the foot.
@@ -44,7 +40,6 @@ const TITLE_ROOM: f32 = 152.0;
 const TITLE_SCALE_MIN: f32 = 0.4;
 const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
-const PADDING: f32 = 20.0;
 const GAP: f32 = 18.0;
 /// Characters of a password at most.
 const PASSWORD_MAX: usize = 64;

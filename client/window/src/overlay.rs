@@ -5,11 +5,11 @@ use egui_macroquad::egui::{
 };
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::invitation::Invitation;
 use phaselock::time::{LocalTime, Micros};
-use phaselock_quic::invitation::Invitation;
 
-use super::menu::{ACTION_HEIGHT, action, card_frame};
 use super::meter::Figures;
+use super::parts::{ACTION_HEIGHT, action, card_frame};
 use crate::prelude::*;
 
 /// Round trip in milliseconds that deserves a warning: that of another continent.

@@ -11,7 +11,7 @@ use phaselock::client::Session;
 use super::actions;
 use super::controls::Controls;
 use super::explain;
-use super::menu::card_frame;
+use super::parts::card_frame;
 use super::play::{AnyPlay, kinds};
 use crate::prelude::*;
 

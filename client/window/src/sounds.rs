@@ -42,6 +42,8 @@ impl Sounds {
         for order in cues.take_orders() {
             self.output.send(order);
         }
+        #[cfg(target_arch = "wasm32")]
+        self.output.render(phaselock_web::page::sound_waiting(), phaselock_web::page::sound);
         self.take_note(secs);
     }
 

@@ -1,19 +1,16 @@
 //! A visit to a server, from joining it to leaving it, however often it is lost in between.
 
 use std::collections::BTreeMap;
-use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
 use phaselock::client::{Notice, State};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::invitation::Invitation;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::client::{Changed, Driver};
-use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::LocalServer;
 
 use self::beside::warn;
 use super::actions;
@@ -21,6 +18,9 @@ use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
 use super::lesson::Lessons;
+#[cfg(not(target_arch = "wasm32"))]
+use super::network::Changed;
+use super::network::{Driver, LocalServer};
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, Beside, kinds};
@@ -33,8 +33,11 @@ use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
 
 mod beside;
+mod close;
 mod open;
 mod state;
+#[cfg(target_arch = "wasm32")]
+mod status;
 mod wear;
 
 pub(crate) use self::beside::begin_file;
@@ -84,6 +87,9 @@ pub(crate) struct Visit {
     pub(crate) records: Book,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
+    /// The own entity as the server has it, of late.
+    #[cfg(target_arch = "wasm32")]
+    motion: std::collections::VecDeque<serde_json::Value>,
     /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
@@ -96,6 +102,7 @@ pub(crate) enum Next {
     Settings,
     Ended(String),
     /// The server shows another certificate than before.
+    #[cfg(not(target_arch = "wasm32"))]
     Changed(Changed),
 }
 
@@ -122,6 +129,7 @@ impl Visit {
         self.note_choices();
         self.driver.receive();
         let now = self.now();
+        #[cfg(not(target_arch = "wasm32"))]
         if let Some(fingerprint) = self.driver.take_pinned() {
             self.pinned = Some((fingerprint, now));
         }
@@ -129,9 +137,10 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = match self.driver.take_changed() {
-                        Some(changed) => Next::Changed(changed),
-                        None => Next::Ended(self.at_place(&reason.text)),
+                    next = Next::Ended(self.at_place(&reason.text));
+                    #[cfg(not(target_arch = "wasm32"))]
+                    if let Some(changed) = self.driver.take_changed() {
+                        next = Next::Changed(changed);
                     }
                 }
                 Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
@@ -166,6 +175,8 @@ impl Visit {
                 }
             }
         }
+        #[cfg(target_arch = "wasm32")]
+        self.note_motion();
         if let Some(files) = files {
             self.driver.session.record_motion();
             warn(files.take_from(&mut self.driver.session, now));
@@ -429,18 +440,5 @@ impl Visit {
             }
             None => Next::Stay,
         }
-    }
-
-    /// Says goodbye on a thread of its own, because that may take a moment.
-    pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
-        let Self { driver, server, .. } = self;
-        let goodbye = move || {
-            driver.close(reason);
-            if let Some(server) = server {
-                server.stop(reason);
-            }
-        };
-        // Without a thread both are dropped, which stops them as well.
-        std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
     }
 }

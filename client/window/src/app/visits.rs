@@ -1,9 +1,9 @@
 //! Begin and end of visits: from the menu, from the list of servers, and back to either.
 
+use phaselock::games::Bots;
+use phaselock::invitation::Invitation;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::Look;
-use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::Bots;
 
 use super::App;
 use crate::servers::{Answer, Choice, Trust};
@@ -91,12 +91,7 @@ impl App {
 
     /// The looks of the settings.
     pub(super) fn look(&self) -> Look {
-        let player = &self.store.settings.player;
-        let part = |number: u16| u8::try_from(number).unwrap_or_default();
-        // Colours of the settings count from 1; 0 is none.
-        let color = player.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
-        let look = Look { color, pattern: part(player.look) };
-        if look.is_wish() { look } else { Look::UNCHOSEN }
+        self.store.settings.player.look()
     }
 
     pub(super) fn setting(&self, name: String) -> visit::VisitConfig<'_> {

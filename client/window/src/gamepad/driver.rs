@@ -67,7 +67,7 @@ impl Gamepads {
         Self::with(super::evdev::Folder)
     }
 
-    /// No gamepads: on this system they cannot be read.
+    /// No gamepads: on this system they cannot be read, and a page's are the browser's.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn start() -> Self {
         Self { shared: Arc::default(), rumble: sync_channel(1).0 }
@@ -103,6 +103,16 @@ impl Gamepads {
     }
 
     /// Deflections in this frame. The dead zone is a share of a stick's way.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn take(&self, dead_zone: f32) -> PadValues {
+        let values = phaselock_web::page::pad();
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.devices = usize::from(values.is_some());
+        values.map_or_else(PadValues::default, |values| super::standard::values(&values, dead_zone))
+    }
+
+    /// Deflections in this frame. The dead zone is a share of a stick's way.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn take(&self, dead_zone: f32) -> PadValues {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.dead_zone = dead_zone;
@@ -118,6 +128,9 @@ impl Gamepads {
 
     /// Shakes the gamepads.
     pub(crate) fn rumble(&self, rumble: Rumble) {
+        #[cfg(target_arch = "wasm32")]
+        phaselock_web::page::shake(rumble.strength, rumble.length.as_secs_f32() * 1000.0);
+        #[cfg(not(target_arch = "wasm32"))]
         let _ = self.rumble.try_send(rumble);
     }
 }

@@ -10,6 +10,8 @@ mod driver;
 #[cfg(target_os = "linux")]
 mod evdev;
 pub(crate) mod pad;
+#[cfg(any(target_arch = "wasm32", test))]
+pub(crate) mod standard;
 #[cfg(test)]
 mod tests;
 

@@ -157,7 +157,7 @@ impl State {
 }
 
 /// A stick's vector with its dead zone cut out: its direction stays, and its length begins at 0.
-fn live((x, y): (f32, f32), dead_zone: f32) -> (f32, f32) {
+pub(super) fn live((x, y): (f32, f32), dead_zone: f32) -> (f32, f32) {
     let length = x.hypot(y);
     if length <= dead_zone || length == 0.0 {
         return (0.0, 0.0);

@@ -14,6 +14,7 @@ mod coverage;
 mod join;
 mod order;
 mod prepare;
+#[cfg(not(target_arch = "wasm32"))]
 mod search;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use self::coverage::Coverage;
 use self::join::join;
 pub(crate) use self::order::is_right_to_left;
 use self::prepare::Prepared;
+#[cfg(not(target_arch = "wasm32"))]
 use self::search::System;
 use super::look::enlarge;
 use super::paint::note_letters;
@@ -217,7 +219,14 @@ fn is_invisible(letter: char) -> bool {
     )
 }
 
+/// A page knows no fonts of the system's: letters keep their boxes.
+#[cfg(target_arch = "wasm32")]
+fn start(_base: Coverage) -> (Sender<Request>, Receiver<Vec<Prepared>>) {
+    (channel().0, channel().1)
+}
+
 /// Starts the search: letters go in, fonts come out. It ends with the window.
+#[cfg(not(target_arch = "wasm32"))]
 fn start(base: Coverage) -> (Sender<Request>, Receiver<Vec<Prepared>>) {
     let (ask, asked) = channel::<Request>();
     let (give, found) = channel();

@@ -10,7 +10,7 @@ use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::survey::Reply;
 
 use super::list::Row;
-use crate::menu::{action, field};
+use crate::parts::{action, field};
 use crate::people::title;
 use crate::prelude::*;
 use crate::view::Views;

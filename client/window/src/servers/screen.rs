@@ -16,7 +16,7 @@ use super::details::{Act, Details, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
 use crate::background;
-use crate::menu::{card_frame, field};
+use crate::parts::{card_frame, field};
 use crate::people::title;
 use crate::prelude::*;
 use crate::view::Views;

@@ -6,7 +6,7 @@ use phaselock_quic::client::Changed;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 
-use crate::menu::{ACTION_HEIGHT, action, card_frame};
+use crate::parts::{ACTION_HEIGHT, action, card_frame};
 use crate::prelude::*;
 
 /// Width of the card in points.

@@ -20,7 +20,8 @@ pub(crate) mod values;
 use std::collections::BTreeMap;
 
 use crate::records::{GAMES_MAX, New, Records};
-use phaselock_quic::local::Bots;
+use phaselock::games::Bots;
+use phaselock::wire::talk::Look;
 pub(crate) use store::{Store, folder};
 use values::{FrameCap, Language, Palette, WindowSize};
 
@@ -60,6 +61,17 @@ pub(crate) struct Player {
     pub(crate) color: u16,
     /// One of eight looks.
     pub(crate) look: u16,
+}
+
+impl Player {
+    /// The looks that others are asked to show.
+    pub(crate) fn look(&self) -> Look {
+        let part = |number: u16| u8::try_from(number).unwrap_or_default();
+        // Colours of the settings count from 1; 0 is none.
+        let color = self.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
+        let look = Look { color, pattern: part(self.look) };
+        if look.is_wish() { look } else { Look::UNCHOSEN }
+    }
 }
 
 /// Loudness in percent.

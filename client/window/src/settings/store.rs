@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(not(target_arch = "wasm32"))]
 use etcetera::BaseStrategy;
 
 use super::Settings;
@@ -126,9 +127,16 @@ impl Store {
 }
 
 /// The player's folder, which holds the settings and the known servers.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("phaselock"))
+}
+
+/// The player's folder, by whose names the browser keeps texts.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn folder() -> Option<PathBuf> {
+    Some(PathBuf::new())
 }
 
 /// Writes the changes into the file as it is now. A file that cannot be used is set aside first;

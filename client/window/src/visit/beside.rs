@@ -1,12 +1,16 @@
 //! Beside a visit: links to a server in this program, files of motion.
 
+#[cfg(not(target_arch = "wasm32"))]
 use std::net::SocketAddr;
 
+#[cfg(not(target_arch = "wasm32"))]
+use phaselock::invitation::Invitation;
 use phaselock_lab::record::{MotionFiles, RecordError};
-use phaselock_quic::invitation::Invitation;
+#[cfg(not(target_arch = "wasm32"))]
 use phaselock_quic::local::{LocalServer, own_addresses};
 
 /// Links by which others on the local network join a server in this program.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn invitations(server: &LocalServer) -> Vec<Invitation> {
     if server.address().ip().is_loopback() {
         return Vec::new();

@@ -1,31 +1,39 @@
 //! Begin of a visit: to a server elsewhere, or to one in this program.
 
 use std::collections::BTreeMap;
+#[cfg(not(target_arch = "wasm32"))]
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use phaselock::client::{Part, SessionConfig};
-use phaselock::games::Games;
+#[cfg(not(target_arch = "wasm32"))]
+use phaselock::games::{Bots, Games};
+#[cfg(not(target_arch = "wasm32"))]
+use phaselock::invitation::Invitation;
 use phaselock::wire::talk::Look;
-use phaselock_quic::client::{Driver, Options, Pins};
-use phaselock_quic::clock::Clock;
-use phaselock_quic::invitation::Invitation;
-use phaselock_quic::local::{Bots, LocalServer};
+#[cfg(not(target_arch = "wasm32"))]
+use phaselock_quic::client::{Options, Pins};
+#[cfg(not(target_arch = "wasm32"))]
 use phaselock_quic::pins::KnownHosts;
+#[cfg(not(target_arch = "wasm32"))]
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
+#[cfg(not(target_arch = "wasm32"))]
 use super::beside::invitations;
 use super::{DETAILS, GRAPH, Visit};
 use crate::args::Setup;
 use crate::graph::NetGraph;
 use crate::lesson::Lessons;
+use crate::network::{Clock, Driver, LocalServer};
 use crate::people::People;
 use crate::presentation::Panel;
 use crate::records::{Book, Records};
+#[cfg(not(target_arch = "wasm32"))]
 use crate::settings::folder;
 use crate::talk::Talk;
 use crate::view::Views;
 use crate::watch::Places;
+#[cfg(not(target_arch = "wasm32"))]
 use crate::words::{fill, tr};
 
 /// Settings of every visit.
@@ -47,6 +55,7 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) records: &'a Records,
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Visit {
     /// Starts a server in this program, for friends on the local network too if it is open, and
     /// joins it.
@@ -96,27 +105,53 @@ impl Visit {
         server: Option<LocalServer>,
         config: VisitConfig<'_>,
     ) -> Result<Self, String> {
-        let VisitConfig { name, look, muted, clock, views, setup, panels, lessons, records } =
-            config;
         let shared = server.as_ref().map(invitations).unwrap_or_default();
-        let options = Options { link: setup.link.clone(), ..options };
-        let config = SessionConfig {
-            look,
-            filter: setup.filter,
-            room: setup.room.clone(),
-            password: setup.password.clone(),
-            // Where all seats are taken, one watches until one is free.
-            part: if setup.watch { Part::Watch } else { Part::Wait },
-            ..SessionConfig::new(views.games().clone(), name)
-        };
-        let open = |name: &str| panels.iter().any(|it| it == name);
-        let driver = Driver::spawn(options, config, clock).map_err(|error| {
+        let options = Options { link: config.setup.link.clone(), ..options };
+        let driver = Driver::spawn(options, config.session(), config.clock);
+        let driver = driver.map_err(|error| {
             fill(
                 "The network's thread cannot be started: {error}.",
                 &[("error", &error.to_string())],
             )
         })?;
-        Ok(Self {
+        Ok(Self { shared, ..Self::with(title, driver, server, config) })
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl Visit {
+    /// Joins the server of the page.
+    pub(crate) fn join_page(title: String, config: VisitConfig<'_>) -> Self {
+        let driver = Driver::begin(config.session());
+        Self::with(title, driver, None, config)
+    }
+}
+
+impl VisitConfig<'_> {
+    fn session(&self) -> SessionConfig {
+        let Self { setup, views, .. } = self;
+        SessionConfig {
+            look: self.look,
+            filter: setup.filter,
+            room: setup.room.clone(),
+            password: setup.password.clone(),
+            // Where all seats are taken, one watches until one is free.
+            part: if setup.watch { Part::Watch } else { Part::Wait },
+            ..SessionConfig::new(views.games().clone(), self.name.clone())
+        }
+    }
+}
+
+impl Visit {
+    fn with(
+        title: String,
+        driver: Driver,
+        server: Option<LocalServer>,
+        config: VisitConfig<'_>,
+    ) -> Self {
+        let VisitConfig { muted, clock, views, setup, panels, lessons, records, .. } = config;
+        let open = |name: &str| panels.iter().any(|it| it == name);
+        Self {
             title,
             driver,
             server,
@@ -126,7 +161,7 @@ impl Visit {
             lost: None,
             pinned: None,
             has_arrived: false,
-            shared,
+            shared: Vec::new(),
             paused: false,
             people: People::default(),
             scrolled: 0,
@@ -142,12 +177,15 @@ impl Visit {
             lessons: Lessons::new(lessons),
             records: Book::new(records),
             presentation: setup.presentation,
+            #[cfg(target_arch = "wasm32")]
+            motion: Default::default(),
             chosen: BTreeMap::new(),
-        })
+        }
     }
 }
 
 /// The player's key in its file, or one for this visit where there is no folder for it.
+#[cfg(not(target_arch = "wasm32"))]
 fn own_keys() -> PlayerKeys {
     PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File)
 }

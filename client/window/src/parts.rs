@@ -4,8 +4,12 @@ use egui_macroquad::egui::{
     Button, FontId, Frame, Label, Margin, Response, RichText, TextEdit, Ui,
 };
 
-use super::{ACTION_HEIGHT, PADDING};
 use crate::prelude::*;
+
+/// Height of a button, in points.
+pub(crate) const ACTION_HEIGHT: f32 = 42.0;
+/// Room around the content of a card, in points.
+pub(crate) const PADDING: f32 = 20.0;
 
 /// A button as wide as there is room; the one that Enter presses stands out.
 pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
@@ -15,7 +19,7 @@ pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
     ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
 }
 
-pub(super) fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
+pub(crate) fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
     card_frame(1.0, PADDING as i8).show(ui, |ui| {
         ui.set_width(width - 2.0 * PADDING - 2.0);
         ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
@@ -29,7 +33,7 @@ pub(crate) fn card_frame(strength: f32, margin: i8) -> Frame {
     frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
 }
 
-pub(super) fn heading(ui: &mut Ui, title: &str, what: &str) {
+pub(crate) fn heading(ui: &mut Ui, title: &str, what: &str) {
     ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
     ui.add(
         Label::new(RichText::new(what).size(14.0).color(palette::TEXT_FAINT))
@@ -53,7 +57,7 @@ pub(crate) fn field<'a>(
         .desired_width(width - margin.sum().x - 2.0)
 }
 
-pub(super) fn title_case(name: &str) -> String {
+pub(crate) fn title_case(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

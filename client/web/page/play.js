@@ -1,0 +1,471 @@
+// The page's side of the client in WebAssembly: WebTransport, clock, storage, sound and gamepads,
+// as functions that `client/web/src/imports.rs` declares. It comes behind miniquad's own script,
+// whose plugin it is.
+"use strict";
+
+(() => {
+  // The wire's facts; their meaning is in shared/netcode/WIRE.md.
+  const PATH = "/phaselock";
+  const PREFACE = 1;
+  const CHALLENGE_BYTES = 32;
+  const MESSAGE_BYTES_MAX = 8192;
+  const BINDING_LABEL = "phaselock web binding\0";
+
+  // Milliseconds for each step of connecting, as the native client has for an address.
+  const CONNECT_MS = 4000;
+  // Events that wait for a frame; when the page stalls for longer, datagrams are lost.
+  const EVENTS_MAX = 2048;
+  // Datagrams that wait to be read, and milliseconds for which one waits to be sent.
+  const DATAGRAMS_MAX = 64;
+  const DATAGRAM_AGE_MS = 100;
+
+  const [CONNECTED, CONTROL, DATAGRAM, SAID, LOST, REFUSED] = [1, 2, 3, 4, 5, 6];
+
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  const link = new URLSearchParams(location.search);
+  const german = (navigator.language || "").toLowerCase().startsWith("de");
+  const say = (english, deutsch) => (german ? deutsch : english);
+
+  /** A sentence over the picture; an empty one takes it away. */
+  function word(text) {
+    document.getElementById("word").textContent = text;
+  }
+
+  // ---- bytes of WebAssembly ----------------------------------------------------------------
+
+  const bytesAt = (at, count) => new Uint8Array(wasm_memory.buffer, at, count).slice();
+  const textAt = (at, count) => decoder.decode(new Uint8Array(wasm_memory.buffer, at, count));
+
+  function put(at, bytes) {
+    new Uint8Array(wasm_memory.buffer, at, bytes.length).set(bytes);
+  }
+
+  // ---- clock -------------------------------------------------------------------------------
+
+  let latest = 0;
+
+  /** Microseconds since the page began; never less than before. */
+  function now() {
+    latest = Math.max(latest, performance.now() * 1000);
+    return latest;
+  }
+
+  // ---- events ------------------------------------------------------------------------------
+
+  let events = [];
+
+  function push(kind, body, arrival = now()) {
+    if (kind === DATAGRAM && events.length >= EVENTS_MAX) return;
+    const event = new Uint8Array(9 + body.length);
+    event[0] = kind;
+    new DataView(event.buffer).setFloat64(1, arrival, true);
+    event.set(body, 9);
+    events.push(event);
+  }
+
+  // ---- the player's key --------------------------------------------------------------------
+
+  /** An answer of IndexedDB. */
+  const answered = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+  let keys = null;
+
+  /** The player's key pair: kept by the browser, which tells nobody its private half. */
+  async function keyPair() {
+    if (keys) return keys;
+    try {
+      const opening = indexedDB.open("phaselock", 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+      const base = await answered(opening);
+      const store = (mode) => base.transaction("keys", mode).objectStore("keys");
+      keys = await answered(store("readonly").get("player"));
+      if (!keys) {
+        const made = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+        // Another tab may have been faster: its key counts.
+        try {
+          await answered(store("readwrite").add(made, "player"));
+        } catch {
+          // It is there by now.
+        }
+        keys = (await answered(store("readonly").get("player"))) || made;
+      }
+    } catch {
+      // A private window keeps nothing: a key for this visit.
+      keys = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+    }
+    return keys;
+  }
+
+  /** Key and proof for a server, as it is known here and with its challenge. */
+  async function credentials(challenge, name, context) {
+    const pair = await keyPair();
+    const bound = [encoder.encode(BINDING_LABEL), challenge, encoder.encode(name)];
+    const binding = new Uint8Array(await crypto.subtle.digest("SHA-256", joined(bound)));
+    const text = joined([context, binding]);
+    const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, text);
+    const key = await crypto.subtle.exportKey("raw", pair.publicKey);
+    return joined([new Uint8Array(key), new Uint8Array(signature)]);
+  }
+
+  function joined(parts) {
+    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  // ---- the server --------------------------------------------------------------------------
+
+  let facts = {};
+
+  const within = (promise, text) => Promise.race([
+    promise,
+    new Promise((_, reject) => setTimeout(() => reject(new Error(text)), CONNECT_MS)),
+  ]);
+
+  /** The server's facts, from beside the page, or from the page of another server. */
+  async function look(host) {
+    const from = host ? `https://${host}/server.json` : "server.json";
+    const answer = await within(fetch(from, { cache: "no-store" }), "the page's server is silent");
+    if (!answer.ok) throw new Error(`the page's server answers with ${answer.status}`);
+    return answer.json();
+  }
+
+  const bytesOf = (digits) => Uint8Array.from(digits.match(/../g) || [], (it) => parseInt(it, 16));
+
+  /** Where the game is, and by what its server is known there. */
+  async function destination(redirect) {
+    const asked = redirect || link.get("server") || "";
+    try {
+      facts = await look(asked);
+    } catch (error) {
+      // Another server may have no page; an authority may vouch for it.
+      if (!asked) throw error;
+      facts = { hashes: [], port: null };
+    }
+    const beside = asked || location.host;
+    const at = new URL(`https://${beside}${PATH}`);
+    if (facts.port) at.port = facts.port;
+    else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
+    return { url: at, hashes: facts.hashes || [] };
+  }
+
+  // ---- a connection ------------------------------------------------------------------------
+
+  let connection = null;
+
+  class Connection {
+    constructor(context) {
+      this.context = context;
+      this.isOver = false;
+    }
+
+    end(kind, body) {
+      if (this.isOver) return;
+      this.isOver = true;
+      push(kind, body);
+    }
+
+    async open(redirect) {
+      const { url, hashes } = await destination(redirect);
+      if (this.isOver) return;
+      this.transport = new WebTransport(url.href, {
+        requireUnreliable: true,
+        congestionControl: "low-latency",
+        serverCertificateHashes: hashes.map((hash) => (
+          { algorithm: "sha-256", value: bytesOf(hash) })),
+      });
+      this.transport.closed.then(
+        (info) => this.closed(info),
+        () => this.closed(null),
+      );
+      const silent = say(
+        "the server does not answer; its UDP port may be blocked on the way",
+        "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
+      );
+      await within(this.transport.ready, silent);
+      const stream = await within(this.transport.createBidirectionalStream(), silent);
+      this.writer = stream.writable.getWriter();
+      this.reader = stream.readable.getReader();
+      this.unread = new Uint8Array(0);
+      // A browser may not tell of a stream before something was written.
+      await within(this.writer.write(new Uint8Array([PREFACE])), silent);
+      const challenge = await within(this.read(CHALLENGE_BYTES), silent);
+      const name = hashes.length > 0 ? await this.shown(hashes) : `host:${url.host}`;
+      const proven = await credentials(challenge, name, this.context);
+      if (this.isOver) return;
+      const { datagrams } = this.transport;
+      datagrams.incomingHighWaterMark = DATAGRAMS_MAX;
+      datagrams.outgoingMaxAge = DATAGRAM_AGE_MS;
+      const writable = datagrams.createWritable ? datagrams.createWritable() : datagrams.writable;
+      this.datagrams = writable.getWriter();
+      push(CONNECTED, proven);
+      this.messages = this.readMessages();
+      this.readDatagrams();
+    }
+
+    /** The server's name: by the digest that was told first, which is in force. */
+    async shown(hashes) {
+      return `sha-256:${hashes[0]}`;
+    }
+
+    /** So many bytes of the game's stream. */
+    async read(count) {
+      while (this.unread.length < count) {
+        const { value, done } = await this.reader.read();
+        if (done) throw new Error("the server has closed the stream");
+        this.unread = this.unread.length ? joined([this.unread, value]) : value;
+      }
+      const bytes = this.unread.slice(0, count);
+      this.unread = this.unread.subarray(count);
+      return bytes;
+    }
+
+    async readMessages() {
+      try {
+        for (;;) {
+          const [low, high] = await this.read(2);
+          const count = low | (high << 8);
+          if (count > MESSAGE_BYTES_MAX) throw new Error("a message is too long");
+          const body = await this.read(count);
+          if (!this.isOver) push(CONTROL, body);
+        }
+      } catch {
+        // The connection's end says why.
+      }
+    }
+
+    async readDatagrams() {
+      const reader = this.transport.datagrams.readable.getReader();
+      try {
+        for (;;) {
+          const { value, done } = await reader.read();
+          if (done) return;
+          if (!this.isOver) push(DATAGRAM, value);
+        }
+      } catch {
+        // Likewise.
+      }
+    }
+
+    /** The last message may say why, and is handed on first. */
+    async closed(info) {
+      await Promise.race([this.messages, new Promise((done) => setTimeout(done, 200))]);
+      if (info && info.closeCode) {
+        const code = new Uint8Array(4);
+        new DataView(code.buffer).setUint32(0, info.closeCode, true);
+        this.end(SAID, joined([code, encoder.encode(info.reason || "")]));
+      } else {
+        this.end(LOST, encoder.encode("the connection was lost"));
+      }
+    }
+
+    close(code, text) {
+      this.isOver = true;
+      try {
+        this.transport?.close({ closeCode: code, reason: text });
+      } catch {
+        // It was never open, or has ended.
+      }
+    }
+  }
+
+  function connect(redirect, context) {
+    connection?.close(0, "");
+    const begun = new Connection(context);
+    connection = begun;
+    begun.open(redirect).catch((error) => {
+      const text = error && error.message ? error.message : String(error);
+      begun.end(LOST, encoder.encode(text));
+      begun.close(0, "");
+    });
+  }
+
+  // ---- texts -------------------------------------------------------------------------------
+
+  let found = new Uint8Array(0);
+
+  function lookUp(name) {
+    const [kind, rest] = [name.split(":", 1)[0], name.slice(name.indexOf(":") + 1)];
+    switch (kind) {
+      case "kept":
+        try {
+          return localStorage.getItem(`phaselock/${rest}`);
+        } catch {
+          return null;
+        }
+      case "link":
+        return link.get(rest);
+      case "server":
+        return facts[rest] === undefined ? null : String(facts[rest]);
+      case "language":
+        return navigator.language || null;
+      default:
+        return null;
+    }
+  }
+
+  function keep(name, text) {
+    try {
+      localStorage.setItem(`phaselock/${name}`, text);
+      return 1;
+    } catch {
+      return 0;
+    }
+  }
+
+  // ---- sound -------------------------------------------------------------------------------
+
+  const FRAMES_WAITING_MAX = 9600;
+  let sound = null;
+  let handed = 0;
+  let heard = 0;
+
+  /** Browsers let a page be heard after a key or a click. */
+  async function beginSound() {
+    for (const kind of ["pointerdown", "keydown"]) removeEventListener(kind, beginSound, true);
+    try {
+      const context = new AudioContext({ sampleRate: 48000, latencyHint: "interactive" });
+      await context.audioWorklet.addModule("sound.js");
+      const node = new AudioWorkletNode(context, "phaselock", {
+        numberOfInputs: 0,
+        outputChannelCount: [2],
+      });
+      node.port.onmessage = ({ data }) => { heard = data; };
+      node.connect(context.destination);
+      await context.resume();
+      sound = { context, node };
+    } catch (error) {
+      console.warn(`no sound: ${error}`);
+    }
+  }
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, beginSound, true);
+
+  // ---- the plugin --------------------------------------------------------------------------
+
+  function registerFunctions(importObject) {
+    Object.assign(importObject.env, {
+      phaselock_now: now,
+      phaselock_unix_of_start: () => performance.timeOrigin * 1000,
+      phaselock_connect: (to, toBytes, context, contextBytes) =>
+        connect(textAt(to, toBytes), bytesAt(context, contextBytes)),
+      phaselock_control: (at, count) => {
+        connection?.writer?.write(bytesAt(at, count)).catch(() => {});
+      },
+      phaselock_datagram: (at, count) => {
+        connection?.datagrams?.write(bytesAt(at, count)).catch(() => {});
+      },
+      phaselock_close: (code, at, count) => connection?.close(code, textAt(at, count)),
+      phaselock_event_bytes: () => (events.length ? events[0].length : -1),
+      phaselock_event: (to) => put(to, events.shift()),
+      phaselock_text_bytes: (at, count) => {
+        const text = lookUp(textAt(at, count));
+        if (text === null) return -1;
+        found = encoder.encode(text);
+        return found.length;
+      },
+      phaselock_text: (to) => put(to, found),
+      phaselock_keep: (name, nameBytes, text, textBytes) =>
+        keep(textAt(name, nameBytes), textAt(text, textBytes)),
+      phaselock_tell: (at, count) => {
+        window.phaselock = { status: JSON.parse(textAt(at, count)) };
+      },
+      phaselock_is_hidden: () => (document.hidden ? 1 : 0),
+      phaselock_sound_waiting: () => {
+        if (!sound || sound.context.state !== "running") return -1;
+        return Math.max(0, handed - heard);
+      },
+      phaselock_sound: (at, count) => {
+        if (!sound || handed - heard > FRAMES_WAITING_MAX) return;
+        const samples = new Float32Array(wasm_memory.buffer, at, count).slice();
+        handed += count / 2;
+        sound.node.port.postMessage(samples, [samples.buffer]);
+      },
+      phaselock_pad: (to, most) => {
+        const pad = [...navigator.getGamepads()].find((it) => it && it.mapping === "standard");
+        if (!pad) return 0;
+        const values = new Float32Array(most);
+        values.set(pad.axes.slice(0, 4));
+        pad.buttons.slice(0, most - 4).forEach((it, at) => { values[4 + at] = it.value; });
+        new Float32Array(wasm_memory.buffer, to, most).set(values);
+        return most;
+      },
+      phaselock_shake: (strength, duration) => {
+        const pad = [...navigator.getGamepads()].find((it) => it && it.vibrationActuator);
+        pad?.vibrationActuator.playEffect("dual-rumble", {
+          duration, strongMagnitude: strength, weakMagnitude: strength,
+        }).catch(() => {});
+      },
+    });
+  }
+
+  miniquad_add_plugin({ register_plugin: registerFunctions, name: "phaselock", version: 1 });
+
+  // ---- a page that nobody sees -------------------------------------------------------------
+
+  // Browsers stop the frames of such a page, and slow its timers down; not those of a worker.
+  const timer = new Worker("timer.js");
+  timer.onmessage = () => {
+    if (document.hidden && wasm_exports) wasm_exports.frame();
+  };
+
+  // ---- begin -------------------------------------------------------------------------------
+
+  addEventListener("error", ({ message }) => {
+    word(say(
+      `Something went wrong (${message}). Load the page again.`,
+      `Etwas ist schiefgegangen (${message}). Lade die Seite neu.`,
+    ));
+  });
+  addEventListener("contextmenu", (event) => event.preventDefault());
+
+  async function lacking() {
+    if (!isSecureContext) {
+      return say(
+        "Open this page by https: without it, browsers have no connection for games.",
+        "Öffne diese Seite mit https: Ohne haben Browser keine Verbindung für Spiele.",
+      );
+    }
+    const browsers = say(
+      "Chrome or Edge, Firefox, or Safari from version 26.4 on, each as new as it can be, plays.",
+      "Chrome oder Edge, Firefox, oder Safari ab Version 26.4, jeweils möglichst neu, spielt.",
+    );
+    const reasons = [
+      [typeof WebTransport === "undefined", say("It has no WebTransport.", "Ihm fehlt WebTransport.")],
+      [typeof WebAssembly === "undefined", say("It has no WebAssembly.", "Ihm fehlt WebAssembly.")],
+      [!document.createElement("canvas").getContext("webgl2"), say("It has no WebGL 2.", "Ihm fehlt WebGL 2.")],
+    ];
+    try {
+      await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+    } catch {
+      reasons.push([true, say("It has no Ed25519.", "Ihm fehlt Ed25519.")]);
+    }
+    const reason = reasons.find(([lacks]) => lacks);
+    const title = say("This browser cannot play.", "Dieser Browser kann nicht spielen.");
+    return reason ? `${title} ${reason[1]} ${browsers}` : "";
+  }
+
+  async function begin() {
+    const sentence = await lacking();
+    if (sentence) return word(sentence);
+    try {
+      facts = await look(link.get("server") || "");
+    } catch {
+      // Joining says so.
+    }
+    load("phaselock.wasm");
+    const shown = setInterval(() => {
+      if (!wasm_exports) return;
+      word("");
+      clearInterval(shown);
+    }, 50);
+  }
+  addEventListener("DOMContentLoaded", begin);
+})();

@@ -1,0 +1,134 @@
+//! A session over WebTransport.
+
+use phaselock::client::carriage::{self, Carriage, Event};
+use phaselock::client::{Output, Session, SessionConfig};
+use phaselock::identity::{Credentials, PROOF_CONTEXT, Proof, PublicKey};
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::text::{clip, printable};
+
+use crate::imports;
+use crate::page::Clock;
+
+/// Bytes before an event's own: its kind, and its arrival in microseconds.
+const HEAD_BYTES: usize = 1 + 8;
+
+/// Kinds of events.
+const CONNECTED: u8 = 1;
+const CONTROL: u8 = 2;
+const DATAGRAM: u8 = 3;
+const SAID: u8 = 4;
+const LOST: u8 = 5;
+const REFUSED: u8 = 6;
+
+/// A session over WebTransport, to the server that the page's address names. Call
+/// [`receive`](Self::receive), press keys on the [`session`](Self::session), call
+/// [`transmit`](Self::transmit), once a frame.
+#[derive(Debug)]
+pub struct Driver {
+    /// The session.
+    pub session: Session,
+    channel: Channel,
+}
+
+/// The way to the page's script.
+#[derive(Debug)]
+struct Channel {
+    clock: Clock,
+}
+
+impl Carriage for Channel {
+    type Bytes = Vec<u8>;
+
+    fn now(&self) -> LocalTime {
+        self.clock.now()
+    }
+
+    fn poll_event(&mut self) -> Option<Event<Vec<u8>>> {
+        loop {
+            let count = usize::try_from(imports::phaselock_event_bytes()).ok()?;
+            let mut bytes = vec![0; count];
+            imports::phaselock_event(bytes.as_mut_ptr());
+            if let Some(event) = read(&bytes) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn send(&mut self, output: Output) {
+        match output {
+            Output::Connect { redirect } => {
+                let to = redirect.unwrap_or_default();
+                let context = PROOF_CONTEXT;
+                imports::phaselock_connect(to.as_ptr(), to.len(), context.as_ptr(), context.len());
+            }
+            Output::Control(bytes) => imports::phaselock_control(bytes.as_ptr(), bytes.len()),
+            Output::Datagram(bytes) => imports::phaselock_datagram(bytes.as_ptr(), bytes.len()),
+            Output::Close(goodbye) => close(&goodbye),
+        }
+    }
+}
+
+fn close(goodbye: &Disconnect) {
+    let text = &goodbye.text;
+    imports::phaselock_close(u16::from(goodbye.code).into(), text.as_ptr(), text.len());
+}
+
+/// An event of the page; none if it is of no known kind.
+fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
+    let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
+    let arrival = head.last_chunk().map(|micros| LocalTime(f64::from_le_bytes(*micros) as i64))?;
+    let text = |bytes: &[u8]| printable(clip(&String::from_utf8_lossy(bytes), TEXT_BYTES_MAX));
+    Some(match *head.first()? {
+        CONNECTED => {
+            let (key, signature) = rest.split_first_chunk()?;
+            let mut proof = Proof::default();
+            let halves = proof.0.as_flattened_mut();
+            halves.copy_from_slice(signature.get(..halves.len())?);
+            Event::Connected(Box::new(Credentials { key: PublicKey(*key), proof }))
+        }
+        CONTROL => Event::Control { body: rest.to_vec(), arrival },
+        DATAGRAM => Event::Datagram { bytes: rest.to_vec(), arrival },
+        SAID => {
+            let (code, said) = rest.split_first_chunk()?;
+            let code = Code::from(u16::try_from(u32::from_le_bytes(*code)).unwrap_or(u16::MAX));
+            Event::Lost(Disconnect::new(code, text(said)))
+        }
+        LOST => Event::Lost(Disconnect::new(Code::Lost, text(rest))),
+        REFUSED => Event::Lost(Disconnect::new(Code::Refused, text(rest))),
+        _ => return None,
+    })
+}
+
+impl Driver {
+    /// Joins.
+    pub fn begin(config: SessionConfig) -> Self {
+        let clock = Clock::start();
+        let mut driver =
+            Self { session: Session::new(config, clock.now()), channel: Channel { clock } };
+        driver.transmit();
+        driver
+    }
+
+    /// The clock that times are on.
+    pub fn clock(&self) -> Clock {
+        self.channel.clock
+    }
+
+    /// Takes in what came, and acts on the time.
+    pub fn receive(&mut self) {
+        carriage::receive(&mut self.session, &mut self.channel, |_, _, _| {});
+    }
+
+    /// Carries out what the session asks for.
+    pub fn transmit(&mut self) {
+        carriage::transmit(&mut self.session, &mut self.channel);
+    }
+
+    /// Leaves.
+    pub fn close(mut self, reason: &str) {
+        self.session.leave(reason);
+        self.transmit();
+    }
+}

@@ -1,0 +1,78 @@
+//! Clock, storage, sound and pads of the page.
+
+use phaselock::time::LocalTime;
+
+use crate::imports;
+
+/// Values of a gamepad in the order of the standard mapping: four axes, then seventeen buttons
+/// (W3C Gamepad, remapping).
+pub const PAD_VALUES: usize = 4 + 17;
+
+/// Counts from the beginning of the page. Copies agree.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock;
+
+impl Clock {
+    /// The page's clock.
+    pub fn start() -> Self {
+        Self
+    }
+
+    /// The time now, to 5 µs where the browser tells it so exactly, and to 100 µs or 1 ms elsewhere.
+    pub fn now(&self) -> LocalTime {
+        LocalTime(imports::phaselock_now() as i64)
+    }
+}
+
+/// Unix time of the clock's time 0, in microseconds, by the system's clock when the page began.
+pub fn unix_of_start() -> i64 {
+    imports::phaselock_unix_of_start() as i64
+}
+
+/// A text by its name: `kept:NAME` for what was kept, `link:NAME` for a part of the page's address,
+/// `language`, and `server:name` for what the server says of itself.
+pub fn text(name: &str) -> Option<String> {
+    let count = imports::phaselock_text_bytes(name.as_ptr(), name.len());
+    let mut bytes = vec![0; usize::try_from(count).ok()?];
+    imports::phaselock_text(bytes.as_mut_ptr());
+    String::from_utf8(bytes).ok()
+}
+
+/// Keeps a text for the next visit. False if the browser refuses, as it does in private windows and
+/// where there is no room.
+pub fn keep(name: &str, text: &str) -> bool {
+    imports::phaselock_keep(name.as_ptr(), name.len(), text.as_ptr(), text.len()) == 1
+}
+
+/// Tells the page what is played, as JSON, for whoever looks at `phaselock.status` there.
+pub fn tell(status: &str) {
+    imports::phaselock_tell(status.as_ptr(), status.len());
+}
+
+/// True while nobody sees the page.
+pub fn is_hidden() -> bool {
+    imports::phaselock_is_hidden() == 1
+}
+
+/// Frames of sound that wait to be heard; none before the first key or click, until which browsers
+/// are silent.
+pub fn sound_waiting() -> Option<usize> {
+    usize::try_from(imports::phaselock_sound_waiting()).ok()
+}
+
+/// Hands frames of sound on.
+pub fn sound(frames: &[[f32; 2]]) {
+    let samples = frames.as_flattened();
+    imports::phaselock_sound(samples.as_ptr(), samples.len());
+}
+
+/// Values of the first gamepad, if there is one.
+pub fn pad() -> Option<[f32; PAD_VALUES]> {
+    let mut values = [0.0; PAD_VALUES];
+    (imports::phaselock_pad(values.as_mut_ptr(), PAD_VALUES) > 0).then_some(values)
+}
+
+/// Shakes the gamepad, with a strength from 0 to 1.
+pub fn shake(strength: f32, millis: f32) {
+    imports::phaselock_shake(strength, millis);
+}

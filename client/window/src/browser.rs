@@ -1,0 +1,315 @@
+//! The window in a page: it joins the server that the page's address names, and has no other.
+
+use std::time::Duration;
+
+use egui_macroquad::egui::{Align2, Area, Context, Id, Key, LayerId, vec2};
+use macroquad::Window;
+use macroquad::miniquad::conf::Conf;
+use macroquad::miniquad::window::set_fullscreen;
+use macroquad::window::next_frame;
+use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::wire::text::clean_name;
+use phaselock_web::page;
+
+use super::args::{Setup, default_name};
+use super::controls::Controls;
+use super::cues::{self, Cues, common};
+use super::gamepad::{Gamepads, Rumble};
+use super::glass::Glass;
+use super::languages::Languages;
+use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
+use super::network::Clock;
+use super::parts::{action, card_frame, field};
+use super::renderer::Renderer;
+use super::rig;
+use super::settings::Store;
+use super::settings::screen::Screen;
+use super::sounds::Sounds;
+use super::view::Views;
+use super::visit::{Next, Visit, VisitConfig};
+use super::words::{fill, tr};
+use super::{actions, background, navigate, palette, sight};
+
+/// Width of the card before the game, in points.
+const CARD_WIDTH: f32 = 340.0;
+/// Time between two tellings of the state, in microseconds.
+const TELL_EVERY: i64 = 250_000;
+
+/// Opens the page's canvas and stays for as long as the page does.
+pub fn run(views: &Views) {
+    let views = views.clone();
+    let conf = Conf { window_title: "Phaselock".into(), high_dpi: true, ..Conf::default() };
+    Window::from_config(conf, async move { Page::new(views).frames().await });
+}
+
+struct Page {
+    views: Views,
+    store: Store,
+    setup: Setup,
+    clock: Clock,
+    visit: Option<Visit>,
+    /// Name in the field before the game.
+    name: String,
+    /// Reason of the last visit's end.
+    error: Option<String>,
+    controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
+    renderer: Renderer,
+    glass: Glass,
+    fullscreen: bool,
+    screen: Option<Screen>,
+    gamepads: Gamepads,
+    languages: Languages,
+    told: i64,
+}
+
+impl Page {
+    fn new(views: Views) -> Self {
+        let store = Store::open(Store::default_path());
+        let mut languages = Languages::default();
+        store.speak(&mut languages);
+        let linked = page::text("link:name").and_then(|name| clean_name(&name));
+        let kept = clean_name(&store.settings.player.name);
+        let setup = Setup {
+            room: page::text("link:room").and_then(|code| code.parse().ok()),
+            watch: page::text("link:watch").is_some(),
+            ..Setup::default()
+        };
+        let mut page = Self {
+            views,
+            error: store.notice().or(languages.problem().map(str::to_owned)),
+            store,
+            setup,
+            clock: Clock::start(),
+            visit: None,
+            name: linked.clone().or(kept.clone()).unwrap_or_else(default_name),
+            controls: Controls::default(),
+            cues: Cues::default(),
+            sounds: Sounds::new(false),
+            renderer: Renderer::new(style),
+            glass: Glass::default(),
+            fullscreen: false,
+            screen: None,
+            gamepads: Gamepads::start(),
+            languages,
+            told: 0,
+        };
+        // Whoever has been here before, or is invited by name, plays at once.
+        if linked.or(kept).is_some() {
+            page.join();
+        }
+        page
+    }
+
+    fn join(&mut self) {
+        let name = clean_name(&self.name).unwrap_or_else(default_name);
+        if self.store.settings.player.name.is_empty() {
+            self.store.settings.player.name.clone_from(&name);
+        }
+        let title = page::text("server:name").unwrap_or_else(|| tr("the server").to_owned());
+        let settings = &self.store.settings;
+        let config = VisitConfig {
+            name,
+            look: settings.player.look(),
+            muted: Some("muted.toml".into()),
+            clock: self.clock,
+            views: &self.views,
+            setup: &self.setup,
+            panels: &settings.last.panels,
+            lessons: &settings.seen.lessons,
+            records: &settings.records,
+        };
+        self.error = None;
+        self.visit = Some(Visit::join_page(title, config));
+        self.controls.rest();
+    }
+
+    async fn frames(mut self) {
+        let mut last = self.clock.now();
+        loop {
+            let now = self.clock.now();
+            let secs = (now - last).as_secs().min(0.25) as f32;
+            last = now;
+            self.store.poll(Duration::from_micros(now.0.unsigned_abs()));
+            self.sounds.away = page::is_hidden();
+            if self.sounds.away {
+                // The page's script goes on to call, though nothing is painted.
+                self.controls.rest();
+                self.controls.between();
+                self.update();
+                self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
+            } else {
+                self.frame(secs);
+            }
+            if now.0 - self.told >= TELL_EVERY {
+                self.told = now.0;
+                page::tell(&self.visit.as_ref().map_or("null".into(), Visit::status));
+            }
+            next_frame().await;
+        }
+    }
+
+    /// Moves the visit on.
+    fn update(&mut self) {
+        let (name, look) =
+            (self.store.settings.player.name.clone(), self.store.settings.player.look());
+        let Some(visit) = &mut self.visit else { return };
+        visit.wear(&name, look);
+        let next = visit.update(&mut self.controls, None, &self.cues);
+        let panels = visit.panels().into_iter().map(str::to_owned).collect();
+        if self.store.settings.last.panels != panels {
+            self.store.settings.last.panels = panels;
+        }
+        if let Some(game) = visit.lessons.take_had() {
+            self.store.settings.seen.note(game);
+        }
+        while let Some(new) = visit.records.poll_new() {
+            self.store.settings.note_record(new);
+        }
+        self.follow(next);
+    }
+
+    fn follow(&mut self, next: Next) {
+        let reason = match next {
+            Next::Stay => return,
+            Next::Settings => return self.screen = Some(Screen::default()),
+            Next::Leave => None,
+            Next::Ended(reason) => Some(reason),
+        };
+        self.error = reason;
+        self.sounds.hush();
+        if let Some(visit) = self.visit.take() {
+            visit.close("left");
+        }
+    }
+
+    fn frame(&mut self, secs: f32) {
+        let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
+        let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
+        self.controls.bind(game, own, &self.store.settings.controls);
+        let dead_zone = f32::from(self.store.settings.gamepad.dead_zone) / 100.0;
+        let mut pad = self.gamepads.take(dead_zone);
+        let plays = self.visit.as_ref().is_some_and(|visit| !visit.is_paused());
+        self.glass.gather(own, pixels_per_point, plays && self.screen.is_none(), &mut pad);
+        self.controls.gather(pixels_per_point, pad);
+        if self.controls.pressed(&actions::FULLSCREEN)
+            || self.screen.is_some() && self.fullscreen != self.store.settings.display.fullscreen
+        {
+            self.fullscreen = !self.fullscreen;
+            self.store.settings.display.fullscreen = self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        }
+        self.store.speak(&mut self.languages);
+        let display = &self.store.settings.display;
+        rig::set_reduced_motion(display.reduced_motion);
+        self.renderer.set_letters(display.text_scale as f32, self.languages.code());
+        let wanted = self.controls.clone();
+        if self.screen.is_some() {
+            self.controls.rest();
+        }
+        self.update();
+        self.paint(secs, pixels_per_point, &wanted);
+        self.sounds.advance(&self.cues, &self.store.settings.sound, secs);
+        let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
+        for cues::Rumble { strength, secs } in self.cues.take_rumbles() {
+            let length = Duration::try_from_secs_f32(secs).unwrap_or_default();
+            self.gamepads.rumble(Rumble { strength: strength * most, length });
+        }
+    }
+
+    fn paint(&mut self, secs: f32, pixels_per_point: f32, wanted: &Controls) {
+        let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
+        let colors = self.store.settings.display.palette;
+        let covered = self.screen.is_some();
+        let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
+        let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
+        let mut next = Next::Stay;
+        let mut wish = None;
+        let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
+        let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
+        let (name, error, sounds) = (&mut self.name, self.error.as_deref(), &self.sounds);
+        renderer.frame(pixels_per_point, sight::backdrop(backdrop, colors), |ctx| {
+            turn_wheel(ctx);
+            if !in_game && !screen_waits {
+                navigate::follow(ctx, wanted);
+            }
+            match visit {
+                Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
+                None => wish = before(ctx, name, error, covered),
+            }
+            if in_game {
+                glass.draw(ctx);
+            }
+            if let Some(open) = screen
+                && open.draw(ctx, store, views, wanted, gamepads, languages)
+            {
+                *screen = None;
+            }
+            if is_clicked(ctx) {
+                cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = sounds.notice() {
+                draw_notice(ctx, reason, in_game);
+            }
+            sight::apply(ctx, colors);
+        });
+        self.follow(next);
+        match wish {
+            Some(Wish::Join) => {
+                if let Some(name) = clean_name(&self.name) {
+                    self.store.settings.player.name = name;
+                }
+                self.join();
+            }
+            Some(Wish::Settings) => self.screen = Some(Screen::default()),
+            None => {}
+        }
+    }
+}
+
+/// The player's wish before the game.
+enum Wish {
+    Join,
+    Settings,
+}
+
+/// The card before the game, or after it: the server, the player's name, and the reason of the end.
+fn before(ctx: &Context, name: &mut String, error: Option<&str>, covered: bool) -> Option<Wish> {
+    let painter = ctx.layer_painter(LayerId::background());
+    let screen = ctx.screen_rect();
+    let y = screen.top() + screen.height() * 0.2;
+    background::draw(&painter, screen, y, ctx.input(|input| input.time));
+    if covered {
+        return None;
+    }
+    let server = page::text("server:name").unwrap_or_default();
+    let mut wish = None;
+    let area = Area::new(Id::new("before")).anchor(Align2::CENTER_CENTER, vec2(0.0, 40.0));
+    area.show(ctx, |ui| {
+        card_frame(1.0, 20).show(ui, |ui| {
+            ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
+            ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
+            let line = match server.is_empty() {
+                true => tr("Play").to_owned(),
+                false => fill("Play on {server}", &[("server", &server)]),
+            };
+            ui.label(line);
+            if let Some(error) = error {
+                ui.colored_label(palette::BAD, error);
+            }
+            let width = ui.available_width();
+            let field = ui.add(field(name, tr("Your name"), width, NAME_BYTES_MAX));
+            if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                wish = Some(Wish::Join);
+            }
+            if action(ui, tr("Play"), true).clicked() {
+                wish = Some(Wish::Join);
+            }
+            if action(ui, tr("Settings"), false).clicked() {
+                wish = Some(Wish::Settings);
+            }
+        });
+    });
+    wish
+}

@@ -1,0 +1,73 @@
+//! State of a visit as JSON, for whoever looks at a page from outside.
+
+use phaselock::client::State;
+use phaselock_web::page::unix_of_start;
+use serde_json::{Value, json};
+
+use super::Visit;
+
+/// States of the own entity that are told, the newest last: two seconds.
+const MOTION_MAX: usize = 120;
+
+impl Visit {
+    /// State, figures, people and the own entity as the server has it.
+    pub(crate) fn status(&self) -> String {
+        let session = &self.driver.session;
+        let state = match session.state() {
+            State::Connecting { .. } => "connecting",
+            State::Connected => "connected",
+            State::Waiting { .. } => "waiting",
+            State::Ended { .. } => "ended",
+        };
+        let now = self.now();
+        let mut status = json!({
+            "state": state,
+            "reason": self.lost,
+            "server": self.server_name,
+            "game": self.play.as_ref().map(|(entry, _)| entry.name),
+            "is_playing": self.is_playing(),
+        });
+        if let (Some(client), Value::Object(all)) = (session.client(), &mut status) {
+            let (common, stats) = (client.common(), client.common().stats());
+            let names: Vec<_> = common.roster.values().map(|seat| seat.name.clone()).collect();
+            let clock = common.unix_micros().saturating_add(common.server_time(now).0)
+                - unix_of_start().saturating_add(now.0);
+            let more = json!({
+                "player": common.player.0,
+                "watching": common.watching().is_some(),
+                "names": names,
+                "frames": stats.frames,
+                "snapshots": stats.snapshots,
+                "bytes_down": stats.rx_bytes,
+                "bytes_up": stats.tx_bytes,
+                "ticks": stats.ticks,
+                "mispredictions": stats.mispredictions,
+                "late_inputs": stats.late_inputs,
+                "round_trip_us": stats.round_trip.0,
+                "clock_error_us": clock,
+                "now_us": now.0,
+                "motion": self.motion.iter().cloned().collect::<Vec<_>>(),
+                "lines": self.talk.last_lines(),
+            });
+            if let Value::Object(more) = more {
+                all.extend(more);
+            }
+        }
+        status.to_string()
+    }
+
+    /// Takes in the own entity's states that the server has confirmed.
+    pub(super) fn note_motion(&mut self) {
+        self.driver.session.record_motion();
+        while let Some(sample) = self.driver.session.poll_motion() {
+            let kind = &sample.kinds[usize::from(sample.recorded.kind)];
+            let fields = kind.fields.iter().zip(sample.recorded.values);
+            let values: serde_json::Map<_, _> =
+                fields.map(|(field, value)| (field.name.to_owned(), json!(value))).collect();
+            if self.motion.len() >= MOTION_MAX {
+                self.motion.pop_front();
+            }
+            self.motion.push_back(json!({ "tick": sample.recorded.tick.0, "values": values }));
+        }
+    }
+}
