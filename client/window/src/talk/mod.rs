@@ -61,6 +61,12 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
+    /// Texts of the shown lines, the newest first.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.lines.shown().take(8).map(|line| line.text.as_str()).collect()
+    }
+
     /// The talk of a new visit, with the muted people of a file.
     pub(crate) fn open(muted: Option<PathBuf>, now: LocalTime) -> Self {
         let (muted, told) = Muted::open(muted);

@@ -29,11 +29,11 @@ impl Visit {
         });
         if let (Some(client), Value::Object(all)) = (session.client(), &mut status) {
             let (common, stats) = (client.common(), client.common().stats());
-            let names: Vec<_> = common.roster.values().map(|seat| seat.name.clone()).collect();
+            let names: Vec<_> = common.roster().values().map(|seat| seat.name.clone()).collect();
             let clock = common.unix_micros().saturating_add(common.server_time(now).0)
                 - unix_of_start().saturating_add(now.0);
             let more = json!({
-                "player": common.player.0,
+                "player": common.player().0,
                 "watching": common.watching().is_some(),
                 "names": names,
                 "frames": stats.frames,
@@ -47,7 +47,7 @@ impl Visit {
                 "clock_error_us": clock,
                 "now_us": now.0,
                 "motion": self.motion.iter().cloned().collect::<Vec<_>>(),
-                "lines": self.talk.last_lines(),
+                "lines": self.talk.texts(),
             });
             if let Value::Object(more) = more {
                 all.extend(more);
