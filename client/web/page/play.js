@@ -1,9 +1,9 @@
 // The page's side of the client in WebAssembly: WebTransport, clock, storage, sound and gamepads,
 // as functions that `client/web/src/imports.rs` declares. It comes behind miniquad's own script,
 // whose plugin it is.
-"use strict";
-
 (() => {
+  "use strict";
+
   // The wire's facts; their meaning is in shared/netcode/WIRE.md.
   const PATH = "/phaselock";
   const PREFACE = 1;
