@@ -18,7 +18,7 @@ impl Clock {
         Self
     }
 
-    /// The time now, to 5 µs where the browser tells it so exactly, and to 100 µs or 1 ms elsewhere.
+    /// The time now: to 5 µs where the browser tells it so exactly, to 100 µs or 1 ms elsewhere.
     pub fn now(&self) -> LocalTime {
         LocalTime(imports::phaselock_now() as i64)
     }

@@ -1,5 +1,5 @@
-//! Sticks and buttons on the glass, for players without keys: what a gamepad has, for the parts that
-//! a game's actions are bound to.
+//! Sticks and buttons on the glass, for players without keys: those of a gamepad to which a game's
+//! actions are bound.
 
 use egui_macroquad::egui::{
     Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
@@ -206,5 +206,55 @@ impl Glass {
             let at = Rect::from_center_size(button.at, galley.size()).min;
             painter.galley(at, galley, ink);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use macroquad::math::Vec2 as Place;
+
+    use super::*;
+
+    const FIRE: Action = Action::new("fire", "fire", &["Space", "Pad:RightTrigger", "Pad:A"]);
+    const JUMP: Action = Action::new("jump", "jump", &["Pad:B"]);
+    const AIM: Action = Action::new("aim", "aim", &["Pad:RightStickLeft"]);
+    const SIZE: Vec2 = vec2(800.0, 400.0);
+
+    fn touch(id: u64, at: Pos2, phase: TouchPhase) -> Touch {
+        Touch { id, phase, position: Place::new(at.x, at.y) }
+    }
+
+    #[test]
+    fn each_action_has_one_button_within_the_glass() {
+        let mut glass = Glass::default();
+        glass.lay_out(&[FIRE, JUMP, AIM], SIZE);
+        assert!(glass.has_right);
+        let parts: Vec<_> = glass.buttons.iter().map(|button| button.part).collect();
+        assert_eq!(parts, [Pad::A, Pad::B, Pad::Start, Pad::Back]);
+        for (at, one) in glass.buttons.iter().enumerate() {
+            assert!(Rect::from_min_size(Pos2::ZERO, SIZE).shrink(one.radius).contains(one.at));
+            for other in &glass.buttons[..at] {
+                assert!(one.at.distance(other.at) > one.radius + other.radius, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn fingers_keep_their_sticks_and_buttons_their_fingers() {
+        let mut glass = Glass::default();
+        let (thumb, fire) = (pos2(100.0, 300.0), |glass: &Glass| glass.buttons[0].at);
+        glass.lay_out(&[FIRE], SIZE);
+        glass.handle(&[touch(7, thumb, TouchPhase::Started)], 1.0, SIZE);
+        glass.lay_out(&[FIRE], SIZE);
+        let at = fire(&glass);
+        let moved = touch(7, pos2(500.0, 300.0), TouchPhase::Moved);
+        glass.handle(&[moved, touch(8, at, TouchPhase::Started)], 1.0, SIZE);
+        let left = glass.left.expect("the thumb stays");
+        assert_eq!((left.middle, left.at), (thumb, pos2(500.0, 300.0)));
+        assert!(glass.right.is_none(), "the game has no use for it");
+        assert!(glass.buttons[0].is_down);
+        glass.lay_out(&[FIRE], SIZE);
+        glass.handle(&[touch(7, thumb, TouchPhase::Ended)], 1.0, SIZE);
+        assert!(glass.left.is_none() && !glass.buttons[0].is_down);
     }
 }

@@ -57,6 +57,7 @@ mod files;
 mod focus;
 mod gamepad;
 #[cfg(any(target_arch = "wasm32", test))]
+#[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
 mod glass;
 mod graph;
 mod lab;
