@@ -292,6 +292,12 @@
 
   let found = new Uint8Array(0);
 
+  /** Code of a room that plays a game; the server chooses where there is none. */
+  function roomOf(game) {
+    const rooms = (facts.rooms || []).filter((room) => game && room.game === game);
+    return rooms.length ? rooms[0].code : null;
+  }
+
   function lookUp(name) {
     const [kind, rest] = [name.split(":", 1)[0], name.slice(name.indexOf(":") + 1)];
     switch (kind) {
@@ -302,7 +308,7 @@
           return null;
         }
       case "link":
-        return link.get(rest);
+        return link.get(rest) || (rest === "room" ? roomOf(link.get("game")) : null);
       case "server":
         return facts[rest] === undefined ? null : String(facts[rest]);
       case "language":

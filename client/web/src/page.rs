@@ -29,9 +29,32 @@ pub fn unix_of_start() -> i64 {
     imports::phaselock_unix_of_start() as i64
 }
 
-/// A text by its name: `kept:NAME` for what was kept, `link:NAME` for a part of the page's address,
-/// `language`, and `server:name` for what the server says of itself.
-pub fn text(name: &str) -> Option<String> {
+/// A text that was kept by that name.
+pub fn kept(name: &str) -> Option<String> {
+    text(&format!("kept:{name}"))
+}
+
+/// A part of the page's address: the value behind `NAME=`.
+pub fn linked(name: &str) -> Option<String> {
+    text(&format!("link:{name}"))
+}
+
+/// The browser's language, as in `de-AT`.
+pub fn language() -> Option<String> {
+    text("language")
+}
+
+/// Name that the server gives itself.
+pub fn server_name() -> Option<String> {
+    text("server:name")
+}
+
+/// True if the server needs a password.
+pub fn needs_password() -> bool {
+    text("server:needs_password").as_deref() == Some("true")
+}
+
+fn text(name: &str) -> Option<String> {
     let count = imports::phaselock_text_bytes(name.as_ptr(), name.len());
     let mut bytes = vec![0; usize::try_from(count).ok()?];
     imports::phaselock_text(bytes.as_mut_ptr());

@@ -19,7 +19,7 @@ use super::glass::Glass;
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::network::Clock;
-use super::parts::{action, card_frame, field};
+use super::parts::{self, action, card_frame, field};
 use super::renderer::Renderer;
 use super::rig;
 use super::settings::Store;
@@ -32,6 +32,8 @@ use super::{actions, background, navigate, palette, sight};
 
 /// Width of the card before the game, in points.
 const CARD_WIDTH: f32 = 340.0;
+/// Characters of a password at most.
+const PASSWORD_MAX: usize = 64;
 /// Time between two tellings of the state, in microseconds.
 const TELL_EVERY: i64 = 250_000;
 
@@ -50,6 +52,8 @@ struct Page {
     visit: Option<Visit>,
     /// Name in the field before the game.
     name: String,
+    /// Word in the field for the server's password.
+    password: String,
     /// Reason of the last visit's end.
     error: Option<String>,
     controls: Controls,
@@ -69,14 +73,14 @@ impl Page {
         let store = Store::open(Store::default_path());
         let mut languages = Languages::default();
         store.speak(&mut languages);
-        let linked = page::text("link:name").and_then(|name| clean_name(&name));
+        let linked = page::linked("name").and_then(|name| clean_name(&name));
         let kept = clean_name(&store.settings.player.name);
         let setup = Setup {
-            room: page::text("link:room").and_then(|code| code.parse().ok()),
-            watch: page::text("link:watch").is_some(),
+            room: page::linked("room").and_then(|code| code.parse().ok()),
+            watch: page::linked("watch").is_some(),
             ..Setup::default()
         };
-        let mut page = Self {
+        let mut begun = Self {
             views,
             error: store.notice().or(languages.problem().map(str::to_owned)),
             store,
@@ -84,6 +88,7 @@ impl Page {
             clock: Clock::start(),
             visit: None,
             name: linked.clone().or(kept.clone()).unwrap_or_else(default_name),
+            password: String::new(),
             controls: Controls::default(),
             cues: Cues::default(),
             sounds: Sounds::new(false),
@@ -96,10 +101,10 @@ impl Page {
             told: 0,
         };
         // Whoever has been here before, or is invited by name, plays at once.
-        if linked.or(kept).is_some() {
-            page.join();
+        if linked.or(kept).is_some() && !page::needs_password() {
+            begun.join();
         }
-        page
+        begun
     }
 
     fn join(&mut self) {
@@ -107,7 +112,8 @@ impl Page {
         if self.store.settings.player.name.is_empty() {
             self.store.settings.player.name.clone_from(&name);
         }
-        let title = page::text("server:name").unwrap_or_else(|| tr("the server").to_owned());
+        self.setup.password = Some(self.password.clone()).filter(|word| !word.is_empty());
+        let title = page::server_name().unwrap_or_else(|| tr("the server").to_owned());
         let settings = &self.store.settings;
         let config = VisitConfig {
             name,
@@ -228,7 +234,9 @@ impl Page {
         let mut wish = None;
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
-        let (name, error, sounds) = (&mut self.name, self.error.as_deref(), &self.sounds);
+        let (fields, error) = ((&mut self.name, &mut self.password), self.error.as_deref());
+        let sounds = &self.sounds;
+        let mut fields = fields;
         renderer.frame(pixels_per_point, sight::backdrop(backdrop, colors), |ctx| {
             turn_wheel(ctx);
             if !in_game && !screen_waits {
@@ -236,7 +244,7 @@ impl Page {
             }
             match visit {
                 Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
-                None => wish = before(ctx, name, error, covered),
+                None => wish = before(ctx, &mut fields, error, covered),
             }
             if in_game {
                 glass.draw(ctx);
@@ -275,7 +283,12 @@ enum Wish {
 }
 
 /// The card before the game, or after it: the server, the player's name, and the reason of the end.
-fn before(ctx: &Context, name: &mut String, error: Option<&str>, covered: bool) -> Option<Wish> {
+fn before(
+    ctx: &Context,
+    (name, password): &mut (&mut String, &mut String),
+    error: Option<&str>,
+    covered: bool,
+) -> Option<Wish> {
     let painter = ctx.layer_painter(LayerId::background());
     let screen = ctx.screen_rect();
     let y = screen.top() + screen.height() * 0.2;
@@ -283,7 +296,7 @@ fn before(ctx: &Context, name: &mut String, error: Option<&str>, covered: bool) 
     if covered {
         return None;
     }
-    let server = page::text("server:name").unwrap_or_default();
+    let server = page::server_name().unwrap_or_default();
     let mut wish = None;
     let area = Area::new(Id::new("before")).anchor(Align2::CENTER_CENTER, vec2(0.0, 40.0));
     area.show(ctx, |ui| {
@@ -302,6 +315,9 @@ fn before(ctx: &Context, name: &mut String, error: Option<&str>, covered: bool) 
             let field = ui.add(field(name, tr("Your name"), width, NAME_BYTES_MAX));
             if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
                 wish = Some(Wish::Join);
+            }
+            if page::needs_password() {
+                ui.add(parts::field(password, tr("Password"), width, PASSWORD_MAX).password(true));
             }
             if action(ui, tr("Play"), true).clicked() {
                 wish = Some(Wish::Join);

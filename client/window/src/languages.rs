@@ -37,7 +37,7 @@ impl Languages {
             }
             Choice::System => {
                 #[cfg(target_arch = "wasm32")]
-                let value = phaselock_web::page::text("language").unwrap_or_default();
+                let value = phaselock_web::page::language().unwrap_or_default();
                 #[cfg(not(target_arch = "wasm32"))]
                 let value = of_environment();
                 self.code = code_of(&value);

@@ -14,7 +14,7 @@ fn name(path: &Path) -> String {
 
 /// Content of a text; none if there is no such text. One byte more than `most` tells a longer one.
 pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
-    let text = page::text(&format!("kept:{}", name(path)));
+    let text = page::kept(&name(path));
     Ok(text.map(|text| text.into_bytes().into_iter().take(most + 1).collect()))
 }
 
@@ -36,7 +36,7 @@ impl Held {
     /// Keeps the text, which cannot be used, by another name, and returns that.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         let aside = PathBuf::from(format!("{}.broken", name(&self.0)));
-        let text = page::text(&format!("kept:{}", name(&self.0))).unwrap_or_default();
+        let text = page::kept(&name(&self.0)).unwrap_or_default();
         Self(aside.clone()).write(text.as_bytes())?;
         Ok(aside)
     }
