@@ -1,0 +1,405 @@
+"""Plays in headless Chromium, on a real server, as a person would: see `.ci/web`.
+
+    python3 tests/web/play.py BIN PAGE [--python PYTHON] [--pictures FOLDER] [SCENARIO...]
+
+BIN is the folder with phaselock-server and phaselock-bots, PAGE that which client/web/build made.
+With a PYTHON that has the packages of tests/python, a second pair of eyes compares positions.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "page"))
+import browser  # noqa: E402
+
+GAMES = ["skirmish", "puck", "asteroids", "race", "platformer"]
+# Keys that do something in each game: name, code and number, as browsers tell them.
+KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
+        "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
+        "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13)}
+# Equal states at equal ticks that a comparison needs at least.
+EQUAL_MIN = 20
+# Largest difference of a value that was told as a whole number of steps, once as a 32-bit float.
+ROUNDING = 1e-4
+
+
+def free():
+    """A port of 127.0.0.1 that nobody has, for TCP and UDP alike as a rule."""
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+class Server:
+    """A server with a page, until it is ended."""
+
+    def __init__(self, around, *options, port=None, data=None):
+        self.around, self.options = around, options
+        self.port = port or free()
+        self.data = data or tempfile.mkdtemp(dir=around.folder)
+        self.log_path = os.path.join(around.folder, f"server-{time.monotonic_ns()}.log")
+        self.log = open(self.log_path, "w")
+        self.process = subprocess.Popen(
+            [around.bin / "phaselock-server", "--listen", f"127.0.0.1:{self.port}",
+             "--web", f"127.0.0.1:{self.port}", "--web-files", around.page,
+             "--admin-listen", "off", "--data-dir", self.data, "--log", "json", *options],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        around.servers.append(self)
+        end = time.monotonic() + 20
+        while "browsers play by these links" not in self.told():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"the server does not begin: {self.told()}")
+            time.sleep(0.05)
+
+    def told(self):
+        return Path(self.log_path).read_text()
+
+    def lines(self):
+        return [json.loads(line) for line in self.told().splitlines() if line.startswith("{")]
+
+    def fingerprint(self):
+        return [line["fingerprint"] for line in self.lines() if "fingerprint" in line][-1]
+
+    def link(self, **parts):
+        query = "&".join(f"{name}={value}" for name, value in parts.items())
+        return f"http://127.0.0.1:{self.port}/?{query}"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise AssertionError("the server does not end") from None
+            assert self.process.returncode == 0, f"it ended with {self.process.returncode}"
+        faults = [line for line in self.told().splitlines()
+                  if '"level":"ERROR"' in line or "panicked" in line]
+        assert not faults, faults
+
+
+class Player(browser.Browser):
+    """A player in a browser of its own."""
+
+    def __init__(self, around, url, width=800, height=450):
+        super().__init__(browser.DRAWN)
+        around.players.append(self)
+        self.size(width, height)
+        self.go(url)
+
+    def status(self):
+        return self.run("window.phaselock ? phaselock.status : null") or {}
+
+    def comes_to(self, what, wanted, seconds=30):
+        """Waits until the status is as wanted, and returns it."""
+        end = time.monotonic() + seconds
+        while True:
+            status = self.status()
+            if wanted(status):
+                return status
+            if time.monotonic() > end:
+                word = self.run("document.getElementById('word').textContent")
+                shown = {name: it for name, it in status.items() if name != "motion"}
+                raise AssertionError(f"{what} does not come: {shown}, {word!r}, {self.errors}")
+            time.sleep(0.1)
+
+    def plays(self, seconds=40):
+        return self.comes_to("the game", lambda it: it.get("is_playing"), seconds)
+
+    def hold(self, name, seconds):
+        key, code, number = KEYS[name]
+        event = dict(key=key, code=code, windowsVirtualKeyCode=number)
+        self.call("Input.dispatchKeyEvent", type="rawKeyDown", **event)
+        time.sleep(seconds)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def says(self, text):
+        self.hold("Enter", 0.15)
+        time.sleep(0.3)
+        for letter in text:
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
+            time.sleep(0.03)
+        time.sleep(0.2)
+        self.hold("Enter", 0.15)
+
+
+class Around:
+    """Everything that a scenario leaves behind."""
+
+    def __init__(self, arguments):
+        self.bin, self.page = Path(arguments.bin), arguments.page
+        self.python, self.pictures = arguments.python, arguments.pictures
+        self.folder = tempfile.mkdtemp(prefix="phaselock-web-")
+        self.servers, self.players, self.others = [], [], []
+
+    def picture(self, player, name):
+        if self.pictures:
+            os.makedirs(self.pictures, exist_ok=True)
+            player.picture(os.path.join(self.pictures, f"{name}.png"))
+
+    def close(self):
+        for player in self.players:
+            player.close()
+        for other in self.others:
+            other.kill()
+            other.wait()
+        for server in self.servers:
+            if server.process.poll() is None:
+                server.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def seen(around, server, game, name, seconds):
+    """States of a player's entity by their ticks, as a second client was told them."""
+    described = os.path.join(around.folder, f"{game}.json")
+    with open(described, "w") as file:
+        subprocess.run([around.bin / "phaselock-server", "describe", game], stdout=file, check=True)
+    looker = subprocess.Popen(
+        [around.python, HERE / "look.py", f"127.0.0.1:{server.port}", server.fingerprint(),
+         described, name, "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True)
+    around.others.append(looker)
+    return looker
+
+
+def same(status, lines):
+    """Number of ticks at which both have the entity, and those at which it is elsewhere."""
+    own = {state["tick"]: state["values"] for state in status["motion"]}
+    equal, off = 0, []
+    for line in lines:
+        told = json.loads(line)
+        mine = own.get(told["tick"])
+        if mine is None:
+            continue
+        apart = {name: (mine[name], value) for name, value in told["values"].items()
+                 if name in ("x", "y") and abs(mine[name] - value) > ROUNDING * (1 + abs(value))}
+        if apart:
+            off.append((told["tick"], apart))
+        else:
+            equal += 1
+    return equal, off
+
+
+def games(around):
+    for game in GAMES:
+        server = Server(around, "--game", game, "--bots", "3")
+        player = Player(around, server.link(name="Ada", game=game))
+        player.plays()
+        looker = seen(around, server, game, "Ada", 5) if around.python else None
+        before = player.status()
+        end = time.monotonic() + 4.5
+        for name in ["Right", "D", "W", "Up", "Space"] * 3:
+            if time.monotonic() < end:
+                player.hold(name, 0.45)
+        status = player.status()
+        assert status["game"] == game and status["server"] == "Phaselock", status
+        moved = {name for name in ("x", "y")
+                 if len({state["values"].get(name) for state in status["motion"]}) > 3}
+        assert moved, f"{game}: the keys move nothing: {status['motion'][-3:]}"
+        assert status["snapshots"] > before["snapshots"] + 60, (before, status)
+        around.picture(player, game)
+        told = ""
+        if looker:
+            lines = looker.communicate()[0].splitlines()
+            equal, off = same(status, lines)
+            assert not off, f"{game}: {len(off)} states are elsewhere: {off[:3]}"
+            # Where things hide from each other, a second player may see nothing of the first.
+            assert equal >= EQUAL_MIN or game == "skirmish", f"{game}: {equal} states to compare"
+            told = f", {equal} states as the server told another"
+        assert not player.errors, player.errors
+        ticks, wrong = status["ticks"], status["mispredictions"]
+        print(f"{game}: {status['frames']} frames, {wrong} of {ticks} ticks mispredicted{told}")
+        player.close()
+        around.players.remove(player)
+        server.end()
+
+
+def together(around):
+    server = Server(around, "--game", "puck")
+    ada = Player(around, server.link(name="Ada"), 480, 270)
+    eve = Player(around, server.link(name="Eve"), 480, 270)
+    bot = subprocess.Popen(
+        [around.bin / "phaselock-bots", f"127.0.0.1:{server.port}", "--count", "1",
+         "--seconds", "90", "--name", "Native"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    around.others.append(bot)
+    ada.plays()
+    eve.plays()
+    has = lambda it: {"Ada", "Eve"} <= set(it.get("names", [])) and len(it["names"]) == 3
+    ada.comes_to("everybody's name", has)
+    ada.says("hello from here")
+    eve.comes_to("the line", lambda it: any("hello from here" in one for one in it["lines"]))
+    print("two browsers and a native player share a round; a line of chat arrives")
+    # A page that nobody sees keeps its seat.
+    ada.call("Page.setWebLifecycleState", state="active")
+    player = ada.status()["player"]
+    other = ada.call("Target.createTarget", url="about:blank")["targetId"]
+    ada.call("Target.activateTarget", targetId=other)
+    ada.comes_to("the page out of sight", lambda _: ada.run("document.hidden"), 10)
+    before = eve.status()
+    time.sleep(6)
+    hidden = ada.run("document.hidden")
+    status = ada.status()
+    assert hidden and status["state"] == "connected" and status["player"] == player, status
+    assert "Ada" in eve.status()["names"], (before["names"], eve.status()["names"])
+    ada.call("Target.closeTarget", targetId=other)
+    ada.plays()
+    assert ada.status()["player"] == player
+    print("a page out of sight keeps its seat, and comes back to it")
+    # A page that is loaded anew takes its seat up again.
+    ada.call("Page.reload")
+    status = ada.plays()
+    assert status["player"] == player, (status["player"], player)
+    assert not ada.errors and not eve.errors, (ada.errors, eve.errors)
+    print("a page that is loaded anew is in its seat again")
+    server.end()
+
+
+def killed(around):
+    server = Server(around, "--game", "race", "--bots", "2")
+    player = Player(around, server.link(name="Ada"), 480, 270)
+    before = player.plays()
+    server.kill()
+    player.comes_to("the loss", lambda it: it.get("state") in ("waiting", "connecting"))
+    again = Server(around, "--game", "race", "--bots", "2", port=server.port, data=server.data)
+    status = player.plays()
+    assert status["player"] == before["player"], (before["player"], status["player"])
+    print("a server that was killed and started again has its player back in the seat")
+    again.end()
+
+
+def bad_network(around):
+    server = Server(around, "--game", "platformer", "--bots", "2", "--link", "mobile,seed=3")
+    player = Player(around, server.link(name="Ada"), 480, 270)
+    player.plays(60)
+    for name in ["Right", "Space", "Right", "Space"]:
+        player.hold(name, 1.0)
+    status = player.plays()
+    assert status["round_trip_us"] > 50_000, status["round_trip_us"]
+    assert status["snapshots"] > 60, status["snapshots"]
+    around.picture(player, "mobile")
+    print(f"over the mobile network: {status['round_trip_us'] / 1000:.0f} ms of round trip, "
+          f"{status['mispredictions']} of {status['ticks']} ticks mispredicted")
+    server.end()
+
+
+# Attempts that must fail, in the words of a page: the address's path, the digest, then what is done.
+HOSTILE = """async ([url, hash, mistake]) => {
+  const bytes = Uint8Array.from(hash.match(/../g), (it) => parseInt(it, 16));
+  const transport = new WebTransport(url, {
+    serverCertificateHashes: [{ algorithm: "sha-256", value: bytes }] });
+  const closed = transport.closed.then((it) => `closed ${it.closeCode}`, () => "lost");
+  const patience = new Promise((done) => setTimeout(() => done("patience"), 8000));
+  const attempt = async () => {
+    try { await transport.ready; } catch { return "refused"; }
+    if (mistake === "none") return "open";
+    if (mistake === "streams") {
+      for (let count = 0; count < 64; count += 1) {
+        const stream = await transport.createBidirectionalStream();
+        await stream.writable.getWriter().write(new Uint8Array(4096));
+      }
+    }
+    if (mistake === "unis") {
+      for (let count = 0; count < 64; count += 1) {
+        const stream = await transport.createUnidirectionalStream();
+        await stream.getWriter().write(new Uint8Array(4096));
+      }
+    }
+    if (mistake === "datagrams") {
+      const writer = transport.datagrams.writable.getWriter();
+      for (let count = 0; count < 5000; count += 1) {
+        writer.write(new Uint8Array(count % 2 ? 1100 : 65000)).catch(() => {});
+      }
+    }
+    if (mistake === "preface") {
+      const stream = await transport.createBidirectionalStream();
+      await stream.writable.getWriter().write(new Uint8Array([9, 9, 9]));
+    }
+    return closed;
+  };
+  return Promise.race([attempt(), patience]);
+}"""
+
+
+def hostile(around):
+    server = Server(around, "--game", "puck", "--bots", "2")
+    player = Player(around, server.link(name="Ada"), 480, 270)
+    player.plays()
+    facts = player.run("fetch('server.json').then((it) => it.json())")
+    good, url = facts["hashes"][0], f"https://127.0.0.1:{server.port}/phaselock"
+    attacker = Player(around, server.link(name="Eve"), 480, 270)
+
+    def attempt(page, url, hash, mistake):
+        return page.run(f"({HOSTILE})({json.dumps([url, hash, mistake])})")
+
+    for words, url_of, hash_of, mistake, wanted in [
+        ("all is well", url, good, "none", ["open"]),
+        ("a wrong digest", url, "00" * 32, "none", ["refused"]),
+        ("another path", url + "/x", good, "none", ["refused"]),
+        ("streams without end", url, good, "streams", ["lost", "patience"]),
+        ("streams to one side without end", url, good, "unis", ["lost"]),
+        ("datagrams without end", url, good, "datagrams", ["lost", "patience"]),
+        ("a wrong preface", url, good, "preface", ["lost"]),
+    ]:
+        came = attempt(attacker, url_of, hash_of, mistake)
+        assert came in wanted, f"{words}: {came}, not {wanted}"
+        print(f"{words}: {came}")
+    # A page of elsewhere: the same server by another host's page.
+    elsewhere = tempfile.mkdtemp(dir=around.folder)
+    Path(elsewhere, "index.html").write_text("<!doctype html>")
+    port = free()
+    pages = subprocess.Popen([sys.executable, "-m", "http.server", "-d", elsewhere, "--bind",
+                              "127.0.0.1", str(port)], stderr=subprocess.DEVNULL)
+    around.others.append(pages)
+    time.sleep(1)
+    stranger = browser.Browser(browser.DRAWN)
+    around.players.append(stranger)
+    stranger.go(f"http://localhost:{port}/")
+    came = attempt(stranger, url, good, "none")
+    assert came == "refused", f"a page of elsewhere: {came}"
+    print(f"a page of elsewhere: {came}")
+    before = player.status()["snapshots"]
+    time.sleep(1.5)
+    status = player.plays()
+    assert status["snapshots"] > before + 30, "the other player was disturbed"
+    server.end()
+
+
+SCENARIOS = [games, together, killed, bad_network, hostile]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bin")
+    parser.add_argument("page")
+    parser.add_argument("--python")
+    parser.add_argument("--pictures")
+    parser.add_argument("scenarios", nargs="*")
+    arguments = parser.parse_intermixed_args()
+    for scenario in SCENARIOS:
+        if arguments.scenarios and scenario.__name__ not in arguments.scenarios:
+            continue
+        around, began = Around(arguments), time.monotonic()
+        try:
+            scenario(around)
+        finally:
+            around.close()
+        print(f"-- {scenario.__name__}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
