@@ -302,8 +302,10 @@
     const [kind, rest] = [name.split(":", 1)[0], name.slice(name.indexOf(":") + 1)];
     switch (kind) {
       case "kept":
+      case "tab":
         try {
-          return localStorage.getItem(`phaselock/${rest}`);
+          const storage = kind === "tab" ? sessionStorage : localStorage;
+          return storage.getItem(`phaselock/${rest}`);
         } catch {
           return null;
         }
@@ -320,7 +322,8 @@
 
   function keep(name, text) {
     try {
-      localStorage.setItem(`phaselock/${name}`, text);
+      if (name.startsWith("tab:")) sessionStorage.setItem(`phaselock/${name.slice(4)}`, text);
+      else localStorage.setItem(`phaselock/${name}`, text);
       return 1;
     } catch {
       return 0;

@@ -34,6 +34,16 @@ pub fn kept(name: &str) -> Option<String> {
     text(&format!("kept:{name}"))
 }
 
+/// A text that this tab keeps, also when its page is loaded anew.
+pub fn of_tab(name: &str) -> Option<String> {
+    text(&format!("tab:{name}"))
+}
+
+/// Keeps a text for as long as the tab is there.
+pub fn keep_in_tab(name: &str, text: &str) -> bool {
+    keep(&format!("tab:{name}"), text)
+}
+
 /// A part of the page's address: the value behind `NAME=`.
 pub fn linked(name: &str) -> Option<String> {
     text(&format!("link:{name}"))

@@ -50,6 +50,10 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
 
+/// Name by which a tab keeps the token of its seat.
+#[cfg(target_arch = "wasm32")]
+const SEAT: &str = "seat";
+
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
@@ -90,6 +94,9 @@ pub(crate) struct Visit {
     /// The own entity as the server has it, of late.
     #[cfg(target_arch = "wasm32")]
     motion: std::collections::VecDeque<serde_json::Value>,
+    /// Token that the tab has kept.
+    #[cfg(target_arch = "wasm32")]
+    kept: Option<phaselock::identity::ResumeToken>,
     /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
@@ -176,7 +183,10 @@ impl Visit {
             }
         }
         #[cfg(target_arch = "wasm32")]
-        self.note_motion();
+        {
+            self.note_motion();
+            self.keep_seat();
+        }
         if let Some(files) = files {
             self.driver.session.record_motion();
             warn(files.take_from(&mut self.driver.session, now));

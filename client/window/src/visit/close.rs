@@ -22,6 +22,8 @@ impl Visit {
     /// Says goodbye, which the page takes its time for.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
+        // Whoever left for good takes no seat up again.
+        phaselock_web::page::keep_in_tab(super::SEAT, "");
         self.driver.close(reason);
         None
     }

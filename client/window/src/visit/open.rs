@@ -137,6 +137,9 @@ impl VisitConfig<'_> {
             password: setup.password.clone(),
             // Where all seats are taken, one watches until one is free.
             part: if setup.watch { Part::Watch } else { Part::Wait },
+            #[cfg(target_arch = "wasm32")]
+            resume: phaselock_web::page::of_tab(super::SEAT)
+                .and_then(|token| token.parse().ok().map(phaselock::identity::ResumeToken)),
             ..SessionConfig::new(views.games().clone(), self.name.clone())
         }
     }
@@ -179,6 +182,8 @@ impl Visit {
             presentation: setup.presentation,
             #[cfg(target_arch = "wasm32")]
             motion: Default::default(),
+            #[cfg(target_arch = "wasm32")]
+            kept: None,
             chosen: BTreeMap::new(),
         }
     }

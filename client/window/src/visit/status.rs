@@ -1,10 +1,11 @@
-//! State of a visit as JSON, for whoever looks at a page from outside.
+//! State of a visit in a page: as JSON, for whoever looks from outside, and the seat, for the page
+//! that comes after it.
 
 use phaselock::client::State;
-use phaselock_web::page::unix_of_start;
+use phaselock_web::page::{keep_in_tab, unix_of_start};
 use serde_json::{Value, json};
 
-use super::Visit;
+use super::{SEAT, Visit};
 
 /// States of the own entity that are told, the newest last: two seconds.
 const MOTION_MAX: usize = 120;
@@ -54,6 +55,16 @@ impl Visit {
             }
         }
         status.to_string()
+    }
+
+    /// Has the tab keep the token of the seat, for when its page is loaded anew.
+    pub(super) fn keep_seat(&mut self) {
+        let token = self.driver.session.token();
+        if token != self.kept {
+            self.kept = token;
+            let text = token.map(|token| token.0.to_string()).unwrap_or_default();
+            keep_in_tab(SEAT, &text);
+        }
     }
 
     /// Takes in the own entity's states that the server has confirmed.

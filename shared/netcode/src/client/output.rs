@@ -4,6 +4,7 @@ use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
 use crate::games::Games;
+use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::control::{Refusal, Seat};
@@ -31,6 +32,8 @@ pub struct SessionConfig {
     pub password: Option<String>,
     /// Part to take.
     pub part: Part,
+    /// The last session's token, of a program that went on where another one has ended.
+    pub resume: Option<ResumeToken>,
     /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
@@ -41,8 +44,8 @@ impl SessionConfig {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
         let (look, part) = (Look::UNCHOSEN, Part::default());
-        let (plain, room, password) = (false, None, None);
-        Self { games, name, look, filter, plain, room, password, part, silence_max }
+        let (plain, room, password, resume) = (false, None, None, None);
+        Self { games, name, look, filter, plain, room, password, part, resume, silence_max }
     }
 }
 

@@ -109,6 +109,7 @@ impl Session {
     /// Begins to join.
     pub fn new(config: SessionConfig, now: LocalTime) -> Self {
         let mut session = Self {
+            token: config.resume,
             config,
             step: Step::Dialing,
             state: State::Connecting { attempt: 1 },
@@ -117,7 +118,6 @@ impl Session {
             stays: 0,
             begun: [now - GAME_MIN; 3],
             joined: now,
-            token: None,
             redirect: None,
             redirects: 0,
             heard: now,
@@ -432,6 +432,11 @@ impl Session {
         if let Some(client) = &mut self.client {
             client.set_loop_filter(now, filter);
         }
+    }
+
+    /// Token of the last session, by which it is resumed.
+    pub fn token(&self) -> Option<ResumeToken> {
+        self.token
     }
 
     /// State towards the server.
