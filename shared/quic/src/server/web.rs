@@ -134,6 +134,16 @@ fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
     let _ = connection.send_stream(id).write(bytes);
 }
 
+/// A client's goodbye. Browsers say one without a word for a page that is closed, or loaded anew:
+/// whoever played there may be back in a moment.
+fn goodbye(code: u32, reason: &str) -> Disconnect {
+    if (code, reason) == (0, "") {
+        return Disconnect::new(Code::Lost, "the browser has ended the session");
+    }
+    let code = Code::from(u16::try_from(code).unwrap_or(u16::MAX));
+    Disconnect::new(code, printable(clip(reason, TEXT_BYTES_MAX)))
+}
+
 impl WebSession {
     /// Begins, once the handshake says that the client speaks HTTP/3.
     pub(super) fn new(web: Arc<Web>, connection: &mut Connection) -> Result<Self, Fault> {
@@ -218,8 +228,7 @@ impl WebSession {
                 Read::Blocked => return Ok(()),
                 Read::Ended => {
                     // A page that was closed, or has lost its connection, says no more.
-                    let text = "the browser has ended the session";
-                    self.left.get_or_insert_with(|| Disconnect::new(Code::Lost, text));
+                    self.left.get_or_insert_with(|| goodbye(0, ""));
                     return Ok(());
                 }
             }
@@ -276,9 +285,7 @@ impl WebSession {
             let mut rest = &*self.capsules;
             match Capsule::decode(&mut rest) {
                 Ok(Capsule::CloseWebTransportSession { code, reason }) => {
-                    let code = Code::from(u16::try_from(code).unwrap_or(u16::MAX));
-                    let text = printable(clip(&reason, TEXT_BYTES_MAX));
-                    self.left = Some(Disconnect::new(code, text));
+                    self.left = Some(goodbye(code, &reason));
                     return Ok(());
                 }
                 Ok(_) => {
