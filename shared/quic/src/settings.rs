@@ -131,13 +131,14 @@ pub(crate) fn server_config(
     config
 }
 
-/// The client's side of a connection.
-pub(crate) fn client_config(crypto: QuicClientConfig) -> ClientConfig {
+/// The client's side of a connection, with so many streams to this side, of which HTTP/3 has one.
+pub(crate) fn client_config(crypto: QuicClientConfig, unis: u32) -> ClientConfig {
     let mut transport = transport(SERVER_ACK_DELAY, Arc::new(InputWindows));
     transport
         .datagram_send_buffer_size(CLIENT_DATAGRAM_SEND_BYTES)
         .datagram_receive_buffer_size(Some(CLIENT_DATAGRAM_RECEIVE_BYTES))
         .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(unis))
         .stream_receive_window(VarInt::from_u32(CLIENT_CONTROL_RECEIVE_BYTES))
         .receive_window(VarInt::from_u32(CLIENT_CONTROL_RECEIVE_BYTES));
     let mut config = ClientConfig::new(Arc::new(crypto));

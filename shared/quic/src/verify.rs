@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use crate::identity::{fingerprint_of, provider};
 use crate::settings;
+use crate::web;
 
 /// Result of a connection's handshake; clones look at the same one.
 ///
@@ -59,9 +60,10 @@ impl Observed {
 /// The QUIC configuration of a client for one connection; see [`client_crypto`].
 pub(crate) fn client_config(
     expected: Option<Fingerprint>,
+    is_web: bool,
 ) -> Result<(quinn::ClientConfig, Observed), Box<dyn std::error::Error>> {
-    let (tls, observed) = client_crypto(expected, ALPN)?;
-    Ok((settings::client_config(QuicClientConfig::try_from(tls)?), observed))
+    let (tls, observed) = client_crypto(expected, if is_web { web::ALPN } else { ALPN })?;
+    Ok((settings::client_config(QuicClientConfig::try_from(tls)?, is_web.into()), observed))
 }
 
 /// A client's TLS configuration for one server: version 1.3 only, AES-128 first, offering `alpn`.

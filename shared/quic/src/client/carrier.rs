@@ -11,7 +11,8 @@ use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, Tokio
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Changed, Event, Options, Pins};
+use super::web::{self, Around};
+use super::{Carriage, Changed, Event, Options, Pins};
 use crate::address::AddressError;
 use crate::clock::Clock;
 use crate::conditioned::Conditioned;
@@ -47,6 +48,8 @@ struct Connected {
     send: SendStream,
     receive: RecvStream,
     credentials: Box<Credentials>,
+    /// Streams around the game's, if it is carried by WebTransport.
+    around: Option<Around>,
 }
 
 /// The network's side of a client.
@@ -108,7 +111,9 @@ impl Carrier {
 
     /// Carries until either side ends the connection.
     async fn carry(&mut self, connected: Connected) {
-        let Connected { endpoint, connection, mut send, mut receive, credentials } = connected;
+        let Connected { endpoint, connection, mut send, mut receive, credentials, mut around } =
+            connected;
+        let is_web = around.is_some();
         self.tell(Event::Connected(credentials)).await;
         let (events, clock) = (&self.events, self.clock);
         let control = async {
@@ -122,14 +127,26 @@ impl Carrier {
                 match connection.read_datagram().await {
                     // When the player's side is stuck, datagrams are lost.
                     Ok(bytes) => {
-                        let _ = events.try_send(Event::Datagram { bytes, arrival: clock.now() });
+                        let bytes = if is_web { web::unwrapped(bytes) } else { Some(bytes) };
+                        let arrival = clock.now();
+                        let event = bytes.map(|bytes| Event::Datagram { bytes, arrival });
+                        let _ = event.map(|event| events.try_send(event));
                     }
                     Err(error) => return describe(&error),
                 }
             }
         };
+        let said = async {
+            match &mut around {
+                Some(around) => around.said().await,
+                None => None,
+            }
+        };
         // Messages are handed on first: the last one may say why.
-        let ended = async { tokio::join!(control, datagrams).1 };
+        let ended = async {
+            let ((), reason, said) = tokio::join!(control, datagrams, said);
+            said.unwrap_or(reason)
+        };
         // A stream whose window is full may keep neither datagrams nor the goodbye.
         let (messages, mut framed) = mpsc::channel::<Vec<u8>>(MESSAGES_MAX);
         let writing = async {
@@ -147,6 +164,7 @@ impl Carrier {
                     // One that cannot be sent is lost, as datagrams are.
                     Some(Output::Datagram(_)) if is_behind() => {}
                     Some(Output::Datagram(bytes)) => {
+                        let bytes = if is_web { web::wrapped(bytes) } else { bytes };
                         let _ = connection.send_datagram(bytes.into());
                     }
                     Some(Output::Control(framed)) => {
@@ -176,7 +194,10 @@ impl Carrier {
                 reason
             }
         };
-        close(&connection, &goodbye);
+        match around {
+            Some(around) => around.close(&connection, &goodbye).await,
+            None => close(&connection, &goodbye),
+        }
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
     }
 }
@@ -294,6 +315,7 @@ async fn connect_to(
         }
         _ => expected,
     };
+    let is_web = options.carriage != Carriage::Native;
     let broken = |error: &dyn std::fmt::Display| lost(format!("no network: {error}"));
     let mut endpoint = options
         .sockets
@@ -304,8 +326,8 @@ async fn connect_to(
             Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;
-    let (config, observed) =
-        client_config(expected).map_err(|error| refused(format!("no encryption: {error}")))?;
+    let (config, observed) = client_config(expected, is_web)
+        .map_err(|error| refused(format!("no encryption: {error}")))?;
     endpoint.set_default_client_config(config);
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
@@ -344,12 +366,24 @@ async fn connect_to(
         known.remember(&host, fingerprint).map_err(|error| refused(error.to_string()))?;
         let _ = events.send(Event::Pinned(fingerprint)).await;
     }
+    if let Carriage::WebTransport(origin) = &options.carriage {
+        let Some(CertificateSeen::Proven(certificate)) = observed.get() else {
+            return Err(lost(format!("{host} has shown no certificate")));
+        };
+        let begun = web::begin(&connection, &host, origin.as_deref(), certificate, key);
+        let begun = timeout(CONNECT_TIMEOUT, begun).await;
+        let begun = begun.map_err(|_| lost(format!("no answer from {host}")))?.map_err(refused)?;
+        let web::Begun { send, receive, credentials, around } = begun;
+        let (credentials, around) = (Box::new(credentials), Some(around));
+        return Ok(Connected { endpoint, connection, send, receive, credentials, around });
+    }
     let opened = timeout(CONNECT_TIMEOUT, connection.open_bi()).await;
     let (send, receive) = opened
         .map_err(|_| lost(format!("no answer from {host}")))?
         .map_err(|error| describe(&error))?;
     let credentials = key.credentials(&connection).map_err(|error| refused(error.to_string()))?;
-    Ok(Connected { endpoint, connection, send, receive, credentials: Box::new(credentials) })
+    let (credentials, around) = (Box::new(credentials), None);
+    Ok(Connected { endpoint, connection, send, receive, credentials, around })
 }
 
 /// A connection's end, for the player.

@@ -5,6 +5,7 @@ mod carrier;
 mod driver;
 #[cfg(test)]
 mod tests;
+mod web;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,6 +36,17 @@ pub enum Pins {
     Told(PathBuf, Fingerprint),
 }
 
+/// Carriage of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Carriage {
+    /// QUIC alone.
+    #[default]
+    Native,
+    /// WebTransport, as browsers have it, from a page of that origin or from none. The server's
+    /// certificate is another one than the native carriage's.
+    WebTransport(Option<String>),
+}
+
 /// A server, and the way to it.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -42,6 +54,8 @@ pub struct Options {
     pub address: Address,
     /// Means of recognising the server.
     pub pins: Pins,
+    /// Carriage of the connection.
+    pub carriage: Carriage,
     /// The player's key. A new one for this run by default.
     pub keys: PlayerKeys,
     /// Simulated network around the real one. Its times count from the start of the driver.
@@ -56,7 +70,8 @@ impl Options {
     /// Through the system's sockets, with the network as it is.
     pub fn new(address: Address, pins: Pins) -> Self {
         let (keys, sockets) = (PlayerKeys::Ephemeral, Arc::new(SystemSockets));
-        Self { address, pins, keys, link: None, sockets, seed: None }
+        let carriage = Carriage::Native;
+        Self { address, pins, carriage, keys, link: None, sockets, seed: None }
     }
 }
 

@@ -1,0 +1,145 @@
+//! A client's side of WebTransport, as a browser has it: for programs that try servers.
+
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use phaselock::fingerprint::Fingerprint;
+use phaselock::identity::Credentials;
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::text::{clip, printable};
+use quinn::{Connection, RecvStream, SendStream, VarInt};
+use tokio::time::timeout;
+use web_transport_proto::http::HeaderValue;
+use web_transport_proto::{Capsule, ConnectRequest, ConnectResponse, Frame};
+
+use crate::player::PlayerKey;
+use crate::web::{
+    Challenge, DATAGRAM_PREFIX, Fault, FrameReader, PATH, PREFACE, Part, STREAM_PREFIX, Shown,
+    binding, settings,
+};
+
+/// Longest wait for the server to take a goodbye.
+const GOODBYE: Duration = Duration::from_millis(500);
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 2048;
+
+/// The streams around the game's.
+#[derive(Debug)]
+pub(super) struct Around {
+    /// Kept open: HTTP/3 ends with it.
+    _settings: SendStream,
+    request: SendStream,
+    answers: RecvStream,
+    reader: FrameReader,
+}
+
+/// A session that has begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) send: SendStream,
+    pub(super) receive: RecvStream,
+    pub(super) credentials: Credentials,
+    pub(super) around: Around,
+}
+
+/// Asks for a session, and proves the player's key to the server of that certificate. An error is a
+/// sentence.
+pub(super) async fn begin(
+    connection: &Connection,
+    authority: &str,
+    origin: Option<&str>,
+    certificate: Fingerprint,
+    key: &PlayerKey,
+) -> Result<Begun, String> {
+    let failed = |what: &str| format!("the server does not speak WebTransport: {what}");
+    let gone = |_| failed("it has ended the connection");
+    let mut own = connection.open_uni().await.map_err(gone)?;
+    own.write_all(&settings()).await.map_err(|_| failed("it takes no settings"))?;
+    let (mut request, answers) = connection.open_bi().await.map_err(gone)?;
+    let url = format!("https://{authority}{PATH}");
+    let url = url.parse::<url::Url>().map_err(|error| error.to_string())?;
+    let mut asked = ConnectRequest::new(url);
+    if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(origin).ok()) {
+        asked.headers.insert("origin", origin);
+    }
+    let mut bytes = Vec::new();
+    asked.encode(&mut bytes).map_err(|error| error.to_string())?;
+    request.write_all(&bytes).await.map_err(|_| failed("it takes no request"))?;
+    let mut around = Around { _settings: own, request, answers, reader: FrameReader::default() };
+    let headers = loop {
+        match around.next().await {
+            Some(Part::Headers(headers)) => break headers,
+            Some(Part::Data(_)) => {}
+            None => return Err(failed("it does not answer")),
+        }
+    };
+    if let Err(error) = ConnectResponse::decode(&mut &*headers) {
+        return Err(format!("the server refuses a session: {error}"));
+    }
+    let (mut send, mut receive) = connection.open_bi().await.map_err(gone)?;
+    let first: Vec<u8> = STREAM_PREFIX.into_iter().chain([PREFACE]).collect();
+    send.write_all(&first).await.map_err(|_| failed("it takes no stream"))?;
+    let mut challenge = Challenge::default();
+    receive.read_exact(&mut challenge).await.map_err(|_| failed("it has no challenge"))?;
+    let bound = binding(&challenge, &Shown::Hash(certificate));
+    let credentials = key.prove(&bound).map_err(|error| error.to_string())?;
+    Ok(Begun { send, receive, credentials, around })
+}
+
+impl Around {
+    async fn next(&mut self) -> Option<Part> {
+        loop {
+            let chunk = self.answers.read_chunk(READ_BYTES, true).await.ok()??;
+            if let Some(part) = self.reader.take(&chunk.bytes).ok()?.into_iter().next() {
+                return Some(part);
+            }
+        }
+    }
+
+    /// The server's goodbye, or nothing at the end of the connection.
+    pub(super) async fn said(&mut self) -> Option<Disconnect> {
+        loop {
+            let Part::Data(bytes) = self.next().await? else { continue };
+            let capsule = Capsule::decode(&mut &*bytes);
+            if let Ok(Capsule::CloseWebTransportSession { code, reason }) = capsule {
+                let code = Code::from(u16::try_from(code).unwrap_or(u16::MAX));
+                let text = printable(clip(&reason, TEXT_BYTES_MAX));
+                return Some(Disconnect::new(code, text));
+            }
+        }
+    }
+
+    /// Says goodbye, and closes the connection.
+    pub(super) async fn close(mut self, connection: &Connection, goodbye: &Disconnect) {
+        let mut capsule = Vec::new();
+        let (code, reason) = (u16::from(goodbye.code).into(), goodbye.text.clone());
+        Capsule::CloseWebTransportSession { code, reason }.encode(&mut capsule);
+        let mut frame = Vec::new();
+        Frame::DATA.encode(&mut frame);
+        web_transport_proto::VarInt::from_u32(capsule.len() as u32).encode(&mut frame);
+        frame.extend(capsule);
+        let told = async {
+            let written = self.request.write_all(&frame).await;
+            let _ = written.is_ok() && self.request.finish().is_ok();
+            let _ = self.request.stopped().await;
+        };
+        let _ = timeout(GOODBYE, told).await;
+        connection.close(VarInt::from(Fault::None.code()), b"");
+    }
+}
+
+/// A datagram as it goes out.
+pub(super) fn wrapped(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.insert(0, DATAGRAM_PREFIX);
+    bytes
+}
+
+/// A datagram that came, if it is the session's.
+pub(super) fn unwrapped(mut bytes: Bytes) -> Option<Bytes> {
+    if bytes.first() != Some(&DATAGRAM_PREFIX) {
+        return None;
+    }
+    bytes.advance(1);
+    Some(bytes)
+}
