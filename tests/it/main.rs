@@ -57,6 +57,7 @@ mod transport;
 mod trust;
 mod vectors;
 mod watch;
+mod web;
 mod wide;
 mod workers;
 mod yard;

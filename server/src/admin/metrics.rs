@@ -204,6 +204,11 @@ impl Collector for Look {
             .iter()
             .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Count(*count)));
         Self::tell(to, "dropped", "What strangers sent in vain, by reason", dropped)?;
+        let transports = traffic.transports;
+        let transports =
+            transports.map(|(name, count)| (vec![("transport", name.to_owned())], Count(count)));
+        let help = "Connections that came into a room, by transport: QUIC alone, or a browser's";
+        Self::tell(to, "connections", help, transports)?;
         let times = [(none(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
         let pending = [(none(), Level(self.health.pending as f64))];

@@ -10,6 +10,9 @@ use super::tally::Tally;
 /// Codes of goodbyes that are counted each for itself; those above are counted as the last.
 const CODES: usize = 64;
 
+/// Names of transports: QUIC alone, and WebTransport.
+const TRANSPORTS: [&str; 2] = ["native", "web"];
+
 /// Counts of a server since its start.
 #[derive(Debug)]
 pub(super) struct Counters {
@@ -19,6 +22,8 @@ pub(super) struct Counters {
     bytes_out: AtomicU64,
     refusals: [AtomicU64; CODES],
     queries: AtomicU64,
+    /// Connections that came into a room, by their transport.
+    transports: [AtomicU64; TRANSPORTS.len()],
     dropped: Mutex<Tally>,
 }
 
@@ -37,6 +42,8 @@ pub struct Traffic {
     pub goodbyes: Vec<(Code, u64)>,
     /// Queries that were answered.
     pub queries: u64,
+    /// Connections that came into a room, by the name of their transport: `native` and `web`.
+    pub transports: [(&'static str, u64); 2],
     /// Packets and connections of strangers that were dropped, by the reason's name; told every
     /// ten seconds.
     pub dropped: Vec<(&'static str, u64)>,
@@ -52,6 +59,7 @@ impl Default for Counters {
             bytes_out: zero(),
             refusals: std::array::from_fn(|_| zero()),
             queries: zero(),
+            transports: std::array::from_fn(|_| zero()),
             dropped: Mutex::default(),
         }
     }
@@ -81,6 +89,11 @@ impl Counters {
         self.queries.fetch_add(queries as u64, Ordering::Relaxed);
     }
 
+    /// Counts a connection that comes into a room.
+    pub(super) fn entered(&self, is_web: bool) {
+        self.transports[usize::from(is_web)].fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts what strangers sent in vain.
     pub(super) fn dropped(&self, tally: Tally) {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
@@ -97,6 +110,7 @@ impl Counters {
             bytes_out: of(&self.bytes_out),
             goodbyes: counted.filter(|(_, count)| *count > 0).collect(),
             queries: of(&self.queries),
+            transports: std::array::from_fn(|at| (TRANSPORTS[at], of(&self.transports[at]))),
             dropped: self.dropped.lock().unwrap_or_else(PoisonError::into_inner).named().collect(),
         }
     }

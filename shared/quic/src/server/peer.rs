@@ -245,6 +245,7 @@ impl Peer {
         let remote = self.connection.remote_address();
         tracing::debug!(client = self.client.0, %remote, "connected");
         self.stage = Stage::Playing { room };
+        rooms.count_entry(self.is_web());
         rooms.enter(time, room, self.client, first, pass)
     }
 

@@ -315,6 +315,11 @@ impl Rooms {
         self.plan.config().name
     }
 
+    /// Counts a connection that comes into a room.
+    pub(super) fn count_entry(&self, is_web: bool) {
+        self.plan.hosting.counters.entered(is_web);
+    }
+
     /// Counts a goodbye.
     pub(super) fn count_goodbye(&self, code: Code) {
         self.plan.hosting.counters.goodbye(code);

@@ -1,0 +1,383 @@
+//! Players by WebTransport, as browsers have it, beside native ones: the real stack in virtual time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::client::{Client, Notice, SessionConfig, State};
+use phaselock::limits::DATAGRAM_BYTES_MAX;
+use phaselock::server::RoomConfig;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock_games::all as all_games;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_quic::client::{Carriage, Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::server::{Server, ServerHandle};
+use phaselock_quic::verify::client_crypto;
+use phaselock_quic::web::WebOptions;
+use phaselock_testing::ether::Ether;
+use phaselock_testing::room_config;
+use phaselock_tests::identity::{same_identity, same_player};
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+const FRAME: Duration = Duration::from_millis(4);
+/// Reasons for an end, as HTTP/3 numbers them (RFC 9114, 8.1).
+const STREAM_CREATION: u64 = 0x103;
+const CLOSED_CRITICAL_STREAM: u64 = 0x104;
+const FRAME_UNEXPECTED: u64 = 0x105;
+const EXCESSIVE_LOAD: u64 = 0x107;
+const MISSING_SETTINGS: u64 = 0x10a;
+const MESSAGE: u64 = 0x10e;
+
+/// A server for browsers too, on a network in memory.
+struct World {
+    ether: Ether,
+    address: SocketAddr,
+    handle: ServerHandle,
+    stop: oneshot::Sender<Disconnect>,
+    server: JoinHandle<()>,
+}
+
+impl World {
+    fn new(config: RoomConfig) -> Self {
+        let ether = Ether::default();
+        let socket = ether.socket();
+        let address = socket.address();
+        let identity = same_identity().expect("an identity");
+        let server = Server::with_controller(socket, &identity, None, Some(1)).expect("a server");
+        let options = WebOptions { origins: vec!["https://play.example.org".into()] };
+        let server = server.for_browsers(&identity, options).expect("for browsers");
+        let handle = server.handle();
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async {
+            stopped.await.unwrap_or_else(|_| Disconnect::new(Code::Shutdown, "the test is over"))
+        };
+        let server = tokio::spawn(async move { server.run(&all_games(), config, shutdown).await });
+        Self { ether, address, handle, stop, server }
+    }
+
+    async fn end(self, goodbye: Disconnect) {
+        self.stop.send(goodbye).expect("the server runs");
+        self.server.await.expect("it does not panic");
+    }
+}
+
+/// A player with its driver.
+struct Player {
+    driver: Driver,
+    states: Vec<State>,
+    _directory: TempDir,
+}
+
+impl Player {
+    fn join(world: &World, number: u64, carriage: Carriage, link: &str) -> Self {
+        let (keys, directory) = same_player(number).expect("a key");
+        let options = Options {
+            link: (!link.is_empty()).then(|| link.parse().expect("conditions")),
+            sockets: Arc::new(world.ether.clone()),
+            keys,
+            seed: Some(number),
+            carriage,
+            ..Options::new(world.address.into(), Pins::Memory)
+        };
+        let config = SessionConfig::new(all_games(), format!("Player {number}"));
+        let driver = Driver::spawn_here(options, config, Clock::start());
+        Self { driver, states: Vec::new(), _directory: directory }
+    }
+
+    async fn play(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        let mut frame = Instant::now();
+        while frame < end {
+            frame += FRAME;
+            self.driver.receive();
+            while let Some(notice) = self.driver.session.poll_notice() {
+                if let Notice::State(state) = notice {
+                    self.states.push(state);
+                }
+            }
+            let now = self.driver.clock().now();
+            self.driver.session.handle_frame(now);
+            self.driver.session.press::<Skirmish>(now, |_, _| Default::default());
+            self.driver.session.handle_picture(now);
+            self.driver.transmit();
+            sleep_until(frame).await;
+        }
+    }
+
+    fn core(&self) -> &Client<Skirmish> {
+        let playing = *self.driver.session.state() == State::Connected;
+        let core = self.driver.session.client_of().filter(|_| playing);
+        core.unwrap_or_else(|| panic!("not in the game: {:?}", self.states))
+    }
+
+    /// Reason of the end.
+    fn ended(&self) -> &Disconnect {
+        match self.driver.session.state() {
+            State::Ended { reason } | State::Waiting { reason, .. } => reason,
+            other => panic!("it has not ended: {other:?}"),
+        }
+    }
+}
+
+fn web() -> Carriage {
+    Carriage::WebTransport(None)
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[tokio::test(start_paused = true)]
+async fn both_carriages_play_alike() {
+    for link in ["", "delay=60ms,jitter=10ms,loss=2%", "mobile,seed=3"] {
+        let mut figures = Vec::new();
+        for carriage in [Carriage::Native, web()] {
+            let world = World::new(room_config(1, 4));
+            let mut player = Player::join(&world, 1, carriage, link);
+            player.play(12 * SECOND).await;
+            let stats = player.core().stats();
+            let rates = player.core().rates();
+            assert!(stats.snapshots > 11 * u64::from(rates.snapshot_hz) * 8 / 10, "{stats:?}");
+            assert!(stats.mispredictions < 20, "{link}: {stats:?}");
+            figures.push((stats.snapshots, stats.late_inputs));
+            world.end(Disconnect::new(Code::Shutdown, "over")).await;
+        }
+        let [(native, _), (web, late)] = figures[..] else { unreachable!("two carriages") };
+        assert!(native.abs_diff(web) < native / 8, "{link}: {native} and {web} snapshots");
+        assert!(late < 60, "{link}: {late} late inputs");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_browser_and_a_window_are_in_one_room_and_hear_the_same_goodbye() {
+    let world = World::new(room_config(1, 0));
+    let mut window = Player::join(&world, 1, Carriage::Native, "delay=20ms");
+    let mut browser = Player::join(&world, 2, web(), "delay=20ms");
+    tokio::join!(window.play(4 * SECOND), browser.play(4 * SECOND));
+    for player in [&window, &browser] {
+        assert_eq!(player.core().roster().len(), 2);
+    }
+    assert_eq!(world.handle.traffic().transports, [("native", 1), ("web", 1)]);
+    let goodbye = Disconnect::new(Code::Kicked, "be nice");
+    tokio::join!(world.end(goodbye), window.play(3 * SECOND), browser.play(3 * SECOND));
+    for player in [&window, &browser] {
+        assert_eq!((player.ended().code, &*player.ended().text), (Code::Kicked, "be nice"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_browser_that_was_cut_off_takes_its_seat_up_again() {
+    let world = World::new(room_config(1, 0));
+    // A dead line for six seconds, from the fifth on.
+    let mut browser = Player::join(&world, 1, web(), "delay=20ms;5s:loss=100%;11s:loss=0%");
+    browser.play(4 * SECOND).await;
+    let seat = browser.core().player();
+    browser.play(16 * SECOND).await;
+    assert_eq!(browser.core().player(), seat, "{:?}", browser.states);
+    let joined = browser.states.iter().filter(|state| **state == State::Connected).count();
+    assert_eq!(joined, 2, "{:?}", browser.states);
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_of_elsewhere_are_refused_and_named_ones_are_not() {
+    let world = World::new(room_config(1, 0));
+    let host = format!("https://{}", world.address.ip());
+    for (origin, is_let_in) in [
+        ("https://evil.example", false),
+        ("null", false),
+        ("https://play.example.org", true),
+        (&*host, true),
+    ] {
+        let carriage = Carriage::WebTransport(Some(origin.to_owned()));
+        let mut player = Player::join(&world, 1, carriage, "");
+        player.play(2 * SECOND).await;
+        if is_let_in {
+            player.core();
+            player.driver.leave("left").await;
+        } else {
+            let reason = player.ended();
+            assert!(reason.text.contains("403"), "{origin}: {reason}");
+        }
+    }
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+/// A connection that speaks HTTP/3, for whoever breaks its rules.
+async fn stranger(world: &World) -> Connection {
+    let socket = world.ether.socket();
+    let config = EndpointConfig::default();
+    let runtime = Arc::new(TokioRuntime);
+    let endpoint = Endpoint::new_with_abstract_socket(config, None, socket, runtime);
+    let (tls, _) = client_crypto(None, b"h3").expect("a configuration");
+    let config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("TLS 1.3")));
+    let endpoint = endpoint.expect("an endpoint");
+    endpoint.connect_with(config, world.address, "phaselock").expect("begun").await.expect("there")
+}
+
+/// Code with which the server ends a connection.
+async fn ended(connection: &Connection) -> u64 {
+    match timeout(20 * SECOND, connection.closed()).await.expect("it ends") {
+        ConnectionError::ApplicationClosed(close) => close.error_code.into_inner(),
+        other => panic!("it ends otherwise: {other}"),
+    }
+}
+
+/// A request for a session at an address, as the library of the server writes it: its headers are
+/// literal, without compression.
+fn request(path: &str) -> Vec<u8> {
+    let mut block = vec![0, 0];
+    for (name, value) in [
+        (":method", "CONNECT"),
+        (":scheme", "https"),
+        (":authority", "127.0.0.1"),
+        (":path", path),
+        (":protocol", "webtransport"),
+    ] {
+        // A literal name of up to 6 bytes, or 7 and more in a second byte (RFC 9204, 4.5.6).
+        block.push(0x20 | (name.len().min(7) as u8));
+        if name.len() >= 7 {
+            block.push((name.len() - 7) as u8);
+        }
+        block.extend(name.bytes());
+        block.push(value.len() as u8);
+        block.extend(value.bytes());
+    }
+    let mut frame = vec![1, 0x40 | (block.len() >> 8) as u8, block.len() as u8];
+    frame.extend(block);
+    frame
+}
+
+/// A mistake on streams: bytes of streams both ways, of streams to the server's side, and the code.
+type Mistake = (&'static str, Vec<Vec<u8>>, Vec<Vec<u8>>, u64);
+
+fn mistakes() -> Vec<Mistake> {
+    let good = || request("/phaselock");
+    let game = |rest: &[u8]| [&[0x40, 0x41, 0][..], rest].concat();
+    vec![
+        ("garbage for headers", vec![vec![1, 3, 0xff, 0xff, 0xff]], vec![], MESSAGE),
+        ("a request that is none of WebTransport", vec![vec![1, 2, 0, 0]], vec![], MESSAGE),
+        ("data before the request", vec![vec![0, 1, 1]], vec![], FRAME_UNEXPECTED),
+        ("settings on the request's stream", vec![vec![4, 0]], vec![], FRAME_UNEXPECTED),
+        ("two requests on a stream", vec![[good(), good()].concat()], vec![], FRAME_UNEXPECTED),
+        ("giant headers", vec![vec![1, 0x80, 1, 0, 0]], vec![], EXCESSIVE_LOAD),
+        (
+            "unknown frames without end",
+            vec![[0x21, 0x7f, 0xff].repeat(9000)],
+            vec![],
+            EXCESSIVE_LOAD,
+        ),
+        ("a second request", vec![good(), good()], vec![], STREAM_CREATION),
+        ("another session's stream", vec![good(), vec![0x40, 0x41, 4, 1]], vec![], STREAM_CREATION),
+        ("another preface", vec![good(), game(&[2])], vec![], STREAM_CREATION),
+        ("no settings", vec![], vec![vec![0, 0, 0]], MISSING_SETTINGS),
+        ("two streams of settings", vec![], vec![vec![0, 4, 0], vec![0, 4, 0]], STREAM_CREATION),
+        ("a stream of pushes", vec![], vec![vec![1, 0]], STREAM_CREATION),
+        (
+            "a stream of WebTransport to one side",
+            vec![],
+            vec![vec![0x40, 0x54, 0]],
+            STREAM_CREATION,
+        ),
+        ("settings without end", vec![], vec![[&[0, 4][..], &[0; 9000]].concat()], EXCESSIVE_LOAD),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_breaks_the_rules_is_cut_off_by_code_and_others_are_not_disturbed() {
+    let world = World::new(room_config(1, 0));
+    let mut player = Player::join(&world, 1, web(), "");
+    player.play(2 * SECOND).await;
+    for (words, both, one, code) in mistakes() {
+        let connection = stranger(&world).await;
+        let mut streams = Vec::new();
+        for bytes in both {
+            let Ok((mut send, receive)) = connection.open_bi().await else { break };
+            // The server may have ended it already.
+            let _ = send.write_all(&bytes).await;
+            streams.push((send, receive));
+            sleep(SECOND / 10).await;
+        }
+        let mut to_server = Vec::new();
+        for bytes in one {
+            let Ok(mut send) = connection.open_uni().await else { break };
+            let _ = send.write_all(&bytes).await;
+            to_server.push(send);
+        }
+        let (came, ()) = tokio::join!(ended(&connection), player.play(SECOND / 2));
+        assert_eq!(format!("{came:#x}"), format!("{code:#x}"), "{words}");
+    }
+    let connection = stranger(&world).await;
+    let mut settings = connection.open_uni().await.expect("a stream");
+    settings.write_all(&[0, 4, 0]).await.expect("written");
+    settings.finish().expect("it ends");
+    assert_eq!(ended(&connection).await, CLOSED_CRITICAL_STREAM);
+
+    let before = player.core().stats().snapshots;
+    player.play(2 * SECOND).await;
+    assert!(player.core().stats().snapshots > before + 50, "it plays on");
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_browsers_make_place_and_streams_of_unknown_kinds_are_passed_over() {
+    let world = World::new(room_config(1, 0));
+    let connection = stranger(&world).await;
+    let began = Instant::now();
+    // Kinds that nobody knows (RFC 9114, 6.2.3), each told that it is not read.
+    for _ in 0..8 {
+        let mut send = connection.open_uni().await.expect("a stream");
+        let _ = send.write_all(&[0x21, 1, 2, 3]).await;
+        let stopped = send.stopped().await.expect("it is told").expect("a code");
+        assert_eq!(stopped.into_inner(), STREAM_CREATION);
+    }
+    // And no word beyond that.
+    ended(&connection).await;
+    let patience = began.elapsed();
+    assert!(patience > SECOND && patience < 10 * SECOND, "{patience:?}");
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn datagrams_have_room_for_the_sessions_number() {
+    let world = World::new(room_config(1, 60));
+    let mut player = Player::join(&world, 1, web(), "delay=20ms");
+    player.play(6 * SECOND).await;
+    let stats = player.core().stats();
+    assert!(stats.snapshots > 100, "{stats:?}");
+    assert!(stats.rx_bytes / stats.rx_packets <= DATAGRAM_BYTES_MAX as u64, "{stats:?}");
+    assert_eq!(stats.refused, 0, "each datagram is whole");
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_not_for_browsers_refuses_their_handshake() {
+    let ether = Ether::default();
+    let socket = ether.socket();
+    let address = socket.address();
+    let identity = same_identity().expect("an identity");
+    let server = Server::with_controller(socket, &identity, None, Some(1)).expect("a server");
+    let (_stop, stopped) = oneshot::channel::<()>();
+    let shutdown = async {
+        let _ = stopped.await;
+        Disconnect::new(Code::Shutdown, "over")
+    };
+    tokio::spawn(async move { server.run(&all_games(), room_config(1, 0), shutdown).await });
+    let (tls, _) = client_crypto(None, b"h3").expect("a configuration");
+    let config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("TLS 1.3")));
+    let runtime = Arc::new(TokioRuntime);
+    let endpoint = Endpoint::new_with_abstract_socket(
+        EndpointConfig::default(),
+        None,
+        ether.socket(),
+        runtime,
+    )
+    .expect("an endpoint");
+    let connecting = endpoint.connect_with(config, address, "phaselock").expect("begun");
+    let error = connecting.await.expect_err("it is refused");
+    assert!(matches!(error, ConnectionError::ConnectionClosed(_)), "{error}");
+}
