@@ -1,4 +1,4 @@
-//! Players by WebTransport, as browsers have it, beside native ones: the real stack in virtual time.
+//! Players by WebTransport, as browsers have it, beside native ones: the stack in virtual time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
