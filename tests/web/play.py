@@ -22,6 +22,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "page"))
 import browser  # noqa: E402
 
+sys.path.insert(0, str(HERE))
+import firefox  # noqa: E402
+
 GAMES = ["skirmish", "puck", "asteroids", "race", "platformer"]
 # Keys that do something in each game: name, code and number, as browsers tell them.
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
@@ -384,7 +387,36 @@ def hostile(around):
     server.end()
 
 
-SCENARIOS = [games, together, killed, bad_network, hostile]
+def in_firefox(around):
+    if not firefox.found() or not shutil.which("Xvfb"):
+        print("left out: there is no Firefox here, or no virtual display for it")
+        return
+    server = Server(around, "--game", "platformer", "--bots", "1")
+    ada = Player(around, server.link(name="Ada"), 480, 270)
+    ada.plays()
+    fox = firefox.Firefox()
+    around.players.append(fox)
+    fox.size(800, 450)
+    fox.go(server.link(name="Fox"))
+    status, end = {}, time.monotonic() + 40
+    while not (status.get("is_playing") and "Ada" in status["names"]):
+        assert time.monotonic() < end, (status, fox.errors)
+        time.sleep(0.2)
+        status = fox.run("window.phaselock ? phaselock.status : null") or {}
+    for key in ["\ue014", " ", "\ue012"]:
+        fox.hold(key, 0.8)
+    status = fox.run("phaselock.status")
+    moved = {round(state["values"]["x"], 2) for state in status["motion"]}
+    assert len(moved) > 5, "the keys move nothing"
+    ada.comes_to("Fox's name", lambda it: "Fox" in it.get("names", []))
+    around.picture(fox, "firefox")
+    assert not fox.errors, fox.errors
+    print(f"Firefox plays beside Chromium: {status['frames']} frames, "
+          f"{status['mispredictions']} of {status['ticks']} ticks mispredicted")
+    server.end()
+
+
+SCENARIOS = [in_firefox, games, together, killed, bad_network, hostile]
 
 
 def main():

@@ -449,7 +449,7 @@
     const reasons = [
       [typeof WebTransport === "undefined", say("It has no WebTransport.", "Ihm fehlt WebTransport.")],
       [typeof WebAssembly === "undefined", say("It has no WebAssembly.", "Ihm fehlt WebAssembly.")],
-      [!document.createElement("canvas").getContext("webgl2"), say("It has no WebGL 2.", "Ihm fehlt WebGL 2.")],
+      [!document.createElement("canvas").getContext("webgl"), say("It has no WebGL.", "Ihm fehlt WebGL.")],
     ];
     try {
       await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
