@@ -8,7 +8,7 @@ use phaselock::identity::Credentials;
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::{clip, printable};
-use quinn::{Connection, RecvStream, SendStream, VarInt};
+use quinn::{Connection, RecvStream, SendStream};
 use tokio::time::timeout;
 use web_transport_proto::http::HeaderValue;
 use web_transport_proto::{Capsule, ConnectRequest, ConnectResponse, Frame};
@@ -125,7 +125,7 @@ impl Around {
             let _ = self.request.stopped().await;
         };
         let _ = timeout(GOODBYE, told).await;
-        connection.close(VarInt::from(Fault::None.code()), b"");
+        connection.close(Fault::None.code(), b"");
     }
 }
 
