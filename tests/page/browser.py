@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over the DevTools protocol's pipe: needs nothing but Python."""
+"""A Chromium, driven over the DevTools protocol's pipe: needs nothing but Python."""
 import base64
 import json
 import os
@@ -9,7 +9,7 @@ import tempfile
 import time
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-FLAGS = ["--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking",
+FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          "--hide-scrollbars", "--remote-debugging-pipe"]
 # For pages that neither draw nor speak QUIC, and for those that do, without a graphics card.
@@ -26,7 +26,8 @@ def found():
 class Browser:
     """One page. `errors` gathers what its scripts, its policy and its network complain of."""
 
-    def __init__(self, flags=PLAIN):
+    def __init__(self, flags=PLAIN, display=None):
+        """Without the name of an X display it is headless."""
         self.profile = tempfile.mkdtemp(prefix="phaselock-page-")
         to_browser, self.to = os.pipe()
         self.answers, from_browser = os.pipe()
@@ -38,9 +39,11 @@ class Browser:
             os.dup2(high[1], 4)
 
         self.process = subprocess.Popen(
-            [found(), *FLAGS, *flags, f"--user-data-dir={self.profile}", "about:blank"],
-            preexec_fn=as_three_and_four, close_fds=False, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [found(), *FLAGS, *flags, *([] if display else ["--headless"]),
+             f"--user-data-dir={self.profile}", "about:blank"],
+            env=dict(os.environ, DISPLAY=display or ""), preexec_fn=as_three_and_four,
+            close_fds=False, start_new_session=True, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         self.unread, self.last, self.session = b"", 0, None

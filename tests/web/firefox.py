@@ -87,24 +87,28 @@ class Socket:
 class Firefox:
     """One page, with the calls of tests/page/browser.py that players need."""
 
-    def __init__(self):
+    def __init__(self, display=None):
+        """Without the name of an X display it has one of its own."""
         self.profile = tempfile.mkdtemp(prefix="phaselock-firefox-")
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             for name, value in PREFERENCES.items():
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
-        told, tell = os.pipe()
-        self.display = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x720x24", "-nolisten", "tcp"],
-            pass_fds=[tell], stderr=subprocess.DEVNULL)
-        os.close(tell)
-        number = os.read(told, 16).decode().strip()
-        os.close(told)
+        self.processes = []
+        if not display:
+            told, tell = os.pipe()
+            self.processes.append(subprocess.Popen(
+                ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x720x24", "-nolisten",
+                 "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL))
+            os.close(tell)
+            display = ":" + os.read(told, 16).decode().strip()
+            os.close(told)
         self.process = subprocess.Popen(
-            [found(), "--no-remote", "--profile", self.profile,
+            [found(), "--kiosk", "--no-remote", "--profile", self.profile,
              "--remote-debugging-port", "0", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env=dict(os.environ, HOME=self.profile, DISPLAY=f":{number}", LIBGL_ALWAYS_SOFTWARE="1",
+            env=dict(os.environ, HOME=self.profile, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1",
                      MOZ_DISABLE_AUTO_SAFE_MODE="1"))
+        self.processes.insert(0, self.process)
         address = None
         for line in self.process.stderr:
             if "WebDriver BiDi listening on ws://" in line:
@@ -119,7 +123,7 @@ class Firefox:
         self.call("session.subscribe", events=["log.entryAdded"])
 
     def close(self):
-        for process in (self.process, self.display):
+        for process in self.processes:
             process.kill()
             process.wait()
         shutil.rmtree(self.profile, ignore_errors=True)

@@ -7,6 +7,8 @@ With a PYTHON that has the packages of tests/python, a second pair of eyes compa
 """
 
 import argparse
+import base64
+import hashlib
 import json
 import os
 import shutil
@@ -98,8 +100,8 @@ class Server:
 class Player(browser.Browser):
     """A player in a browser of its own."""
 
-    def __init__(self, around, url, width=800, height=450):
-        super().__init__(browser.DRAWN)
+    def __init__(self, around, url, width=800, height=450, flags=()):
+        super().__init__([*browser.DRAWN, *flags])
         around.players.append(self)
         self.size(width, height)
         self.go(url)
@@ -387,6 +389,46 @@ def hostile(around):
     server.end()
 
 
+def signed(folder, host):
+    """Has an authority of our own sign a certificate, and returns its key's digest for Chromium."""
+    run = lambda *words: subprocess.run(
+        ["openssl", *words], cwd=folder, check=True, capture_output=True).stdout
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    run("req", "-x509", *curve, "-keyout", "ca-key.pem", "-out", "ca.pem", "-days", "30",
+        "-subj", "/CN=An authority")
+    run("req", *curve, "-keyout", "key.pem", "-out", "request.pem", "-subj", f"/CN={host}")
+    Path(folder, "names").write_text(f"subjectAltName=DNS:{host}")
+    run("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca-key.pem",
+        "-CAcreateserial", "-out", "cert.pem", "-days", "30", "-extfile", "names")
+    key = run("x509", "-in", "cert.pem", "-noout", "-pubkey")
+    Path(folder, "public.pem").write_bytes(key)
+    der = run("pkey", "-pubin", "-in", "public.pem", "-outform", "der")
+    return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def by_authority(around):
+    """A certificate that an authority has signed: by its host, and by no digest."""
+    data = tempfile.mkdtemp(dir=around.folder)
+    digest = signed(data, "game.example.org")
+    server = Server(around, "--game", "puck", "--bots", "1", data=data)
+    # Chromium trusts that key without having the authority among its own.
+    flags = [f"--ignore-certificate-errors-spki-list={digest}", "--webtransport-developer-mode",
+             "--host-resolver-rules=MAP *.example.org 127.0.0.1"]
+    url = f"https://game.example.org:{server.port}/?name=Ada"
+    player = Player(around, url, 480, 270, flags)
+    player.plays()
+    facts = player.run("fetch('server.json').then((it) => it.json())")
+    assert facts["hashes"] == [], facts
+    assert not player.errors, player.errors
+    print("a server with an authority's certificate is played on by its host")
+    # The proof names the host that the browser was told: another than the certificate's is none.
+    player.go(url.replace("game", "other"))
+    status = player.comes_to("the refusal", lambda it: it.get("state") == "away")
+    assert "key" in status["reason"], status
+    print(f"under a name that the certificate has not: {status['reason']!r}")
+    server.end()
+
+
 def in_firefox(around):
     if not firefox.found() or not shutil.which("Xvfb"):
         print("left out: there is no Firefox here, or no virtual display for it")
@@ -416,7 +458,7 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, games, together, killed, bad_network, hostile]
+SCENARIOS = [in_firefox, games, together, killed, bad_network, by_authority, hostile]
 
 
 def main():

@@ -19,7 +19,7 @@
   const DATAGRAMS_MAX = 64;
   const DATAGRAM_AGE_MS = 100;
 
-  const [CONNECTED, CONTROL, DATAGRAM, SAID, LOST, REFUSED] = [1, 2, 3, 4, 5, 6];
+  const [CONNECTED, CONTROL, DATAGRAM, SAID, LOST] = [1, 2, 3, 4, 5];
 
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
@@ -154,8 +154,24 @@
     const at = new URL(`https://${beside}${PATH}`);
     if (facts.port) at.port = facts.port;
     else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
-    return { url: at, hashes: facts.hashes || [] };
+    const hashes = facts.hashes || [];
+    const urls = [at];
+    // A browser tries QUIC at the first address of a name alone, and the server may be at another.
+    if (hashes.length && at.hostname === "localhost") {
+      for (const hostname of ["127.0.0.1", "[::1]"]) {
+        const other = new URL(at);
+        other.hostname = hostname;
+        urls.push(other);
+      }
+    }
+    return { urls, hashes };
   }
+
+  /** A failure on the way to the server, in the browser's words, as a sentence for the player. */
+  const unreached = (error) => new Error(say(
+    `the server does not answer; its UDP port may be blocked on the way (${error.message})`,
+    `der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt (${error.message})`,
+  ));
 
   // ---- a connection ------------------------------------------------------------------------
 
@@ -173,24 +189,39 @@
       push(kind, body);
     }
 
+    /** Opens a session at the first of these places that has one, and returns the place. */
+    async reach(urls, hashes) {
+      let failure = null;
+      for (const url of urls) {
+        if (this.isOver) return null;
+        const transport = new WebTransport(url.href, {
+          requireUnreliable: true,
+          congestionControl: "low-latency",
+          serverCertificateHashes: hashes.map((hash) => (
+            { algorithm: "sha-256", value: bytesOf(hash) })),
+        });
+        transport.closed.catch(() => {});
+        this.transport = transport;
+        try {
+          await within(transport.ready, "silence");
+          return url;
+        } catch (error) {
+          failure = error;
+          transport.close();
+        }
+      }
+      throw unreached(failure);
+    }
+
     async open(redirect) {
-      const { url, hashes } = await destination(redirect);
+      const { urls, hashes } = await destination(redirect);
+      const url = await this.reach(urls, hashes);
       if (this.isOver) return;
-      this.transport = new WebTransport(url.href, {
-        requireUnreliable: true,
-        congestionControl: "low-latency",
-        serverCertificateHashes: hashes.map((hash) => (
-          { algorithm: "sha-256", value: bytesOf(hash) })),
-      });
       this.transport.closed.then(
         (info) => this.closed(info),
         () => this.closed(null),
       );
-      const silent = say(
-        "the server does not answer; its UDP port may be blocked on the way",
-        "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
-      );
-      await within(this.transport.ready, silent);
+      const silent = unreached(new Error("silence")).message;
       const stream = await within(this.transport.createBidirectionalStream(), silent);
       this.writer = stream.writable.getWriter();
       this.reader = stream.readable.getReader();
@@ -198,7 +229,8 @@
       // A browser may not tell of a stream before something was written.
       await within(this.writer.write(new Uint8Array([PREFACE])), silent);
       const challenge = await within(this.read(CHALLENGE_BYTES), silent);
-      const name = hashes.length > 0 ? await this.shown(hashes) : `host:${url.host}`;
+      // By the digest that was told first, which is in force; or by the host of an authority's.
+      const name = hashes.length > 0 ? `sha-256:${hashes[0]}` : `host:${url.host}`;
       const proven = await credentials(challenge, name, this.context);
       if (this.isOver) return;
       const { datagrams } = this.transport;
@@ -209,11 +241,6 @@
       push(CONNECTED, proven);
       this.messages = this.readMessages();
       this.readDatagrams();
-    }
-
-    /** The server's name: by the digest that was told first, which is in force. */
-    async shown(hashes) {
-      return `sha-256:${hashes[0]}`;
     }
 
     /** So many bytes of the game's stream. */

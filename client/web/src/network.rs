@@ -20,7 +20,6 @@ const CONTROL: u8 = 2;
 const DATAGRAM: u8 = 3;
 const SAID: u8 = 4;
 const LOST: u8 = 5;
-const REFUSED: u8 = 6;
 
 /// A session over WebTransport, to the server that the page's address names. Call
 /// [`receive`](Self::receive), press keys on the [`session`](Self::session), call
@@ -96,7 +95,6 @@ fn read(bytes: &[u8]) -> Option<Event<Vec<u8>>> {
             Event::Lost(Disconnect::new(code, text(said)))
         }
         LOST => Event::Lost(Disconnect::new(Code::Lost, text(rest))),
-        REFUSED => Event::Lost(Disconnect::new(Code::Refused, text(rest))),
         _ => return None,
     })
 }

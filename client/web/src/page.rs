@@ -22,11 +22,11 @@ impl Clock {
     pub fn now(&self) -> LocalTime {
         LocalTime(imports::phaselock_now() as i64)
     }
-}
 
-/// Unix time of the clock's time 0, in microseconds, by the system's clock when the page began.
-pub fn unix_of_start() -> i64 {
-    imports::phaselock_unix_of_start() as i64
+    /// Unix time of the clock's time 0, in microseconds, by the system's clock when the page began.
+    pub fn unix_of_start(&self) -> i64 {
+        imports::phaselock_unix_of_start() as i64
+    }
 }
 
 /// A text that was kept by that name.

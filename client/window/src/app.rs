@@ -1,6 +1,7 @@
 //! The frame loop: menu, session, menu.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{screen_size, set_fullscreen};
 use macroquad::window::next_frame;
 use phaselock::invitation::Invitation;
+use phaselock::time::LocalTime;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
@@ -36,7 +38,7 @@ use super::settings::values::WindowSize;
 use super::settings::{Store, folder};
 use super::sounds::Sounds;
 use super::view::Views;
-use super::visit::{Next, Visit};
+use super::visit::{Next, TELL_EVERY, Visit};
 use super::{background, display, navigate, palette, sight};
 
 mod visits;
@@ -114,6 +116,7 @@ struct App {
     gamepads: Gamepads,
     languages: Languages,
     pacer: Pacer,
+    told: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
 }
@@ -157,6 +160,7 @@ impl App {
             gamepads: Gamepads::start(),
             languages,
             pacer: Pacer::default(),
+            told: LocalTime(0),
             closing: Vec::new(),
             args,
         }
@@ -189,6 +193,7 @@ impl App {
             } else {
                 quit |= self.frame(secs, presence).is_break();
             }
+            self.tell();
             let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
@@ -212,6 +217,17 @@ impl App {
                 }
             }
             next_frame().await;
+        }
+    }
+
+    /// Prints what is played, for a program that looks on.
+    fn tell(&mut self) {
+        let now = self.clock.now();
+        if self.args.options.status && now - self.told >= TELL_EVERY {
+            self.told = now;
+            let status = self.visit.as_ref().map_or("null".into(), Visit::status);
+            // Whoever looked on may have gone.
+            let _ = writeln!(std::io::stdout(), "{status}");
         }
     }
 

@@ -90,6 +90,9 @@ pub(crate) struct Options {
     /// into FILE-2 and so on
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record_motion: Option<PathBuf>,
+    /// Print what is played as a line of JSON, four times a second, for programs that look on
+    #[arg(long, global = true)]
+    pub(crate) status: bool,
     /// Leave by itself; fails if the game could not be joined by then
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) exit_after: Option<Duration>,

@@ -8,8 +8,10 @@ use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
 use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::time::LocalTime;
 use phaselock::wire::text::clean_name;
 use phaselock_web::page;
+use serde_json::json;
 
 use super::args::{Setup, default_name};
 use super::controls::Controls;
@@ -26,7 +28,7 @@ use super::settings::Store;
 use super::settings::screen::Screen;
 use super::sounds::Sounds;
 use super::view::Views;
-use super::visit::{Next, Visit, VisitConfig};
+use super::visit::{Next, TELL_EVERY, Visit, VisitConfig};
 use super::words::{fill, tr};
 use super::{actions, background, navigate, palette, sight};
 
@@ -34,8 +36,6 @@ use super::{actions, background, navigate, palette, sight};
 const CARD_WIDTH: f32 = 340.0;
 /// Characters of a password at most.
 const PASSWORD_MAX: usize = 64;
-/// Time between two tellings of the state, in microseconds.
-const TELL_EVERY: i64 = 250_000;
 
 /// Opens the page's canvas and stays for as long as the page does.
 pub fn run(views: &Views) {
@@ -65,7 +65,7 @@ struct Page {
     screen: Option<Screen>,
     gamepads: Gamepads,
     languages: Languages,
-    told: i64,
+    told: LocalTime,
 }
 
 impl Page {
@@ -98,7 +98,7 @@ impl Page {
             screen: None,
             gamepads: Gamepads::start(),
             languages,
-            told: 0,
+            told: LocalTime(0),
         };
         // Whoever has been here before, or is invited by name, plays at once.
         if linked.or(kept).is_some() && !page::needs_password() {
@@ -148,12 +148,18 @@ impl Page {
             } else {
                 self.frame(secs);
             }
-            if now.0 - self.told >= TELL_EVERY {
-                self.told = now.0;
-                page::tell(&self.visit.as_ref().map_or("null".into(), Visit::status));
+            if now - self.told >= TELL_EVERY {
+                self.told = now;
+                page::tell(&self.status());
             }
             next_frame().await;
         }
+    }
+
+    /// State for whoever looks from outside.
+    fn status(&self) -> String {
+        let away = || json!({ "state": "away", "reason": self.error }).to_string();
+        self.visit.as_ref().map_or_else(away, Visit::status)
     }
 
     /// Moves the visit on.

@@ -36,12 +36,12 @@ mod beside;
 mod close;
 mod open;
 mod state;
-#[cfg(target_arch = "wasm32")]
 mod status;
 mod wear;
 
 pub(crate) use self::beside::begin_file;
 pub(crate) use self::open::VisitConfig;
+pub(crate) use self::status::TELL_EVERY;
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);

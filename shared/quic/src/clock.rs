@@ -41,14 +41,14 @@ impl Clock {
         self.start + Micros(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
     }
 
-    /// The host's Unix time in microseconds between two readings: their distance, their middle, and
-    /// the Unix time.
     /// Unix time in seconds, for people and for what is kept: a host may set this clock.
     pub fn unix_secs() -> i64 {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(unix.as_secs()).unwrap_or(i64::MAX)
     }
 
+    /// The host's Unix time in microseconds between two readings: their distance, their middle, and
+    /// the Unix time.
     fn unix(&self) -> (Micros, LocalTime, i64) {
         let before = self.now();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -12,12 +12,15 @@
 
 mod frames;
 mod proof;
+mod request;
 
 use quinn::VarInt;
 use web_transport_proto::{Setting, Settings};
 
 pub(crate) use frames::{FrameReader, Part, varint};
 pub(crate) use proof::{Challenge, Shown, binding};
+pub(crate) use request::goodbye;
+pub use request::{Request, RequestReader, Said};
 
 /// HTTP/3, as TLS names it.
 pub(crate) const ALPN: &[u8] = b"h3";
@@ -31,22 +34,29 @@ pub(crate) const STREAM_PREFIX: [u8; 3] = [0x40, 0x41, 0];
 pub(crate) const DATAGRAM_PREFIX: u8 = 0;
 
 /// Reasons for which a connection is closed (RFC 9114, 8.1; RFC 9204, 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The visit is over.
+    #[error("the visit is over")]
     None = 0x100,
     /// A stream is not for this.
+    #[error("a stream is not for this")]
     StreamCreation = 0x103,
     /// A stream has ended that must not.
+    #[error("a stream has ended that must not")]
     ClosedCriticalStream = 0x104,
     /// A frame is not for this place.
+    #[error("a frame is not for this place")]
     FrameUnexpected = 0x105,
     /// There is too much of something.
+    #[error("there is too much of something")]
     ExcessiveLoad = 0x107,
     /// The settings are missing.
+    #[error("the settings are missing")]
     MissingSettings = 0x10a,
     /// The request is malformed.
+    #[error("the request is malformed")]
     Message = 0x10e,
 }
 
@@ -83,8 +93,15 @@ impl WebOptions {
         let Some(origin) = origin else { return true };
         let origin = origin.to_ascii_lowercase();
         let host = origin.split_once("://").map(|(_, host)| without_port(host));
-        host == Some(without_port(authority)) || self.origins.contains(&origin)
+        let own = without_port(authority);
+        let is_own = host.is_some_and(|host| host == own || is_local(host) && is_local(own));
+        is_own || self.origins.contains(&origin)
     }
+}
+
+/// True of a name of the machine itself, of which it has several.
+fn is_local(host: &str) -> bool {
+    host == "localhost" || host == "[::1]" || host == "127.0.0.1"
 }
 
 /// The host of an authority, an IPv6 address with its brackets.
@@ -106,6 +123,9 @@ mod tests {
         assert!(allows("https://game.example.org", "game.example.org:4433"));
         assert!(allows("http://127.0.0.1:8080", "127.0.0.1:4433"));
         assert!(allows("https://[::1]", "[::1]:4433"));
+        assert!(allows("http://localhost:4433", "127.0.0.1:4433"));
+        assert!(!allows("http://localhost:4433", "192.168.0.2:4433"));
+        assert!(!allows("http://192.168.0.2", "127.0.0.1:4433"));
         assert!(allows("https://Play.Example.org", "game.example.org"));
         for origin in [
             "https://evil.example",

@@ -17,6 +17,7 @@ mod query;
 mod room;
 mod snapshot;
 mod texts;
+mod web;
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display, Write};
@@ -33,12 +34,13 @@ pub use query::query;
 pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint, invitation};
+pub use web::web;
 
 /// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 17] = [
+pub const TARGETS: [(&str, Body); 18] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
@@ -56,6 +58,7 @@ pub const TARGETS: [(&str, Body); 17] = [
     ("room", room),
     ("server_message", server_message),
     ("snapshot", snapshot),
+    ("web", web),
 ];
 
 fn corpus_folder(target: &str) -> PathBuf {

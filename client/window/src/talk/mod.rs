@@ -62,7 +62,6 @@ pub(crate) struct Talk {
 
 impl Talk {
     /// Texts of the shown lines, the newest first.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn texts(&self) -> Vec<&str> {
         self.lines.shown().take(8).map(|line| line.text.as_str()).collect()
     }

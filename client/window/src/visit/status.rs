@@ -1,17 +1,25 @@
-//! State of a visit in a page: as JSON, for whoever looks from outside, and the seat, for the page
-//! that comes after it.
+//! State of a visit as JSON, for programs that look from outside, and a page's seat for the page that
+//! comes after it.
 
 use phaselock::client::State;
-use phaselock_web::page::{keep_in_tab, unix_of_start};
+use phaselock::time::Micros;
+#[cfg(target_arch = "wasm32")]
+use phaselock_web::page::keep_in_tab;
 use serde_json::{Value, json};
 
-use super::{SEAT, Visit};
+#[cfg(target_arch = "wasm32")]
+use super::SEAT;
+use super::Visit;
+
+/// Time between two tellings of the state.
+pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
 
 /// States of the own entity that are told, the newest last: two seconds.
+#[cfg(target_arch = "wasm32")]
 const MOTION_MAX: usize = 120;
 
 impl Visit {
-    /// State, figures, people and the own entity as the server has it.
+    /// State, figures, people and, in a page, the own entity as the server has it.
     pub(crate) fn status(&self) -> String {
         let session = &self.driver.session;
         let state = match session.state() {
@@ -32,7 +40,7 @@ impl Visit {
             let (common, stats) = (client.common(), client.common().stats());
             let names: Vec<_> = common.roster().values().map(|seat| seat.name.clone()).collect();
             let clock = common.unix_micros().saturating_add(common.server_time(now).0)
-                - unix_of_start().saturating_add(now.0);
+                - self.driver.clock().unix_of_start().saturating_add(now.0);
             let more = json!({
                 "player": common.player().0,
                 "watching": common.watching().is_some(),
@@ -47,17 +55,19 @@ impl Visit {
                 "round_trip_us": stats.round_trip.0,
                 "clock_error_us": clock,
                 "now_us": now.0,
-                "motion": self.motion.iter().cloned().collect::<Vec<_>>(),
                 "lines": self.talk.texts(),
             });
             if let Value::Object(more) = more {
                 all.extend(more);
             }
+            #[cfg(target_arch = "wasm32")]
+            all.insert("motion".into(), self.motion.iter().cloned().collect());
         }
         status.to_string()
     }
 
     /// Has the tab keep the token of the seat, for when its page is loaded anew.
+    #[cfg(target_arch = "wasm32")]
     pub(super) fn keep_seat(&mut self) {
         let token = self.driver.session.token();
         if token != self.kept {
@@ -68,6 +78,7 @@ impl Visit {
     }
 
     /// Takes in the own entity's states that the server has confirmed.
+    #[cfg(target_arch = "wasm32")]
     pub(super) fn note_motion(&mut self) {
         self.driver.session.record_motion();
         while let Some(sample) = self.driver.session.poll_motion() {

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use aws_lc_rs::rand;
 use phaselock::identity::Credentials;
-use phaselock::limits::TEXT_BYTES_MAX;
-use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::text::{clip, printable};
+use phaselock::wire::disconnect::Disconnect;
 use quinn_proto::{Connection, Dir, ReadError, StreamId};
 use web_transport_proto::http::StatusCode;
-use web_transport_proto::{Capsule, CapsuleError, ConnectRequest, ConnectResponse, Frame, VarInt};
+use web_transport_proto::{Capsule, ConnectResponse, Frame, VarInt};
 
 use super::control::ControlStream;
 use super::{BindError, Server, crypto_of};
@@ -21,7 +19,8 @@ use crate::player::is_bound;
 use crate::settings as transport;
 pub(super) use crate::web::{ALPN, DATAGRAM_PREFIX, Fault};
 use crate::web::{
-    Challenge, FrameReader, PATH, PREFACE, Part, STREAM_PREFIX, WebOptions, settings,
+    Challenge, PATH, PREFACE, Request, RequestReader, STREAM_PREFIX, Said, WebOptions, goodbye,
+    settings,
 };
 
 /// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody
@@ -102,8 +101,7 @@ pub(super) struct WebSession {
     has_settings_out: bool,
     request: Option<StreamId>,
     game: Option<StreamId>,
-    reader: FrameReader,
-    capsules: Vec<u8>,
+    reader: RequestReader,
     unis: Vec<Uni>,
     unis_seen: usize,
     challenge: Challenge,
@@ -134,16 +132,6 @@ fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
     let _ = connection.send_stream(id).write(bytes);
 }
 
-/// A client's goodbye. Browsers say one without a word for a page that is closed, or loaded anew:
-/// whoever played there may be back in a moment.
-fn goodbye(code: u32, reason: &str) -> Disconnect {
-    if (code, reason) == (0, "") {
-        return Disconnect::new(Code::Lost, "the browser has ended the session");
-    }
-    let code = Code::from(u16::try_from(code).unwrap_or(u16::MAX));
-    Disconnect::new(code, printable(clip(reason, TEXT_BYTES_MAX)))
-}
-
 impl WebSession {
     /// Begins, once the handshake says that the client speaks HTTP/3.
     pub(super) fn new(web: Arc<Web>, connection: &mut Connection) -> Result<Self, Fault> {
@@ -156,8 +144,7 @@ impl WebSession {
             has_settings_out: false,
             request: None,
             game: None,
-            reader: FrameReader::default(),
-            capsules: Vec::new(),
+            reader: RequestReader::default(),
             unis: Vec::new(),
             unis_seen: 0,
             challenge,
@@ -221,8 +208,11 @@ impl WebSession {
         loop {
             match read(connection, id, READ_BYTES) {
                 Read::Bytes(bytes) => {
-                    for part in self.reader.take(&bytes)? {
-                        self.handle_part(part, id, connection)?;
+                    for said in self.reader.take(&bytes)? {
+                        match said {
+                            Said::Asked(request) => self.answer(request, id, connection)?,
+                            Said::Left(goodbye) => self.left = Some(goodbye),
+                        }
                     }
                 }
                 Read::Blocked => return Ok(()),
@@ -235,68 +225,38 @@ impl WebSession {
         }
     }
 
-    fn handle_part(
+    fn answer(
         &mut self,
-        part: Part,
+        request: Request,
         id: StreamId,
         connection: &mut Connection,
     ) -> Result<(), Fault> {
-        match (part, &self.stage) {
-            (Part::Headers(frame), Stage::Waiting) => {
-                let asked = ConnectRequest::decode(&mut &*frame).map_err(|error| {
-                    tracing::debug!(%error, "a request that is none of WebTransport");
-                    Fault::Message
-                })?;
-                let (status, stage) = self.judge(&asked);
-                self.stage = stage;
-                let mut answer = Vec::new();
-                let response = ConnectResponse::new(status);
-                response.encode(&mut answer).map_err(|_| Fault::Message)?;
-                write(connection, id, &answer);
-                if matches!(self.stage, Stage::Refused) {
-                    let _ = connection.send_stream(id).finish();
-                }
-                Ok(())
-            }
-            (Part::Data(_), Stage::Waiting) | (Part::Headers(_), _) => Err(Fault::FrameUnexpected),
-            (Part::Data(bytes), _) => self.handle_capsules(&bytes),
+        let status = self.judge(&request);
+        let is_taken = status == StatusCode::OK;
+        self.stage = match is_taken {
+            true => Stage::Begun { authority: request.authority, game: Vec::new() },
+            false => Stage::Refused,
+        };
+        let mut answer = Vec::new();
+        let response = ConnectResponse::new(status);
+        response.encode(&mut answer).map_err(|_| Fault::Message)?;
+        write(connection, id, &answer);
+        if !is_taken {
+            let _ = connection.send_stream(id).finish();
         }
+        Ok(())
     }
 
     /// The answer to a request.
-    fn judge(&self, asked: &ConnectRequest) -> (StatusCode, Stage) {
-        let host = asked.url.host_str().unwrap_or_default();
-        let port = asked.url.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let authority = format!("{host}{port}");
-        let origin = asked.headers.get("origin").map(|it| it.to_str().unwrap_or("?"));
-        if asked.url.path() != PATH {
-            return (StatusCode::NOT_FOUND, Stage::Refused);
+    fn judge(&self, Request { authority, path, origin }: &Request) -> StatusCode {
+        if path != PATH {
+            return StatusCode::NOT_FOUND;
         }
-        if !self.web.options.allows(origin, &authority) {
+        if !self.web.options.allows(origin.as_deref(), authority) {
             tracing::debug!(origin, authority, "a page of elsewhere was refused");
-            return (StatusCode::FORBIDDEN, Stage::Refused);
+            return StatusCode::FORBIDDEN;
         }
-        (StatusCode::OK, Stage::Begun { authority, game: Vec::new() })
-    }
-
-    fn handle_capsules(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        self.capsules.extend_from_slice(bytes);
-        loop {
-            let mut rest = &*self.capsules;
-            match Capsule::decode(&mut rest) {
-                Ok(Capsule::CloseWebTransportSession { code, reason }) => {
-                    self.left = Some(goodbye(code, &reason));
-                    return Ok(());
-                }
-                Ok(_) => {
-                    let taken = self.capsules.len() - rest.len();
-                    self.capsules.drain(..taken);
-                }
-                // The stream's bytes are bounded.
-                Err(CapsuleError::UnexpectedEnd | CapsuleError::VarInt(_)) => return Ok(()),
-                Err(_) => return Err(Fault::Message),
-            }
-        }
+        StatusCode::OK
     }
 
     /// Hands the second stream to the game, once its first bytes are there.

@@ -1,0 +1,84 @@
+"""A virtual display whose keys are pressed and whose pictures are read: Xvfb, libX11 and libXtst."""
+
+import ctypes
+import os
+import subprocess
+
+WIDTH, HEIGHT = 1280, 720
+Z_PIXMAP = 2
+ALL_PLANES = ctypes.c_ulong(-1)
+
+
+class Image(ctypes.Structure):
+    """The first fields of Xlib's XImage."""
+
+    _fields_ = [("width", ctypes.c_int), ("height", ctypes.c_int), ("xoffset", ctypes.c_int),
+                ("format", ctypes.c_int), ("data", ctypes.POINTER(ctypes.c_char)),
+                ("byte_order", ctypes.c_int), ("bitmap_unit", ctypes.c_int),
+                ("bitmap_bit_order", ctypes.c_int), ("bitmap_pad", ctypes.c_int),
+                ("depth", ctypes.c_int), ("bytes_per_line", ctypes.c_int)]
+
+
+def library(name, **results):
+    """A library, with the types of what some of its functions give back and take."""
+    it = ctypes.CDLL(name)
+    for function, (result, *arguments) in results.items():
+        getattr(it, function).restype = result
+        getattr(it, function).argtypes = arguments
+    return it
+
+
+POINTER, INT, WORD = ctypes.c_void_p, ctypes.c_int, ctypes.c_ulong
+
+
+class Display:
+    """A screen of 1280 by 720 points, until it is closed."""
+
+    def __init__(self):
+        told, tell = os.pipe()
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(tell), "-screen", "0", f"{WIDTH}x{HEIGHT}x24",
+             "-nolisten", "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL)
+        os.close(tell)
+        self.name = ":" + os.read(told, 16).decode().strip()
+        os.close(told)
+        self.x = library(
+            "libX11.so.6", XOpenDisplay=(POINTER, ctypes.c_char_p),
+            XDefaultRootWindow=(WORD, POINTER), XKeysymToKeycode=(ctypes.c_ubyte, POINTER, WORD),
+            XStringToKeysym=(WORD, ctypes.c_char_p), XFlush=(INT, POINTER),
+            XGetImage=(ctypes.POINTER(Image), POINTER, WORD, INT, INT, INT, INT, WORD, INT),
+            XDestroyImage=(INT, POINTER), XCloseDisplay=(INT, POINTER))
+        self.test = library(
+            "libXtst.so.6", XTestFakeKeyEvent=(INT, POINTER, INT, INT, WORD),
+            XTestFakeMotionEvent=(INT, POINTER, INT, INT, INT, WORD))
+        self.opened = self.x.XOpenDisplay(self.name.encode())
+        assert self.opened, f"there is no display {self.name}"
+        self.root = self.x.XDefaultRootWindow(self.opened)
+
+    def close(self):
+        self.x.XCloseDisplay(self.opened)
+        self.process.kill()
+        self.process.wait()
+
+    def environment(self, **more):
+        return dict(os.environ, DISPLAY=self.name, LIBGL_ALWAYS_SOFTWARE="1", **more)
+
+    def key(self, name, is_down):
+        """Presses or releases a key, by its name in X."""
+        code = self.x.XKeysymToKeycode(self.opened, self.x.XStringToKeysym(name.encode()))
+        self.test.XTestFakeKeyEvent(self.opened, code, is_down, 0)
+        self.x.XFlush(self.opened)
+
+    def point(self, x, y):
+        """Puts the mouse somewhere."""
+        self.test.XTestFakeMotionEvent(self.opened, -1, x, y, 0)
+        self.x.XFlush(self.opened)
+
+    def pixels(self, x=0, y=0, width=WIDTH, height=HEIGHT):
+        """What is seen in a part of the screen: blue, green, red and nothing, row by row."""
+        image = self.x.XGetImage(
+            self.opened, self.root, x, y, width, height, ALL_PLANES, Z_PIXMAP)
+        it = image.contents
+        bytes_ = ctypes.string_at(it.data, it.bytes_per_line * it.height)
+        self.x.XDestroyImage(image)
+        return bytes_
