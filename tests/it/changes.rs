@@ -228,3 +228,23 @@ async fn games_come_and_go_while_others_are_played() {
     assert_eq!(next(&mut news).await, rocks);
     running.abort();
 }
+
+#[tokio::test(start_paused = true)]
+async fn rooms_begin_with_one_game_each_in_turn() {
+    let ether = Ether::default();
+    let identity = Identity::ephemeral().expect("an identity");
+    let server = Server::with_controller(ether.socket(), &identity, None, None).expect("a server");
+    let handle = server.handle();
+    let rooms = RoomsConfig { rooms: 3, rooms_max: 3, ..RoomsConfig::default() };
+    let running = tokio::spawn(async move {
+        let games = Games::new().with::<ShufflePuck>().with::<Asteroids>();
+        let forever = std::future::pending();
+        server.run_rooms(&games, room_config(1, 0), rooms, forever).await
+    });
+    sleep(Duration::from_secs(3)).await;
+    let told = handle.rooms().into_iter().map(|room| (room.status.code, room.status.game));
+    let told: Vec<_> = told.map(|(code, game)| (code.as_str().to_owned(), game)).collect();
+    let expected = [("1", "puck"), ("2", "asteroids"), ("3", "puck")];
+    assert_eq!(told, expected.map(|(code, game)| (code.to_owned(), game.to_owned())));
+    running.abort();
+}

@@ -7,16 +7,20 @@ use std::time::Duration;
 use phaselock::client::{Client, Notice, SessionConfig, State};
 use phaselock::limits::DATAGRAM_BYTES_MAX;
 use phaselock::server::RoomConfig;
+use phaselock::time::LocalTime;
+use phaselock::wire::control::{ClientMessage, frame};
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::protocol::ALPN;
 use phaselock_games::all as all_games;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::client::{Carriage, Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
+use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_quic::server::{Server, ServerHandle};
 use phaselock_quic::verify::client_crypto;
 use phaselock_quic::web::WebOptions;
 use phaselock_testing::ether::Ether;
-use phaselock_testing::room_config;
+use phaselock_testing::{hello, room_config};
 use phaselock_tests::identity::{same_identity, same_player};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime};
@@ -209,11 +213,15 @@ async fn pages_of_elsewhere_are_refused_and_named_ones_are_not() {
 
 /// A connection that speaks HTTP/3, for whoever breaks its rules.
 async fn stranger(world: &World) -> Connection {
+    connected(world, b"h3").await
+}
+
+async fn connected(world: &World, alpn: &[u8]) -> Connection {
     let socket = world.ether.socket();
     let config = EndpointConfig::default();
     let runtime = Arc::new(TokioRuntime);
     let endpoint = Endpoint::new_with_abstract_socket(config, None, socket, runtime);
-    let (tls, _) = client_crypto(None, b"h3").expect("a configuration");
+    let (tls, _) = client_crypto(None, alpn).expect("a configuration");
     let config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("TLS 1.3")));
     let endpoint = endpoint.expect("an endpoint");
     endpoint.connect_with(config, world.address, "phaselock").expect("begun").await.expect("there")
@@ -320,6 +328,31 @@ async fn whoever_breaks_the_rules_is_cut_off_by_code_and_others_are_not_disturbe
     let before = player.core().stats().snapshots;
     player.play(2 * SECOND).await;
     assert!(player.core().stats().snapshots > before + 50, "it plays on");
+    world.end(Disconnect::new(Code::Shutdown, "over")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_player_of_the_native_carriage_with_a_browsers_stream_is_out_of_the_room() {
+    let world = World::new(RoomConfig { players_max: 2, ..room_config(1, 0) });
+    let seats = || world.handle.rooms()[0].seats_taken;
+    for _ in 0..3 {
+        let connection = connected(&world, ALPN).await;
+        let (mut send, mut receive) = connection.open_bi().await.expect("a stream");
+        let key = PlayerKey::load(&PlayerKeys::Ephemeral).expect("a key");
+        let mut hello = hello::<Skirmish>("Eve", LocalTime(0));
+        hello.credentials = key.credentials(&connection).expect("a proof");
+        let hello = frame(&ClientMessage::Hello(hello)).expect("it is short");
+        send.write_all(&hello).await.expect("sent");
+        receive.read_exact(&mut [0; 2]).await.expect("a welcome");
+        sleep(2 * SECOND).await;
+        assert!(seats() > 0, "it plays");
+        let mut intruder = connection.open_uni().await.expect("room for a stream");
+        let _ = intruder.write_all(&[1]).await;
+        ended(&connection).await;
+        sleep(2 * SECOND).await;
+        let status = world.handle.rooms()[0].status.clone();
+        assert_eq!(status.players, 0, "nobody plays there without a connection");
+    }
     world.end(Disconnect::new(Code::Shutdown, "over")).await;
 }
 

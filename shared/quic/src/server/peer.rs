@@ -143,6 +143,9 @@ impl Peer {
     pub(super) fn advance(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
         while let Some(event) = self.connection.poll() {
             match event {
+                Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
+                    self.meet_stream(now, time, rooms);
+                }
                 Event::Stream(event) => self.handle_stream(&event, now),
                 Event::HandshakeDataReady => self.meet(now),
                 Event::Connected => self.place.iter().for_each(Place::prove),
@@ -161,8 +164,6 @@ impl Peer {
             StreamEvent::Opened { dir: Dir::Bi } if self.web.is_none() => {
                 self.control.open(&mut self.connection);
             }
-            // They are for browsers alone.
-            StreamEvent::Opened { dir: Dir::Uni } if self.web.is_none() => self.drop(now),
             StreamEvent::Readable { id } if self.control.is(id) => self.control.handle_readable(),
             StreamEvent::Finished { id } | StreamEvent::Stopped { id, .. } => {
                 if self.control.is(id) && self.web.is_none() {
@@ -389,12 +390,6 @@ impl Peer {
     pub(super) fn close(&mut self, goodbye: &Disconnect, now: Instant) {
         let (code, text) = closing(goodbye);
         self.connection.close(now, self.code_of_close(code), text);
-        self.stage = Stage::Closed;
-    }
-
-    /// Closes at once, and without a word to whoever never said one.
-    pub(super) fn drop(&mut self, now: Instant) {
-        self.connection.close(now, self.code_of_close(0_u32.into()), Vec::new().into());
         self.stage = Stage::Closed;
     }
 

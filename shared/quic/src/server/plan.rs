@@ -7,6 +7,7 @@ use phaselock::games::{GameEntry, Games};
 use phaselock::limits::ROOMS_MAX;
 use phaselock::server::{RoomChanges, RoomConfig};
 use phaselock::time::Micros;
+use phaselock::wire::rooms::RoomCode;
 
 use super::hosting::Hosting;
 
@@ -74,6 +75,14 @@ impl SharedGames {
 
     pub(super) fn named(&self, name: &str) -> Option<GameEntry> {
         self.all().iter().find(|entry| entry.name == name).cloned()
+    }
+
+    /// The game with which a room begins: rooms 1, 2 and on with one each in turn, so that all are
+    /// played at once where there are as many rooms, and rooms of other codes with the first.
+    pub(super) fn first_of(&self, code: &RoomCode) -> Option<GameEntry> {
+        let all = self.all();
+        let before = code.as_str().parse::<usize>().map_or(0, |number| number.saturating_sub(1));
+        all.get(before.checked_rem(all.len())?).cloned()
     }
 
     /// The game after another; the first, if that is not among them any more.

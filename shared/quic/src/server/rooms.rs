@@ -145,7 +145,7 @@ impl Rooms {
         let running = Running {
             room: None,
             pause,
-            code,
+            code: code.clone(),
             game: "",
             began: now,
             span,
@@ -158,7 +158,7 @@ impl Rooms {
         };
         self.running.insert(id, running);
         let rotation = || Rotation::new(config.clone());
-        let first = self.plan.games.all().first().cloned();
+        let first = self.plan.games.first_of(&code);
         let opens = |rooms: &mut Self| first.is_some_and(|it| rooms.play(id, &it, rotation()));
         if !self.restore(id, &rotation) && !opens(self) {
             return self.give_up(id);

@@ -21,7 +21,7 @@ pub struct Request {
     pub origin: Option<String>,
 }
 
-/// What a client says on the stream.
+/// A client's word on the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It asks for a session: once, and before all else.

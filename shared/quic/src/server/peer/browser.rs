@@ -27,6 +27,14 @@ impl Peer {
         }
     }
 
+    /// Takes in that the client has opened a stream to this side, as browsers alone may.
+    pub(super) fn meet_stream(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
+        if !self.is_web() {
+            self.part("it opened a stream that is none of the game's", false, time, rooms);
+            self.drop(now);
+        }
+    }
+
     /// True for a browser's connection.
     pub(in crate::server) fn is_web(&self) -> bool {
         self.web.is_some()

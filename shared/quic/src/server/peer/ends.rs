@@ -1,5 +1,7 @@
 //! Ends of connections that the server did not ask for.
 
+use std::time::Instant;
+
 use phaselock::time::LocalTime;
 use quinn_proto::ConnectionError;
 
@@ -26,6 +28,13 @@ impl Peer {
                 tracing::debug!(client = self.client.0, reason = text, "connection ended");
             }
         }
+        self.stage = Stage::Closed;
+    }
+
+    /// Closes at once, and without a word to whoever never said one.
+    pub(in crate::server) fn drop(&mut self, now: Instant) {
+        debug_assert!(!matches!(self.stage, Stage::Playing { .. } | Stage::Moving { .. }));
+        self.connection.close(now, self.code_of_close(0_u32.into()), Vec::new().into());
         self.stage = Stage::Closed;
     }
 }
