@@ -180,7 +180,9 @@ async fn run(
         let facts = web::Facts {
             config: reloader.config(),
             server: handle.clone(),
-            port: config.announce_port.unwrap_or(server_port),
+            port: config
+                .announce_port
+                .or(Some(server_port).filter(|port| page.port() != Some(*port))),
             certificates: web_certificates,
         };
         let ended = page.serve(page_crypto, facts)?;

@@ -5,6 +5,7 @@
 mod answers;
 mod connections;
 mod files;
+mod limits;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 
 use self::files::Files;
+use self::limits::Bounds;
 use crate::config::Config;
 
 /// Protocol of the page's connections, as TLS names it.
@@ -40,8 +42,9 @@ pub(crate) struct Facts {
     /// The settings in force.
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) server: ServerHandle,
-    /// UDP port by which browsers reach the server.
-    pub(crate) port: u16,
+    /// UDP port by which browsers reach the server, unless it is the page's: a router may have
+    /// changed both.
+    pub(crate) port: Option<u16>,
     /// Certificates by which browsers know the server.
     pub(crate) certificates: WebCertificates,
 }
@@ -98,6 +101,11 @@ fn links(at: SocketAddr) -> (String, String) {
 }
 
 impl Bound {
+    /// TCP port of the page.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.listener.local_addr().ok().map(|at| at.port())
+    }
+
     /// Serves the page for as long as the process runs. The receiver hears of an end.
     pub(crate) fn serve(
         self,
@@ -112,14 +120,16 @@ impl Bound {
         let (alive, ended) = oneshot::channel();
         let Self { listener, files } = self;
         let at = listener.local_addr().context("the page's listener has no address")?;
+        let bytes_per_second = facts.config.borrow().web_bytes;
         let (here, elsewhere) = links(at);
         tracing::info!(here, elsewhere, "browsers play by these links");
         let thread = thread::Builder::new().name("page".into());
         let thread = thread.spawn(move || {
             // Dropped when the thread ends, however it does.
             let _alive: oneshot::Sender<()> = alive;
-            let page = Arc::new(answers::Page { files, facts, port: at.port() });
-            runtime.block_on(connections::serve(listener, tls, page));
+            let page = Arc::new(answers::Page { files, facts });
+            let bounds = Arc::new(Bounds::new(bytes_per_second));
+            runtime.block_on(connections::serve(listener, tls, page, bounds));
         });
         thread.context("cannot start a thread for the page")?;
         Ok(ended)

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -313,7 +314,9 @@ HOSTILE = """async ([url, hash, mistake]) => {
   const patience = new Promise((done) => setTimeout(() => done("patience"), 8000));
   const attempt = async () => {
     try { await transport.ready; } catch { return "refused"; }
-    if (mistake === "none") return "open";
+    if (mistake === "none") {
+      return Promise.race([closed, new Promise((done) => setTimeout(() => done("open"), 700))]);
+    }
     try { await mistaken(); } catch { /* It was cut off. */ }
     return closed;
   };
@@ -376,12 +379,31 @@ def hostile(around):
                               "127.0.0.1", str(port)], stderr=subprocess.DEVNULL)
     around.others.append(pages)
     time.sleep(1)
-    stranger = browser.Browser(browser.DRAWN)
+    there = f"http://elsewhere.example:{port}"
+    stranger = browser.Browser([
+        *browser.DRAWN, "--host-resolver-rules=MAP elsewhere.example 127.0.0.1",
+        f"--unsafely-treat-insecure-origin-as-secure={there}"])
     around.players.append(stranger)
-    stranger.go(f"http://localhost:{port}/")
+    stranger.go(there)
     came = attempt(stranger, url, good, "none")
-    assert came == "refused", f"a page of elsewhere: {came}"
+    assert came == "closed 22", f"a page of elsewhere: {came}"
     print(f"a page of elsewhere: {came}")
+    # A page that lies about its server: the digest of another first, to have a proof for that one.
+    other = Server(around, "--game", "puck")
+    digest = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{other.port}/server.json").read())
+    attacker.call("Page.addScriptToEvaluateOnNewDocument", source="""
+        const honest = fetch;
+        window.fetch = async (url, options) => {
+            const answer = await honest(url, options);
+            if (!String(url).includes("server.json")) return answer;
+            const facts = await answer.json();
+            facts.hashes = [%r, ...facts.hashes];
+            return new Response(JSON.stringify(facts));
+        };""" % digest["hashes"][0])
+    attacker.go(server.link(name="Eve"))
+    attacker.plays()
+    print("another server's digest: the proof is for the server that was reached")
+    other.end()
     before = player.status()["snapshots"]
     time.sleep(1.5)
     status = player.plays()

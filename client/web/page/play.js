@@ -11,8 +11,9 @@
   const MESSAGE_BYTES_MAX = 8192;
   const BINDING_LABEL = "phaselock web binding\0";
 
-  // Milliseconds for each step of connecting, as the native client has for an address.
+  // Milliseconds for an address, as the native client has, and for a whole attempt.
   const CONNECT_MS = 4000;
+  const OPEN_MS = 20000;
   // Events that wait for a frame; when the page stalls for longer, datagrams are lost.
   const EVENTS_MAX = 2048;
   // Datagrams that wait to be read, and milliseconds for which one waits to be sent.
@@ -125,17 +126,23 @@
 
   let facts = {};
 
-  const within = (promise, text) => Promise.race([
+  const after = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  const within = (promise, text, ms = CONNECT_MS) => Promise.race([
     promise,
-    new Promise((_, reject) => setTimeout(() => reject(new Error(text)), CONNECT_MS)),
+    after(ms).then(() => { throw new Error(text); }),
   ]);
 
   /** The server's facts, from beside the page, or from the page of another server. */
   async function look(host) {
     const from = host ? `https://${host}/server.json` : "server.json";
-    const answer = await within(fetch(from, { cache: "no-store" }), "the page's server is silent");
-    if (!answer.ok) throw new Error(`the page's server answers with ${answer.status}`);
-    return answer.json();
+    const signal = AbortSignal.timeout(CONNECT_MS);
+    const answer = await fetch(from, { cache: "no-store", signal }).catch(() => null);
+    const told = answer?.ok ? await answer.json().catch(() => null) : null;
+    if (!told) {
+      throw new Error(say("the page's server does not answer", "der Server der Seite antwortet nicht"));
+    }
+    return told;
   }
 
   const bytesOf = (digits) => Uint8Array.from(digits.match(/../g) || [], (it) => parseInt(it, 16));
@@ -167,11 +174,18 @@
     return { urls, hashes };
   }
 
-  /** A failure on the way to the server, in the browser's words, as a sentence for the player. */
-  const unreached = (error) => new Error(say(
-    `the server does not answer; its UDP port may be blocked on the way (${error.message})`,
-    `der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt (${error.message})`,
-  ));
+  const SILENCE = "silence";
+
+  /** A failure on the way to the server, as a sentence for the player. */
+  const unreached = ({ message }) => new Error(message === SILENCE
+    ? say(
+      "the server does not answer; its UDP port may be blocked on the way",
+      "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
+    )
+    : say(
+      `the browser has no connection to the server, which may be down, or blocked on the way (${message})`,
+      `der Browser bekommt keine Verbindung zum Server; er ist aus oder unterwegs gesperrt (${message})`,
+    ));
 
   // ---- a connection ------------------------------------------------------------------------
 
@@ -189,25 +203,33 @@
       push(kind, body);
     }
 
-    /** Opens a session at the first of these places that has one, and returns the place. */
+    /**
+     * Opens a session at the first of these places that has one, with a certificate of one of these
+     * digests or of an authority. Returns the name that the server has proven: the browser has been
+     * told one digest at a time, so that it is clear which, and no server is proven another's name.
+     */
     async reach(urls, hashes) {
       let failure = null;
       for (const url of urls) {
-        if (this.isOver) return null;
-        const transport = new WebTransport(url.href, {
-          requireUnreliable: true,
-          congestionControl: "low-latency",
-          serverCertificateHashes: hashes.map((hash) => (
-            { algorithm: "sha-256", value: bytesOf(hash) })),
-        });
-        transport.closed.catch(() => {});
-        this.transport = transport;
-        try {
-          await within(transport.ready, "silence");
-          return url;
-        } catch (error) {
-          failure = error;
-          transport.close();
+        for (const hash of hashes.length ? hashes : [null]) {
+          if (this.isOver) return null;
+          const known = hash ? [{ algorithm: "sha-256", value: bytesOf(hash) }] : [];
+          const transport = new WebTransport(url.href, {
+            requireUnreliable: true,
+            congestionControl: "low-latency",
+            serverCertificateHashes: known,
+          });
+          transport.closed.catch(() => {});
+          this.transport = transport;
+          try {
+            await within(transport.ready, SILENCE);
+            return hash ? `sha-256:${hash}` : `host:${url.host}`;
+          } catch (error) {
+            failure = error;
+            transport.close();
+          }
+          // Another digest makes nobody speak.
+          if (failure.message === SILENCE) break;
         }
       }
       throw unreached(failure);
@@ -215,22 +237,19 @@
 
     async open(redirect) {
       const { urls, hashes } = await destination(redirect);
-      const url = await this.reach(urls, hashes);
+      const name = await this.reach(urls, hashes);
       if (this.isOver) return;
-      this.transport.closed.then(
+      this.ended = this.transport.closed.then(
         (info) => this.closed(info),
         () => this.closed(null),
       );
-      const silent = unreached(new Error("silence")).message;
-      const stream = await within(this.transport.createBidirectionalStream(), silent);
+      const stream = await this.transport.createBidirectionalStream();
       this.writer = stream.writable.getWriter();
       this.reader = stream.readable.getReader();
       this.unread = new Uint8Array(0);
       // A browser may not tell of a stream before something was written.
-      await within(this.writer.write(new Uint8Array([PREFACE])), silent);
-      const challenge = await within(this.read(CHALLENGE_BYTES), silent);
-      // By the digest that was told first, which is in force; or by the host of an authority's.
-      const name = hashes.length > 0 ? `sha-256:${hashes[0]}` : `host:${url.host}`;
+      await this.writer.write(new Uint8Array([PREFACE]));
+      const challenge = await this.read(CHALLENGE_BYTES);
       const proven = await credentials(challenge, name, this.context);
       if (this.isOver) return;
       const { datagrams } = this.transport;
@@ -284,7 +303,7 @@
 
     /** The last message may say why, and is handed on first. */
     async closed(info) {
-      await Promise.race([this.messages, new Promise((done) => setTimeout(done, 200))]);
+      await Promise.race([this.messages, after(200)]);
       if (info && info.closeCode) {
         const code = new Uint8Array(4);
         new DataView(code.buffer).setUint32(0, info.closeCode, true);
@@ -308,8 +327,10 @@
     connection?.close(0, "");
     const begun = new Connection(context);
     connection = begun;
-    begun.open(redirect).catch((error) => {
-      const text = error && error.message ? error.message : String(error);
+    within(begun.open(redirect), SILENCE, OPEN_MS).catch(async (error) => {
+      // A server that has ended the session says why.
+      if (begun.ended) await Promise.race([begun.ended, after(300)]);
+      const text = error.message === SILENCE ? unreached(error).message : String(error.message);
       begun.end(LOST, encoder.encode(text));
       begun.close(0, "");
     });
@@ -411,6 +432,8 @@
       phaselock_keep: (name, nameBytes, text, textBytes) =>
         keep(textAt(name, nameBytes), textAt(text, textBytes)),
       phaselock_tell: (at, count) => {
+        // It plays.
+        if (!window.phaselock) word("");
         window.phaselock = { status: JSON.parse(textAt(at, count)) };
       },
       phaselock_is_hidden: () => (document.hidden ? 1 : 0),
@@ -454,12 +477,14 @@
 
   // ---- begin -------------------------------------------------------------------------------
 
-  addEventListener("error", ({ message }) => {
+  function fail(message) {
     word(say(
       `Something went wrong (${message}). Load the page again.`,
       `Etwas ist schiefgegangen (${message}). Lade die Seite neu.`,
     ));
-  });
+  }
+  addEventListener("error", ({ message }) => fail(message));
+
   addEventListener("contextmenu", (event) => event.preventDefault());
 
   async function lacking() {
@@ -496,12 +521,26 @@
     } catch {
       // Joining says so.
     }
-    load("phaselock.wasm");
-    const shown = setInterval(() => {
-      if (!wasm_exports) return;
-      word("");
-      clearInterval(shown);
-    }, 50);
+    try {
+      await run();
+    } catch (error) {
+      fail(error.message);
+    }
+  }
+
+  /** Loads the client and starts it, as miniquad's own script would, which tells nobody of faults. */
+  async function run() {
+    const answer = await fetch("phaselock.wasm");
+    if (!answer.ok) throw new Error(`the page's server answers with ${answer.status}`);
+    register_plugins(plugins);
+    const module = await WebAssembly.compileStreaming(answer);
+    add_missing_functions_stabs(module);
+    const { exports } = await WebAssembly.instantiate(module, importObject);
+    wasm_memory = exports.memory;
+    wasm_exports = exports;
+    if (exports.crate_version() !== version) throw new Error("the page's parts are of two builds");
+    init_plugins(plugins);
+    exports.main();
   }
   addEventListener("DOMContentLoaded", begin);
 })();

@@ -50,9 +50,11 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
 
-/// Name by which a tab keeps the token of its seat.
+/// Name by which a tab keeps the token of its seat, which no other server is told.
 #[cfg(target_arch = "wasm32")]
-const SEAT: &str = "seat";
+fn seat() -> String {
+    format!("seat/{}", phaselock_web::page::linked("server").unwrap_or_default())
+}
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {

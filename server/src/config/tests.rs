@@ -125,7 +125,8 @@ fn each_layer_can_set_everything() {
         ("admin-listen", "off"),
         ("web", "8443"),
         ("web-files", "pages"),
-        ("web-origins", "https://Play.example.org, http://localhost:8000"),
+        ("web-origins", "https://Play.example.org:443, http://localhost:8000"),
+        ("web-bytes", "500000"),
         ("log", "json"),
         ("log-filter", "warn,quinn=off"),
         ("log-file", "some.log"),
@@ -192,6 +193,7 @@ fn each_layer_can_set_everything() {
         web_origins: ["https://play.example.org", "http://localhost:8000"]
             .map(str::to_owned)
             .into(),
+        web_bytes: 500_000,
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
         log_file: Some("some.log".into()),

@@ -111,6 +111,8 @@ pub struct Config {
     /// Origins of pages elsewhere by which browsers may play here, in lower case, up to
     /// [`ORIGINS_MAX`](super::ORIGINS_MAX).
     pub web_origins: Vec<String>,
+    /// Bytes of the page a second at most, for everybody who loads it.
+    pub web_bytes: u32,
     /// Format of the log.
     pub log: LogFormat,
     /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
@@ -181,6 +183,7 @@ impl Default for Config {
             web: None,
             web_files: None,
             web_origins: Vec::new(),
+            web_bytes: super::web::WEB_BYTES_DEFAULT,
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
             log_file: None,

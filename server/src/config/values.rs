@@ -90,8 +90,15 @@ pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, String> {
     let mut origins: Vec<String> = Vec::new();
     for word in words {
         let origin = word.trim().to_ascii_lowercase();
-        let host = ["https://", "http://"].iter().find_map(|scheme| origin.strip_prefix(scheme));
-        let host = host.and_then(|host| host.parse::<Authority>().ok());
+        // Browsers leave out the port that a scheme has by itself.
+        let schemes = [("https://", ":443"), ("http://", ":80")];
+        let parts = schemes.iter().find_map(|(scheme, port)| {
+            let host = origin.strip_prefix(scheme)?;
+            Some((scheme, host.strip_suffix(port).unwrap_or(host)))
+        });
+        let Some((scheme, host)) = parts else { return Err(rule()) };
+        let origin = format!("{scheme}{host}");
+        let host = host.parse::<Authority>().ok();
         let is_good =
             host.is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'));
         if !is_good || origins.contains(&origin) || origins.len() >= ORIGINS_MAX {

@@ -27,8 +27,6 @@ const LASTING: &str = "public, max-age=31536000, immutable";
 pub(super) struct Page {
     pub(super) files: Files,
     pub(super) facts: Facts,
-    /// TCP port of the page.
-    pub(super) port: u16,
 }
 
 impl Page {
@@ -84,8 +82,7 @@ impl Page {
         let facts = json!({
             "name": config.name,
             "version": env!("CARGO_PKG_VERSION"),
-            // None if it is that of the page, which a router may have changed as well.
-            "port": Some(self.facts.port).filter(|port| *port != self.port),
+            "port": self.facts.port,
             "hashes": hashes,
             "rooms": rooms.collect::<Vec<_>>(),
             "needs_password": config.password.is_some(),
@@ -118,7 +115,8 @@ fn file(file: &PageFile, asked: &HeaderMap) -> Response {
     headers.extend(HeaderValue::try_from(&file.tag).ok().map(|tag| (header::ETAG, tag)));
     let known = asked.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
     let tags = known.unwrap_or_default().split(',').map(|tag| tag.trim());
-    if tags.map(|tag| tag.trim_start_matches("W/")).any(|tag| tag == file.tag || tag == "*") {
+    let own = file.tag.trim_start_matches("W/");
+    if tags.map(|tag| tag.trim_start_matches("W/")).any(|tag| tag == own || tag == "*") {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
     let taken = file.compressed.iter().zip(CODINGS).find_map(|(copy, (_, coding))| {
@@ -159,7 +157,8 @@ pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
     if is_own_name(host.host()) {
         return page.answer(request);
     }
-    let rest = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    let rest = request.uri().path_and_query().map(|it| it.as_str());
+    let rest = rest.filter(|rest| rest.starts_with('/')).unwrap_or("/");
     // HTTP's own port is not HTTPS's.
     let host = host.as_str().strip_suffix(":80").unwrap_or(host.as_str());
     match HeaderValue::try_from(format!("https://{host}{rest}")) {

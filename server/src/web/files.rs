@@ -40,7 +40,8 @@ pub(super) struct PageFile {
     pub(super) content: Bytes,
     /// Copies in the order of [`CODINGS`].
     pub(super) compressed: [Option<Bytes>; CODINGS.len()],
-    /// Digest of the content, in quotes.
+    /// Digest of the content, in quotes; weak, since compressed copies have it too (RFC 9110,
+    /// 8.8.1).
     pub(super) tag: String,
     /// Its name has that digest: another content would have another name.
     pub(super) is_lasting: bool,
@@ -93,7 +94,7 @@ impl Files {
             let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
             let digits: String = digits.take(DIGITS / 2).collect();
             let is_lasting = name.contains(&digits);
-            let tag = format!("\"{digits}\"");
+            let tag = format!("W/\"{digits}\"");
             files.insert(name.to_owned(), PageFile { kind, content, compressed, tag, is_lasting });
         }
         Ok(Self(files))

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::answers::{Page, plain};
-use super::connections::{CONNECTIONS_PER_ADDRESS, serve};
+use super::connections::{CONNECTIONS_PER_ADDRESS, REQUESTS_MAX, serve};
 use super::*;
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
@@ -39,9 +39,9 @@ fn page_of(folder: &Path, config: Config) -> (Server, Arc<Page>) {
     let identity = Identity::ephemeral().expect("an identity");
     let server = Server::bind("127.0.0.1:0".parse().expect("valid"), &identity).expect("bound");
     let (_, config) = watch::channel(Arc::new(config));
-    let facts = Facts { config, server: server.handle(), port: 4433, certificates: identity.web() };
+    let facts = Facts { config, server: server.handle(), port: None, certificates: identity.web() };
     let files = Files::load(&[folder.to_owned()]).expect("files");
-    (server, Arc::new(Page { files, facts, port: 4433 }))
+    (server, Arc::new(Page { files, facts }))
 }
 
 fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Request<Body> {
@@ -80,12 +80,13 @@ async fn files_are_compressed_and_kept_by_their_content() {
     assert_eq!(headers[header::CONTENT_TYPE], "text/javascript; charset=utf-8");
     assert!(headers[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
     let tag = headers[header::ETAG].clone();
-    assert_eq!(tag, format!("\"{DIGITS_OF_PLAY}\"").as_str());
+    assert_eq!(tag, format!("W/\"{DIGITS_OF_PLAY}\"").as_str());
     // The same content by a name that another one may have.
     let response = taken("/play.js", "");
     assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
     let known = tag.to_str().expect("text");
-    for (known, status) in [(known, 304), ("\"x\"", 200), (&format!("\"x\", W/{known}"), 304)] {
+    for (known, status) in [(known, 304), ("\"x\"", 200), (&format!("\"x\", {}", &known[2..]), 304)]
+    {
         let response = page.answer(&get("/play.js", &[(header::IF_NONE_MATCH, known)]));
         assert_eq!(response.status().as_u16(), status, "{known}");
     }
@@ -117,7 +118,7 @@ async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
         web_origins: vec![origin.to_owned()],
         ..Config::default()
     };
-    let (_server, page) = page_of(folder.path(), config);
+    let (_server, mut page) = page_of(folder.path(), config);
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, "https://evil.example")]));
     assert_eq!(response.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN), None);
     assert_eq!(response.headers()["cross-origin-resource-policy"], "same-origin");
@@ -130,6 +131,10 @@ async fn the_server_is_told_of_to_its_own_page_and_to_allowed_ones() {
     let response = page.answer(&get("/server.json", &[(header::ORIGIN, origin)]));
     assert_eq!(response.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
     assert_eq!(response.headers()["cross-origin-resource-policy"], "cross-origin");
+    // Whoever serves the page at another port than the game says so.
+    Arc::get_mut(&mut page).expect("nobody else has it").facts.port = Some(4433);
+    let facts = body(page.answer(&get("/server.json", &[]))).await;
+    assert!(facts.contains("\"port\":4433"), "{facts}");
 }
 
 #[tokio::test]
@@ -157,17 +162,24 @@ async fn without_tls_only_this_machine_is_served() {
     assert_eq!(plain(&page, &get("/", &[])).status(), StatusCode::BAD_REQUEST);
 }
 
-#[tokio::test]
-async fn silent_connections_of_one_address_make_room_for_its_next() {
-    let folder = folder();
-    let (_server, page) = page_of(folder.path(), Config::default());
+/// The page at a real address. The server must be kept.
+fn served(folder: &Path) -> (Server, SocketAddr) {
+    let (server, page) = page_of(folder, Config::default());
     let identity = Identity::ephemeral().expect("an identity");
     let mut tls = identity.server_crypto(ALPN).expect("a configuration");
     tls.alpn_protocols = vec![ALPN.to_vec()];
     let listener = TcpListener::bind("127.0.0.1:0").expect("it binds");
     listener.set_nonblocking(true).expect("it does not block");
     let address = listener.local_addr().expect("it is bound");
-    tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), page));
+    let bounds = Arc::new(Bounds::new(1_000_000));
+    tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), page, bounds));
+    (server, address)
+}
+
+#[tokio::test]
+async fn silent_connections_of_one_address_make_room_for_its_next() {
+    let folder = folder();
+    let (_server, address) = served(folder.path());
     let mut silent = Vec::new();
     for _ in 0..CONNECTIONS_PER_ADDRESS {
         silent.push(TcpStream::connect(address).await.expect("it connects"));
@@ -180,6 +192,24 @@ async fn silent_connections_of_one_address_make_room_for_its_next() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("<!doctype html>"), "{answer}");
     let end = timeout(PATIENCE, silent[0].read(&mut [0; 8])).await.expect("it gave way");
     assert!(matches!(end, Ok(0) | Err(_)), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_connection_ends_after_so_many_requests() {
+    let folder = folder();
+    let (_server, address) = served(folder.path());
+    let mut asking = TcpStream::connect(address).await.expect("it connects");
+    let request = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let all = request.repeat(REQUESTS_MAX as usize + 6);
+    asking.write_all(all.as_bytes()).await.expect("sent");
+    let (mut answers, mut part) = (Vec::new(), [0; 4096]);
+    // The end may cut off what was sent beyond the last answer.
+    while let Ok(count @ 1..) = timeout(PATIENCE, asking.read(&mut part)).await.expect("soon") {
+        answers.extend_from_slice(&part[..count]);
+    }
+    let answers = String::from_utf8(answers).expect("text");
+    assert_eq!(answers.matches("HTTP/1.1 200").count() as u32, REQUESTS_MAX);
+    assert_eq!(answers.matches("connection: close").count(), 1);
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Visit {
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
         // Whoever left for good takes no seat up again.
-        phaselock_web::page::keep_in_tab(super::SEAT, "");
+        phaselock_web::page::keep_in_tab(&super::seat(), "");
         self.driver.close(reason);
         None
     }

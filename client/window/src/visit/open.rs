@@ -138,7 +138,7 @@ impl VisitConfig<'_> {
             // Where all seats are taken, one watches until one is free.
             part: if setup.watch { Part::Watch } else { Part::Wait },
             #[cfg(target_arch = "wasm32")]
-            resume: phaselock_web::page::of_tab(super::SEAT)
+            resume: phaselock_web::page::of_tab(&super::seat())
                 .and_then(|token| token.parse().ok().map(phaselock::identity::ResumeToken)),
             ..SessionConfig::new(views.games().clone(), self.name.clone())
         }

@@ -1,5 +1,5 @@
-//! State of a visit as JSON, for programs that look from outside, and a page's seat for the page that
-//! comes after it.
+//! State of a visit as JSON, for programs that look from outside, and a page's seat for the page
+//! that comes after it.
 
 use phaselock::client::State;
 use phaselock::time::Micros;
@@ -7,9 +7,9 @@ use phaselock::time::Micros;
 use phaselock_web::page::keep_in_tab;
 use serde_json::{Value, json};
 
-#[cfg(target_arch = "wasm32")]
-use super::SEAT;
 use super::Visit;
+#[cfg(target_arch = "wasm32")]
+use super::seat;
 
 /// Time between two tellings of the state.
 pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
@@ -73,7 +73,7 @@ impl Visit {
         if token != self.kept {
             self.kept = token;
             let text = token.map(|token| token.0.to_string()).unwrap_or_default();
-            keep_in_tab(SEAT, &text);
+            keep_in_tab(&seat(), &text);
         }
     }
 

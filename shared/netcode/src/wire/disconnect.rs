@@ -97,6 +97,8 @@ codes! {
     Idle = 20, None;
     /// The player's name deceives others; a player with another name is welcome.
     BadName = 21, None;
+    /// The browser's page is of another host, and the server takes none of its players.
+    ForeignPage = 22, None;
 }
 
 /// The end of a session, as told to whoever was in it.

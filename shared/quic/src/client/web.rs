@@ -79,9 +79,13 @@ pub(super) async fn begin(
     }
     let (mut send, mut receive) = connection.open_bi().await.map_err(gone)?;
     let first: Vec<u8> = STREAM_PREFIX.into_iter().chain([PREFACE]).collect();
-    send.write_all(&first).await.map_err(|_| failed("it takes no stream"))?;
+    // The server may have ended the session by now; it says why.
+    let _ = send.write_all(&first).await;
     let mut challenge = Challenge::default();
-    receive.read_exact(&mut challenge).await.map_err(|_| failed("it has no challenge"))?;
+    if receive.read_exact(&mut challenge).await.is_err() {
+        let goodbye = around.said().await;
+        return Err(goodbye.map_or_else(|| failed("it has no challenge"), |it| it.text));
+    }
     let bound = binding(&challenge, &Shown::Hash(certificate));
     let credentials = key.prove(&bound).map_err(|error| error.to_string())?;
     Ok(Begun { send, receive, credentials, around })

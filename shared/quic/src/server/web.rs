@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::rand;
 use phaselock::identity::Credentials;
-use phaselock::wire::disconnect::Disconnect;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use quinn_proto::{Connection, Dir, ReadError, StreamId};
 use web_transport_proto::http::StatusCode;
 use web_transport_proto::{Capsule, ConnectResponse, Frame, VarInt};
@@ -231,32 +231,28 @@ impl WebSession {
         id: StreamId,
         connection: &mut Connection,
     ) -> Result<(), Fault> {
-        let status = self.judge(&request);
-        let is_taken = status == StatusCode::OK;
-        self.stage = match is_taken {
-            true => Stage::Begun { authority: request.authority, game: Vec::new() },
-            false => Stage::Refused,
-        };
+        let Request { authority, path, origin } = request;
+        let is_here = path == PATH;
+        let is_own = self.web.options.allows(origin.as_deref(), &authority);
+        let status = if is_here { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let mut answer = Vec::new();
         let response = ConnectResponse::new(status);
         response.encode(&mut answer).map_err(|_| Fault::Message)?;
         write(connection, id, &answer);
-        if !is_taken {
+        if is_here && is_own {
+            self.stage = Stage::Begun { authority, game: Vec::new() };
+            return Ok(());
+        }
+        self.stage = Stage::Refused;
+        if is_here {
+            tracing::debug!(origin, authority, "a page of elsewhere was refused");
+            // Browsers tell nobody about the status of an answer, but about a session's end.
+            let text = "this server takes no players from that page; its host may allow it";
+            self.finish(connection, &Disconnect::new(Code::ForeignPage, text));
+        } else {
             let _ = connection.send_stream(id).finish();
         }
         Ok(())
-    }
-
-    /// The answer to a request.
-    fn judge(&self, Request { authority, path, origin }: &Request) -> StatusCode {
-        if path != PATH {
-            return StatusCode::NOT_FOUND;
-        }
-        if !self.web.options.allows(origin.as_deref(), authority) {
-            tracing::debug!(origin, authority, "a page of elsewhere was refused");
-            return StatusCode::FORBIDDEN;
-        }
-        StatusCode::OK
     }
 
     /// Hands the second stream to the game, once its first bytes are there.

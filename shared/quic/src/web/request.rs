@@ -24,9 +24,9 @@ pub struct Request {
 /// A client's word on the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// It asks for a session: once, and before all else.
+    /// A wish for a session: once, and before all else.
     Asked(Request),
-    /// It leaves, with these words. Nothing comes after them.
+    /// A goodbye, after which nothing comes.
     Left(Disconnect),
 }
 
@@ -120,7 +120,10 @@ mod tests {
         let mut bytes = Vec::new();
         let url: url::Url = "https://example.org:4433/phaselock".parse().expect("a URL");
         ConnectRequest::new(url)
-            .with_header("origin".parse().expect("a name"), "https://a.example".parse().expect("a value"))
+            .with_header(
+                "origin".parse().expect("a name"),
+                "https://a.example".parse().expect("a value"),
+            )
             .encode(&mut bytes)
             .expect("it fits");
         bytes
