@@ -275,6 +275,66 @@ def together(around):
     server.end()
 
 
+def on_a_phone(around):
+    server = Server(around, "--game", "skirmish", "--bots", "2")
+    ada = Player(around, server.link(name="Ada"), 480, 270)
+    phone = Player(around, "about:blank#", 844, 390)
+    phone.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+    phone.size(844, 390, phone=True)
+    phone.go(server.link())
+    touch = lambda kind, *points: phone.call("Input.dispatchTouchEvent", type=kind, touchPoints=[
+        dict(x=x, y=y, id=at) for at, (x, y) in enumerate(points)])
+
+    def tap(x, y):
+        touch("touchStart", (x, y))
+        time.sleep(0.15)
+        touch("touchEnd")
+        time.sleep(0.4)
+
+    ada.plays()
+    # Nobody has told the phone a name: it asks for one, with a field of the page.
+    phone.until("window.phaselock && phaselock.status.state === 'away'", 30)
+    around.picture(phone, "phone-card")
+    tap(422, 195)
+    phone.until("!document.getElementById('field').hidden")
+    phone.run("document.getElementById('field').focus()")
+    # Whatever stands there already goes first.
+    for _ in range(24):
+        phone.key("Backspace", number=8)
+    phone.type("Vera")
+    time.sleep(0.3)
+    around.picture(phone, "phone-name")
+    phone.key("Enter", number=13)
+    phone.plays()
+    ada.comes_to("the phone's name", lambda it: "Vera" in it.get("names", []))
+    # Both thumbs: one runs, one aims and fires at the stick's edge.
+    before = phone.status()
+    touch("touchStart", (140, 290), (730, 330))
+    for x, y in [(195, 290), (140, 235), (85, 290), (140, 345)]:
+        touch("touchMove", (x, y), (790, 330))
+        time.sleep(0.6)
+    around.picture(phone, "phone")
+    status = phone.status()
+    touch("touchEnd")
+    places = {tuple(round(state["values"][it], 2) for it in "xy") for state in status["motion"]}
+    assert len(places) > 5, "the stick moves nothing"
+    fired = [state for state in status["motion"] if state["values"].get("fire")]
+    assert fired, (before["motion"][-1:], status["motion"][-1:])
+    # The chat's button, and letters from the field.
+    tap(844 - 12 - 22, 62 + 3 * 22 + 6)
+    phone.until("!document.getElementById('field').hidden")
+    phone.run("document.getElementById('field').focus()")
+    phone.type("from the sofa")
+    time.sleep(0.3)
+    around.picture(phone, "phone-chat")
+    phone.key("Enter", number=13)
+    ada.comes_to("the line", lambda it: any("from the sofa" in one for one in it["lines"]))
+    phone.until("document.getElementById('field').hidden")
+    assert not phone.errors, phone.errors
+    print("a phone's thumbs run, aim and fire, and its own keyboard writes a name and a line")
+    server.end()
+
+
 def killed(around):
     server = Server(around, "--game", "race", "--bots", "2")
     player = Player(around, server.link(name="Ada"), 480, 270)
@@ -480,7 +540,7 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, games, together, killed, bad_network, by_authority, hostile]
+SCENARIOS = [in_firefox, games, together, on_a_phone, killed, bad_network, by_authority, hostile]
 
 
 def main():

@@ -405,6 +405,52 @@
   }
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, beginSound, true);
 
+  // ---- letters on glass --------------------------------------------------------------------
+
+  /** Text of the field that the client has been told, letter by letter. */
+  let told = [];
+
+  function strike(code) {
+    const key = into_sapp_keycode(code);
+    wasm_exports.key_down(key, 0, false);
+    wasm_exports.key_up(key, 0);
+  }
+
+  /** Shows a field of the page, or hides it: for it a phone shows its keyboard. */
+  function write(isWanted) {
+    const field = document.getElementById("field");
+    if (isWanted !== field.hidden) return;
+    field.hidden = !isWanted;
+    field.value = "";
+    told = [];
+    if (isWanted) {
+      field.placeholder = say("Tap here to write", "Zum Schreiben hier tippen");
+      field.focus();
+    } else {
+      document.getElementById("glcanvas").focus();
+    }
+  }
+
+  function beginField() {
+    const field = document.getElementById("field");
+    field.addEventListener("input", () => {
+      const letters = [...field.value];
+      let same = 0;
+      while (same < told.length && letters[same] === told[same]) same += 1;
+      for (let count = told.length; count > same; count -= 1) strike("Backspace");
+      for (const letter of letters.slice(same)) wasm_exports.key_press(letter.codePointAt(0));
+      told = letters;
+    });
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Backspace" && field.value === "") strike("Backspace");
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault();
+      strike(event.key);
+      field.value = "";
+      told = [];
+    });
+  }
+
   // ---- the plugin --------------------------------------------------------------------------
 
   function registerFunctions(importObject) {
@@ -456,6 +502,7 @@
         new Float32Array(wasm_memory.buffer, to, most).set(values);
         return most;
       },
+      phaselock_write: (isWanted) => write(isWanted === 1),
       phaselock_shake: (strength, duration) => {
         const pad = [...navigator.getGamepads()].find((it) => it && it.vibrationActuator);
         pad?.vibrationActuator.playEffect("dual-rumble", {
@@ -514,6 +561,7 @@
   }
 
   async function begin() {
+    beginField();
     const sentence = await lacking();
     if (sentence) return word(sentence);
     try {

@@ -48,6 +48,8 @@ unsafe extern "C" {
     /// Writes the values of a gamepad there, as "standard" maps them, and says how many: axes, then
     /// buttons; 0 if there is none.
     pub(crate) safe fn phaselock_pad(to: *mut f32, most: usize) -> usize;
+    /// Offers a field for letters, or takes it away.
+    pub(crate) safe fn phaselock_write(is_wanted: i32);
     /// Shakes the gamepad.
     pub(crate) safe fn phaselock_shake(strength: f32, millis: f32);
 }

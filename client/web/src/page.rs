@@ -99,6 +99,12 @@ pub fn sound(frames: &[[f32; 2]]) {
     imports::phaselock_sound(samples.as_ptr(), samples.len());
 }
 
+/// Offers a field for letters, or takes it away: without a keyboard of keys, browsers show theirs
+/// for a field of their own alone.
+pub fn write(is_wanted: bool) {
+    imports::phaselock_write(i32::from(is_wanted));
+}
+
 /// Values of the first gamepad, if there is one.
 pub fn pad() -> Option<[f32; PAD_VALUES]> {
     let mut values = [0.0; PAD_VALUES];

@@ -260,7 +260,8 @@ impl App {
         let pad = self.gamepads.take(f32::from(self.store.settings.gamepad.dead_zone) / 100.0);
         // The window in front has the gamepad.
         let has_pad = presence == Presence::Foreground;
-        self.controls.gather(pixels_per_point, if has_pad { pad } else { Default::default() });
+        let pad = if has_pad { pad } else { Default::default() };
+        self.controls.gather(pixels_per_point, pad, Default::default());
         self.take_display();
         // While the settings are open, keys are theirs.
         let wanted = self.controls.clone();

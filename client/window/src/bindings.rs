@@ -121,6 +121,11 @@ impl Pad {
         }
     }
 
+    /// True for halves of a stick's axes.
+    pub(crate) fn is_stick(self) -> bool {
+        (Self::LeftStickUp..=Self::RightStickRight).contains(&self)
+    }
+
     /// The stick that a half-axis belongs to, or the cross.
     fn whole(self) -> Option<&'static str> {
         let name = format!("{self:?}");

@@ -62,6 +62,8 @@ struct Page {
     renderer: Renderer,
     glass: Glass,
     fullscreen: bool,
+    /// A field waits for letters.
+    writes: bool,
     screen: Option<Screen>,
     gamepads: Gamepads,
     languages: Languages,
@@ -95,6 +97,7 @@ impl Page {
             renderer: Renderer::new(style),
             glass: Glass::default(),
             fullscreen: false,
+            writes: false,
             screen: None,
             gamepads: Gamepads::start(),
             languages,
@@ -203,8 +206,10 @@ impl Page {
         let dead_zone = f32::from(self.store.settings.gamepad.dead_zone) / 100.0;
         let mut pad = self.gamepads.take(dead_zone);
         let plays = self.visit.as_ref().is_some_and(|visit| !visit.is_paused());
-        self.glass.gather(own, pixels_per_point, plays && self.screen.is_none(), &mut pad);
-        self.controls.gather(pixels_per_point, pad);
+        let plays = plays && self.screen.is_none() && !self.writes;
+        let touched = self.glass.gather(own, pixels_per_point, plays, &mut pad);
+        self.controls.gather(pixels_per_point, pad, touched);
+        self.controls.set_glass(self.glass.is_used());
         if self.controls.pressed(&actions::FULLSCREEN)
             || self.screen.is_some() && self.fullscreen != self.store.settings.display.fullscreen
         {
@@ -237,7 +242,7 @@ impl Page {
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         let mut next = Next::Stay;
-        let mut wish = None;
+        let (mut wish, mut writes) = (None, false);
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
         let (fields, error) = ((&mut self.name, &mut self.password), self.error.as_deref());
@@ -267,7 +272,10 @@ impl Page {
                 draw_notice(ctx, reason, in_game);
             }
             sight::apply(ctx, colors);
+            writes = ctx.wants_keyboard_input();
         });
+        self.writes = writes;
+        page::write(writes && self.glass.is_used());
         self.follow(next);
         match wish {
             Some(Wish::Join) => {

@@ -12,7 +12,9 @@ use macroquad::input::{
 use macroquad::miniquad::window::dpi_scale;
 
 pub use super::actions::Action;
-use super::actions::{ALL, ALL_GAMES, CLOCK_LOOP, SKIP_LESSON, VOTE_NO, VOTE_YES};
+use super::actions::{
+    ALL, ALL_GAMES, CHAT, CLOCK_LOOP, MENU, READY, SCORES, SKIP_LESSON, VOTE_NO, VOTE_YES,
+};
 use super::bindings::{Binding, Pad, Turn, labels};
 use super::words::tr;
 
@@ -23,6 +25,19 @@ type Chosen = super::settings::Bindings;
 const PRESSED: f32 = 0.5;
 /// Points of the mouse's motion that take over from the gamepad.
 const MOUSE_MOVES: f32 = 4.0;
+
+/// Parts of a gamepad that have a button on the glass where a game has use for them, the likeliest
+/// thumb's first.
+pub(crate) const ON_GLASS: [Pad; 8] = [
+    Pad::A,
+    Pad::RightTrigger,
+    Pad::B,
+    Pad::X,
+    Pad::Y,
+    Pad::LeftTrigger,
+    Pad::RightShoulder,
+    Pad::LeftShoulder,
+];
 
 /// Deflection of each part of the gamepad, from 0 to 1, in the order of [`Pad::ALL`].
 pub(crate) type PadValues = [f32; Pad::COUNT];
@@ -39,6 +54,8 @@ pub(crate) struct Devices {
     pub(crate) pad: PadValues,
     /// Position of the mouse, in points.
     pub(crate) pointer: Pos2,
+    /// What a button on the glass stands for, while it is touched.
+    pub(crate) touched: HashSet<Binding>,
 }
 
 /// Actions and their state. An action commanded since the last tick counts as held in the next one,
@@ -56,6 +73,8 @@ pub struct Controls {
     pad: PadValues,
     /// The gamepad was used last.
     by_pad: bool,
+    /// The player has glass to touch; words then name what is there.
+    by_glass: bool,
     /// Position of the mouse when the gamepad took over.
     pointer_then: Pos2,
     bound: Option<(&'static str, Chosen)>,
@@ -64,8 +83,13 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// Reads keys and mouse of this frame, and takes the gamepad's state.
-    pub(crate) fn gather(&mut self, pixels_per_point: f32, pad: PadValues) {
+    /// Reads keys and mouse of this frame, and takes the gamepad's state and the glass's.
+    pub(crate) fn gather(
+        &mut self,
+        pixels_per_point: f32,
+        pad: PadValues,
+        touched: HashSet<Binding>,
+    ) {
         let (x, y) = mouse_position();
         let pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
         let keys = |keys: HashSet<_>| keys.into_iter().map(Binding::Key);
@@ -79,23 +103,24 @@ impl Controls {
         // Platforms disagree about the size of a notch, not about its direction.
         let (_, turned) = mouse_wheel();
         let wheel = i32::from(turned > 0.0) - i32::from(turned < 0.0);
-        self.handle(Devices { held, struck, wheel, pad, pointer });
+        self.handle(Devices { held, struck, wheel, pad, pointer, touched });
     }
 
     /// Takes the devices' state of a frame.
     pub(crate) fn handle(&mut self, devices: Devices) {
-        let Devices { mut held, mut struck, wheel, pad, pointer } = devices;
+        let Devices { mut held, mut struck, wheel, pad, pointer, touched } = devices;
         let moved = pointer.distance(self.pointer_then) > MOUSE_MOVES;
         let hands = moved || wheel != 0 || !struck.is_empty();
         let deflected = Pad::ALL.into_iter().zip(pad).filter(|(_, value)| *value > PRESSED);
         let deflected: HashSet<_> = deflected.map(|(part, _)| Binding::Pad(part)).collect();
-        struck.extend(deflected.difference(&self.held).filter(|it| !self.stale.contains(it)));
+        let by_thumbs: HashSet<_> = deflected.union(&touched).copied().collect();
+        struck.extend(by_thumbs.difference(&self.held).filter(|it| !self.stale.contains(it)));
         match (deflected.is_empty(), hands) {
             (false, _) => (self.by_pad, self.pointer_then) = (true, pointer),
             (true, true) => self.by_pad = false,
             (true, false) => {}
         }
-        held.extend(deflected);
+        held.extend(by_thumbs);
         self.stale.retain(|binding| held.contains(binding));
         held.retain(|binding| !self.stale.contains(binding));
         (self.held, self.struck, self.pad, self.pointer) = (held, struck, pad, pointer);
@@ -197,6 +222,17 @@ impl Controls {
         i16::from(axis > PRESSED) - i16::from(axis < -PRESSED)
     }
 
+    /// Has words name what is on the glass.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn set_glass(&mut self, is_used: bool) {
+        self.by_glass = is_used;
+    }
+
+    /// True if the player has glass to touch: its buttons lie in the lower right corner.
+    pub fn by_glass(&self) -> bool {
+        self.by_glass
+    }
+
     /// True while the gamepad was used last; hints then tell of it, and it aims.
     pub fn by_pad(&self) -> bool {
         self.by_pad
@@ -218,6 +254,10 @@ impl Controls {
     }
 
     fn lines(&self, words: impl Fn(&Action) -> &'static str) -> Vec<(String, String)> {
+        if self.by_glass {
+            // Its buttons say it.
+            return Vec::new();
+        }
         let mut lines: Vec<(Vec<Vec<Binding>>, &'static str)> = Vec::new();
         for (action, bindings) in self.map.iter().filter(|(action, _)| !words(action).is_empty()) {
             let hint = words(action);
@@ -235,6 +275,9 @@ impl Controls {
     /// Keys of actions that belong together in words, as in "W A S D or arrows": of the device that
     /// was used last, or of the other where it has none.
     pub fn keys(&self, actions: &[&Action]) -> String {
+        if self.by_glass {
+            return self.touches(actions);
+        }
         let of = |by_pad: bool| {
             let line: Vec<_> = actions
                 .iter()
@@ -251,8 +294,41 @@ impl Controls {
         if words.is_empty() { of(!self.by_pad) } else { words }
     }
 
+    /// Names of what is on the glass for actions that belong together: a stick, or their buttons.
+    fn touches(&self, actions: &[&Action]) -> String {
+        let sticks: Vec<_> = actions.iter().map(|action| self.on_stick(action)).collect();
+        if sticks.iter().all(Option::is_some) {
+            let line: Vec<_> = sticks.into_iter().flatten().map(|part| vec![part]).collect();
+            return labels(&line);
+        }
+        let words = actions.iter().filter_map(|action| self.on_glass(action));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The half of a stick on the glass that commands an action.
+    fn on_stick(&self, action: &Action) -> Option<Binding> {
+        let is_stick = |it: &Binding| matches!(it, Binding::Pad(part) if part.is_stick());
+        self.bindings(action).into_iter().find(is_stick)
+    }
+
+    /// Name of what is on the glass for an action.
+    fn on_glass(&self, action: &Action) -> Option<String> {
+        let bindings = self.bindings(action);
+        let has = |part: Pad| bindings.contains(&Binding::Pad(part));
+        let aims = self.map.iter().any(|(_, of)| of.contains(&Binding::Pad(Pad::RightStickLeft)));
+        if has(Pad::RightTrigger) && aims {
+            return Some(tr("the right stick at its edge").to_owned());
+        }
+        let is_common = [MENU.id, SCORES.id, CHAT.id, READY.id].contains(&action.id);
+        let is_there = is_common || ON_GLASS.into_iter().any(has);
+        is_there.then(|| format!("\u{201c}{}\u{201d}", tr(action.title)))
+    }
+
     /// The player's own bindings of an action in words, as in "R, A".
     pub fn words(&self, action: &Action) -> String {
+        if self.by_glass {
+            return self.on_glass(action).unwrap_or_else(|| "-".to_owned());
+        }
         let bindings = self.bindings(action);
         let fits = |binding: &&Binding| binding.is_pad() == self.by_pad;
         let labels: Vec<_> = bindings.iter().filter(fits).map(|it| it.label()).collect();

@@ -1,41 +1,44 @@
 //! Sticks and buttons on the glass, for players without keys: those of a gamepad to which a game's
-//! actions are bound.
+//! actions are bound. The right stick aims, and pushed to its edge it pulls the right trigger, for
+//! which no thumb is left.
+
+use std::collections::HashSet;
 
 use egui_macroquad::egui::{
-    Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
+    Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
 };
-use macroquad::input::{Touch, TouchPhase, simulate_mouse_with_touch, touches};
+use macroquad::input::{KeyCode, Touch, TouchPhase, simulate_mouse_with_touch, touches};
 use macroquad::miniquad::window::dpi_scale;
 
 use super::actions::{self, Action};
 use super::bindings::{Binding, Pad};
-use super::controls::PadValues;
+use super::controls::{ON_GLASS, PadValues};
 use super::gamepad::standard::{Side, deflect};
 use super::paint::fade;
 use super::palette;
-use super::words::tr;
+use super::words::{fill, tr};
 
-/// Way of a stick from its middle to its end, in points.
+// Lengths are in the pixels of CSS, which are about as large on each screen: fingers stay the same.
+
+/// Way of a stick from its middle to its end.
 const REACH: f32 = 56.0;
-/// Radius of a button, and of its smaller kind, in points.
+/// Radius of a button, and of its smaller kind.
 const RADIUS: f32 = 36.0;
 const SMALL: f32 = 22.0;
-/// Distance of buttons from the edges, in points.
+/// Distance of buttons from the edges.
 const MARGIN: f32 = 22.0;
-/// Share of a stick's way that counts as rest.
+/// Share of a stick's way that counts as rest, and that from which on it is at its edge.
 const REST: f32 = 0.12;
-/// Parts that have a button on the glass, the likeliest thumb's first.
-const PARTS: [Pad; 8] = [
-    Pad::A,
-    Pad::RightTrigger,
-    Pad::B,
-    Pad::X,
-    Pad::Y,
-    Pad::LeftTrigger,
-    Pad::RightShoulder,
-    Pad::LeftShoulder,
+const EDGE: f32 = 0.9;
+/// Height at which the buttons of every game begin: below the words about the network.
+const TOP: f32 = 62.0;
+/// Buttons of every game, from the corner on.
+const COMMON: [(Binding, &Action); 4] = [
+    (Binding::Pad(Pad::Start), &actions::MENU),
+    (Binding::Pad(Pad::Back), &actions::SCORES),
+    (Binding::Key(KeyCode::Enter), &actions::CHAT),
+    (Binding::Pad(Pad::LeftThumb), &actions::READY),
 ];
-
 /// A finger on a stick.
 #[derive(Clone, Copy, Debug)]
 struct Thumb {
@@ -47,7 +50,7 @@ struct Thumb {
 /// A button of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Button {
-    part: Pad,
+    binding: Binding,
     title: &'static str,
     at: Pos2,
     radius: f32,
@@ -58,45 +61,62 @@ struct Button {
 #[derive(Debug, Default)]
 pub(crate) struct Glass {
     is_used: bool,
+    /// Points of such a pixel.
+    unit: f32,
     left: Option<Thumb>,
     right: Option<Thumb>,
     has_right: bool,
+    /// Action of the right trigger, which the right stick pulls at its edge.
+    at_edge: Option<&'static Action>,
     buttons: Vec<Button>,
 }
 
 impl Glass {
-    /// Reads the touches of a frame into a gamepad's values. While nobody plays, touches are the
-    /// menus'.
+    /// True from the first touch on.
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used
+    }
+
+    /// Reads the touches of a frame into a gamepad's values, and returns what else is touched.
+    /// While nobody plays, touches are the menus'.
     pub(crate) fn gather(
         &mut self,
         own: &'static [Action],
         pixels_per_point: f32,
         plays: bool,
         pad: &mut PadValues,
-    ) {
+    ) -> HashSet<Binding> {
         simulate_mouse_with_touch(!plays);
         let touches = touches();
         self.is_used |= !touches.is_empty();
         if !plays || !self.is_used {
             (self.left, self.right) = (None, None);
             self.buttons.clear();
-            return;
+            return HashSet::new();
         }
-        let scale = dpi_scale() / pixels_per_point;
+        self.unit = dpi_scale() / pixels_per_point;
         let (width, height) = macroquad::miniquad::window::screen_size();
         let size = vec2(width, height) / pixels_per_point;
         self.lay_out(own, size);
-        self.handle(&touches, scale, size);
+        self.handle(&touches, 1.0 / pixels_per_point, size);
         for (thumb, side) in [(self.left, Side::Left), (self.right, Side::Right)] {
             if let Some(thumb) = thumb {
-                let off = (thumb.at - thumb.middle) / REACH;
+                let off = (thumb.at - thumb.middle) / (REACH * self.unit);
                 let off = off / off.length().max(1.0);
                 deflect(pad, (off.x, off.y), REST, side);
+                if side == Side::Right && self.at_edge.is_some() && off.length() > EDGE {
+                    pad[Pad::RightTrigger as usize] = 1.0;
+                }
             }
         }
+        let mut keys = HashSet::new();
         for button in self.buttons.iter().filter(|button| button.is_down) {
-            pad[button.part as usize] = 1.0;
+            match button.binding {
+                Binding::Pad(part) => pad[part as usize] = 1.0,
+                key => drop(keys.insert(key)),
+            }
         }
+        keys
     }
 
     /// Places a button for each part that the game has an action for.
@@ -110,7 +130,10 @@ impl Glass {
         };
         self.has_right = own.iter().any(|it| parts_of(it).contains(&Pad::RightStickLeft));
         let title = |part: Pad| own.iter().find(|it| parts_of(it).contains(&part));
-        let shown = PARTS.into_iter().filter_map(|part| Some((part, title(part)?)));
+        self.at_edge = title(Pad::RightTrigger).filter(|_| self.has_right);
+        let edge = self.at_edge.map(|action| action.id);
+        let shown = ON_GLASS.into_iter().filter_map(|part| Some((part, title(part)?)));
+        let shown = shown.filter(|(_, action)| Some(action.id) != edge);
         // An action of several parts has one button.
         let mut titles = Vec::new();
         self.buttons.clear();
@@ -122,20 +145,20 @@ impl Glass {
             let number = self.buttons.len();
             let (column, row) = (number % 2, number / 2);
             let step = 2.0 * RADIUS + 12.0;
-            let x = size.x - MARGIN - RADIUS - step * (column as f32) - 18.0 * (row % 2) as f32;
-            let y = size.y - MARGIN - RADIUS - step * row as f32 - 40.0 * column as f32;
+            let x = MARGIN + RADIUS + step * (column as f32) + 18.0 * (row % 2) as f32;
+            let y = MARGIN + RADIUS + step * row as f32 + 40.0 * column as f32;
             // Beside a stick for the right thumb there is less room: the buttons are higher.
-            let y = if self.has_right { y - 2.2 * REACH } else { y };
-            let (at, title) = (pos2(x, y), tr(action.title));
-            self.buttons.push(Button { part, title, at, radius: RADIUS, is_down: false });
+            let y = if self.has_right { y + 2.6 * REACH } else { y };
+            let (at, title) = ((size - vec2(x, y) * self.unit).to_pos2(), tr(action.title));
+            let (binding, radius) = (Binding::Pad(part), RADIUS * self.unit);
+            self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
-        let corner = pos2(MARGIN + SMALL, MARGIN + SMALL);
-        for (number, (part, action)) in
-            [(Pad::Start, &actions::MENU), (Pad::Back, &actions::SCORES)].into_iter().enumerate()
-        {
-            let at = corner + vec2(number as f32 * (2.0 * SMALL + 14.0), 0.0);
-            let title = tr(action.title);
-            self.buttons.push(Button { part, title, at, radius: SMALL, is_down: false });
+        let corner = pos2(size.x, 0.0) + vec2(-12.0 - SMALL, TOP + SMALL) * self.unit;
+        for (number, (binding, action)) in COMMON.into_iter().enumerate() {
+            let (column, row) = ((number % 2) as f32, (number / 2) as f32);
+            let at = corner + vec2(-column, row) * (2.0 * SMALL + 6.0) * self.unit;
+            let (title, radius) = (tr(action.title), SMALL * self.unit);
+            self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
     }
 
@@ -177,18 +200,25 @@ impl Glass {
             return;
         }
         let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("glass")));
-        let screen = ctx.screen_rect();
-        let rest = |x: f32| pos2(x, screen.bottom() - MARGIN - REACH - 20.0);
+        let (screen, reach) = (ctx.screen_rect(), REACH * self.unit);
+        let inside = (MARGIN + REACH + 20.0) * self.unit;
+        let rest = |x: f32| pos2(x, screen.bottom() - inside);
         let sticks = [
-            (self.left, rest(screen.left() + MARGIN + REACH + 20.0), true),
-            (self.right, rest(screen.right() - MARGIN - REACH - 20.0), self.has_right),
+            (self.left, rest(screen.left() + inside), true),
+            (self.right, rest(screen.right() - inside), self.has_right),
         ];
-        for (thumb, rest, _) in sticks.into_iter().filter(|(.., is_there)| *is_there) {
-            let middle = thumb.map_or(rest, |it| it.middle);
+        for (thumb, rest, _) in sticks.iter().filter(|(.., is_there)| *is_there) {
+            let middle = thumb.map_or(*rest, |it| it.middle);
             let off = thumb.map_or(Vec2::ZERO, |it| it.at - it.middle);
-            let off = off / (off.length() / REACH).max(1.0);
-            painter.circle_stroke(middle, REACH, Stroke::new(2.0, fade(palette::TEXT, 0.25)));
-            painter.circle_filled(middle + off, REACH * 0.42, fade(palette::TEXT, 0.3));
+            let off = off / (off.length() / reach).max(1.0);
+            painter.circle_stroke(middle, reach, Stroke::new(2.0, fade(palette::TEXT, 0.25)));
+            painter.circle_filled(middle + off, reach * 0.42, fade(palette::TEXT, 0.3));
+        }
+        if let Some(action) = self.at_edge.filter(|_| self.right.is_none()) {
+            let words = fill("edge: {action}", &[("action", tr(action.title))]);
+            let at = sticks[1].1 + vec2(0.0, reach + 4.0 * self.unit);
+            let (font, ink) = (FontId::proportional(12.0 * self.unit), fade(palette::TEXT, 0.7));
+            painter.text(at, Align2::CENTER_TOP, words, font, ink);
         }
         for button in &self.buttons {
             let (fill, ink): (Color32, Color32) = match button.is_down {
@@ -216,6 +246,7 @@ mod tests {
     use super::*;
 
     const FIRE: Action = Action::new("fire", "fire", &["Space", "Pad:RightTrigger", "Pad:A"]);
+    const SHOOT: Action = Action::new("shoot", "shoot", &["Pad:RightTrigger"]);
     const JUMP: Action = Action::new("jump", "jump", &["Pad:B"]);
     const AIM: Action = Action::new("aim", "aim", &["Pad:RightStickLeft"]);
     const SIZE: Vec2 = vec2(800.0, 400.0);
@@ -226,11 +257,16 @@ mod tests {
 
     #[test]
     fn each_action_has_one_button_within_the_glass() {
-        let mut glass = Glass::default();
+        let mut glass = Glass { unit: 1.0, ..Glass::default() };
         glass.lay_out(&[FIRE, JUMP, AIM], SIZE);
         assert!(glass.has_right);
-        let parts: Vec<_> = glass.buttons.iter().map(|button| button.part).collect();
-        assert_eq!(parts, [Pad::A, Pad::B, Pad::Start, Pad::Back]);
+        let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
+        // What the trigger does, the stick does at its edge.
+        assert_eq!(glass.at_edge.map(|action| action.id), Some("fire"));
+        assert_eq!(titles, ["jump", "pause", "scores", "chat", "ready"]);
+        glass.lay_out(&[SHOOT, JUMP], SIZE);
+        assert!(!glass.has_right && glass.at_edge.is_none());
+        assert_eq!(glass.buttons[0].title, "shoot", "no stick is there for it");
         for (at, one) in glass.buttons.iter().enumerate() {
             assert!(Rect::from_min_size(Pos2::ZERO, SIZE).shrink(one.radius).contains(one.at));
             for other in &glass.buttons[..at] {
@@ -241,7 +277,7 @@ mod tests {
 
     #[test]
     fn fingers_keep_their_sticks_and_buttons_their_fingers() {
-        let mut glass = Glass::default();
+        let mut glass = Glass { unit: 1.0, ..Glass::default() };
         let (thumb, fire) = (pos2(100.0, 300.0), |glass: &Glass| glass.buttons[0].at);
         glass.lay_out(&[FIRE], SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Started)], 1.0, SIZE);

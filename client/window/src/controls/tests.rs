@@ -104,3 +104,38 @@ fn default_bindings_have_names_and_no_game_takes_those_of_all() {
     assert!(taken.contains(&Binding::Key(KeyCode::Escape)));
     assert!(taken.contains(&Binding::Mouse(MouseButton::Middle)));
 }
+
+#[test]
+fn words_name_what_is_on_the_glass() {
+    const AIM: [Action; 2] = [
+        Action::new("aim_up", "aim up", &["Pad:RightStickUp"]),
+        Action::new("aim_left", "aim left", &["Pad:RightStickLeft"]),
+    ];
+    const SHOOT: Action = Action::new("shoot", "shoot", &["Space", "Pad:RightTrigger"]);
+    const DUCK: Action = Action::new("duck", "duck", &["C", "Pad:B"]);
+    const NINE: Action = Action::new("nine", "ninth weapon", &["9", "Pad:DPadUp"]);
+    const ALONE: &[Action] = &[SHOOT, DUCK, NINE];
+    const AIMED: &[Action] = &[AIM[0], AIM[1], SHOOT, DUCK, NINE];
+    let mut controls = Controls::default();
+    controls.set_glass(true);
+    controls.bind("alone", ALONE, &Chosen::default());
+    assert_eq!(controls.words(&SHOOT), "\u{201c}shoot\u{201d}");
+    controls.bind("aimed", AIMED, &Chosen::default());
+    assert_eq!(controls.words(&SHOOT), "the right stick at its edge");
+    assert_eq!(controls.keys(&[&SHOOT, &DUCK]), "the right stick at its edge \u{201c}duck\u{201d}");
+    assert_eq!(controls.keys(&AIM.each_ref()), "right stick");
+    assert_eq!(controls.keys(&[&NINE]), "", "there is no button for it");
+    assert_eq!(
+        (controls.words(&NINE), controls.words(&MENU)),
+        ("-".into(), "\u{201c}pause\u{201d}".into())
+    );
+    assert!(controls.hints().is_empty() && controls.help().is_empty());
+
+    // A touch counts like a key, once, and leaves the aim to the sticks.
+    let chat = Binding::parse("Enter").expect("a key");
+    let touch = || Devices { touched: HashSet::from([chat]), ..pad(&[(Pad::LeftStickUp, 1.0)]) };
+    controls.handle(touch());
+    assert!(controls.pressed(&CHAT) && controls.by_pad());
+    controls.handle(touch());
+    assert!(!controls.pressed(&CHAT) && controls.held(&CHAT) && controls.by_pad());
+}

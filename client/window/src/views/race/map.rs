@@ -41,14 +41,23 @@ impl Map {
 
     pub(super) fn draw(&self, frame: &Frame<'_>, entities: &Entities<Piece>, own: PlayerId) {
         let track = Track::get();
-        let wide = (frame.screen.width() * 0.2).clamp(180.0, 280.0);
+        let by_glass = frame.controls.by_glass();
+        let wide = match by_glass {
+            true => 150.0,
+            false => (frame.screen.width() * 0.2).clamp(180.0, 280.0),
+        };
         let (low, high) = track
             .samples
             .iter()
             .fold((Vec2::MAX, Vec2::MIN), |(low, high), it| (low.min(it.at), high.max(it.at)));
         let scale = (wide - 28.0) / (high.x - low.x);
         let size = vec2(wide, (high.y - low.y) * scale + 28.0);
-        let rect = Rect::from_min_size(frame.screen.right_bottom() - size - vec2(18.0, 18.0), size);
+        let corner = match by_glass {
+            // Below the times: the other corner is the thumb's.
+            true => frame.screen.left_top() + vec2(18.0, 154.0),
+            false => frame.screen.right_bottom() - size - vec2(18.0, 18.0),
+        };
+        let rect = Rect::from_min_size(corner, size);
         layout::claim(frame.painter, Item::Chart, rect);
         panel(frame.painter, rect);
         let middle = (low + high) * 0.5;

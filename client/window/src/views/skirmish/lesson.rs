@@ -36,6 +36,9 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
         words: |controls| {
             let keys = controls.keys(&[&actions::NEXT]);
             let numbers = controls.keys(&actions::WEAPONS.each_ref());
+            if numbers.is_empty() {
+                return fill("Take another weapon with {keys}.", &[("keys", &keys)]);
+            }
             let values = [("keys", &*keys), ("numbers", &*numbers)];
             fill("Take another weapon with {keys} or {numbers}.", &values)
         },
