@@ -14,6 +14,7 @@ use super::actions::{self, Action};
 use super::bindings::{Binding, Pad};
 use super::controls::{ON_GLASS, PadValues};
 use super::gamepad::standard::{Side, deflect};
+use super::layout::{self, Item};
 use super::paint::fade;
 use super::palette;
 use super::words::{fill, tr};
@@ -21,12 +22,12 @@ use super::words::{fill, tr};
 // Lengths are in the pixels of CSS, which are about as large on each screen: fingers stay the same.
 
 /// Way of a stick from its middle to its end.
-const REACH: f32 = 56.0;
+const REACH: f32 = 52.0;
 /// Radius of a button, and of its smaller kind.
-const RADIUS: f32 = 36.0;
-const SMALL: f32 = 22.0;
+const RADIUS: f32 = 30.0;
+const SMALL: f32 = 18.0;
 /// Distance of buttons from the edges.
-const MARGIN: f32 = 22.0;
+const MARGIN: f32 = 16.0;
 /// Share of a stick's way that counts as rest, and that from which on it is at its edge.
 const REST: f32 = 0.12;
 const EDGE: f32 = 0.9;
@@ -155,8 +156,7 @@ impl Glass {
         }
         let corner = pos2(size.x, 0.0) + vec2(-12.0 - SMALL, TOP + SMALL) * self.unit;
         for (number, (binding, action)) in COMMON.into_iter().enumerate() {
-            let (column, row) = ((number % 2) as f32, (number / 2) as f32);
-            let at = corner + vec2(-column, row) * (2.0 * SMALL + 6.0) * self.unit;
+            let at = corner - vec2(number as f32 * (2.0 * SMALL + 8.0) * self.unit, 0.0);
             let (title, radius) = (tr(action.title), SMALL * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
@@ -209,6 +209,8 @@ impl Glass {
         ];
         for (thumb, rest, _) in sticks.iter().filter(|(.., is_there)| *is_there) {
             let middle = thumb.map_or(*rest, |it| it.middle);
+            let around = Rect::from_center_size(middle, Vec2::splat(2.0 * reach));
+            layout::claim(&painter, Item::Glass, around);
             let off = thumb.map_or(Vec2::ZERO, |it| it.at - it.middle);
             let off = off / (off.length() / reach).max(1.0);
             painter.circle_stroke(middle, reach, Stroke::new(2.0, fade(palette::TEXT, 0.25)));
@@ -221,6 +223,8 @@ impl Glass {
             painter.text(at, Align2::CENTER_TOP, words, font, ink);
         }
         for button in &self.buttons {
+            let around = Rect::from_center_size(button.at, Vec2::splat(2.0 * button.radius));
+            layout::claim(&painter, Item::Glass, around);
             let (fill, ink): (Color32, Color32) = match button.is_down {
                 true => (fade(palette::OWN, 0.6), palette::VOID),
                 false => (fade(palette::CARD, 0.55), fade(palette::TEXT, 0.85)),

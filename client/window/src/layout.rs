@@ -26,6 +26,8 @@ pub enum Item {
     Title,
     /// The own player's figures along the lower edge.
     Figures,
+    /// Sticks and buttons on the glass.
+    Glass,
     /// A chart of the world in the lower right corner.
     Chart,
     /// One line that must be read, below the clock.

@@ -82,7 +82,11 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
 /// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
 pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
-    let middle = scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0);
+    let middle = match scene.controls.by_glass() {
+        // Below the names: the other corner is the thumb's.
+        true => scene.screen.left_top() + vec2(size + 20.0, size + 60.0),
+        false => scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0),
+    };
     let chart = Rect::from_center_size(middle, vec2(2.0 * size, 2.0 * size));
     let edge = |strength: f32| Stroke::new(1.0, fade(palette::EDGE, strength));
     let camera = Camera { middle: Vec2::ZERO, scale: size / REACH, screen: chart };
