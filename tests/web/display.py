@@ -4,7 +4,7 @@ import ctypes
 import os
 import subprocess
 
-WIDTH, HEIGHT = 1280, 720
+WIDTH, HEIGHT = 640, 360
 Z_PIXMAP = 2
 ALL_PLANES = ctypes.c_ulong(-1)
 
@@ -32,7 +32,7 @@ POINTER, INT, WORD = ctypes.c_void_p, ctypes.c_int, ctypes.c_ulong
 
 
 class Display:
-    """A screen of 1280 by 720 points, until it is closed."""
+    """A screen of 640 by 360 points, until it is closed."""
 
     def __init__(self):
         told, tell = os.pipe()
@@ -40,8 +40,9 @@ class Display:
             ["Xvfb", "-displayfd", str(tell), "-screen", "0", f"{WIDTH}x{HEIGHT}x24",
              "-nolisten", "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL)
         os.close(tell)
-        self.name = ":" + os.read(told, 16).decode().strip()
-        os.close(told)
+        # To the end of the line: before that the server still writes.
+        with os.fdopen(told) as lines:
+            self.name = ":" + lines.readline().strip()
         self.x = library(
             "libX11.so.6", XOpenDisplay=(POINTER, ctypes.c_char_p),
             XDefaultRootWindow=(WORD, POINTER), XKeysymToKeycode=(ctypes.c_ubyte, POINTER, WORD),
@@ -50,14 +51,16 @@ class Display:
             XDestroyImage=(INT, POINTER), XCloseDisplay=(INT, POINTER))
         self.test = library(
             "libXtst.so.6", XTestFakeKeyEvent=(INT, POINTER, INT, INT, WORD),
-            XTestFakeMotionEvent=(INT, POINTER, INT, INT, INT, WORD))
+            XTestFakeMotionEvent=(INT, POINTER, INT, INT, INT, WORD),
+            XTestFakeButtonEvent=(INT, POINTER, INT, INT, WORD))
         self.opened = self.x.XOpenDisplay(self.name.encode())
         assert self.opened, f"there is no display {self.name}"
         self.root = self.x.XDefaultRootWindow(self.opened)
 
     def close(self):
         self.x.XCloseDisplay(self.opened)
-        self.process.kill()
+        # It takes its socket away.
+        self.process.terminate()
         self.process.wait()
 
     def environment(self, **more):
@@ -69,9 +72,11 @@ class Display:
         self.test.XTestFakeKeyEvent(self.opened, code, is_down, 0)
         self.x.XFlush(self.opened)
 
-    def point(self, x, y):
-        """Puts the mouse somewhere."""
+    def click(self, x, y):
+        """Clicks somewhere, so that the window there has the keys."""
         self.test.XTestFakeMotionEvent(self.opened, -1, x, y, 0)
+        for is_down in (1, 0):
+            self.test.XTestFakeButtonEvent(self.opened, 1, is_down, 50)
         self.x.XFlush(self.opened)
 
     def pixels(self, x=0, y=0, width=WIDTH, height=HEIGHT):

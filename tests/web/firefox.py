@@ -100,8 +100,9 @@ class Firefox:
                 ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x720x24", "-nolisten",
                  "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL))
             os.close(tell)
-            display = ":" + os.read(told, 16).decode().strip()
-            os.close(told)
+            # To the end of the line: before that the server still writes.
+            with os.fdopen(told) as lines:
+                display = ":" + lines.readline().strip()
         self.process = subprocess.Popen(
             [found(), "--kiosk", "--no-remote", "--profile", self.profile,
              "--remote-debugging-port", "0", "about:blank"],

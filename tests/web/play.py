@@ -155,8 +155,16 @@ class Around:
 
     def picture(self, player, name):
         if self.pictures:
-            os.makedirs(self.pictures, exist_ok=True)
-            player.picture(os.path.join(self.pictures, f"{name}.png"))
+            self.look(player, name, False)
+
+    def look(self, player, name, checks=True):
+        """Takes a picture, and looks whether there is anything in it."""
+        path = Path(self.pictures or self.folder, f"{name}.png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        player.picture(path)
+        if checks:
+            program = HERE.parent.parent / ".ci" / "not-blank"
+            subprocess.run([sys.executable, program, path], check=True, stdout=subprocess.DEVNULL)
 
     def close(self):
         for player in self.players:
@@ -217,7 +225,8 @@ def games(around):
                  if len({state["values"].get(name) for state in status["motion"]}) > 3}
         assert moved, f"{game}: the keys move nothing: {status['motion'][-3:]}"
         assert status["snapshots"] > before["snapshots"] + 60, (before, status)
-        around.picture(player, game)
+        around.look(player, game)
+        assert status["sound_waiting"] is not None, f"{game}: the page is not heard"
         told = ""
         if looker:
             lines = looker.communicate()[0].splitlines()
@@ -330,6 +339,10 @@ def on_a_phone(around):
     phone.key("Enter", number=13)
     ada.comes_to("the line", lambda it: any("from the sofa" in one for one in it["lines"]))
     phone.until("document.getElementById('field').hidden")
+    # Whoever has been here plays at once, by the name and with the settings that the browser keeps.
+    phone.go(server.link())
+    status = phone.plays()
+    assert "Vera" in status["names"], status["names"]
     assert not phone.errors, phone.errors
     print("a phone's thumbs run, aim and fire, and its own keyboard writes a name and a line")
     server.end()
@@ -533,7 +546,7 @@ def in_firefox(around):
     moved = {round(state["values"]["x"], 2) for state in status["motion"]}
     assert len(moved) > 5, "the keys move nothing"
     ada.comes_to("Fox's name", lambda it: "Fox" in it.get("names", []))
-    around.picture(fox, "firefox")
+    around.look(fox, "firefox")
     assert not fox.errors, fox.errors
     print(f"Firefox plays beside Chromium: {status['frames']} frames, "
           f"{status['mispredictions']} of {status['ticks']} ticks mispredicted")

@@ -61,7 +61,10 @@ impl Visit {
                 all.extend(more);
             }
             #[cfg(target_arch = "wasm32")]
-            all.insert("motion".into(), self.motion.iter().cloned().collect());
+            all.extend([
+                ("motion".to_owned(), self.motion.iter().cloned().collect()),
+                ("sound_waiting".to_owned(), json!(phaselock_web::page::sound_waiting())),
+            ]);
         }
         status.to_string()
     }
