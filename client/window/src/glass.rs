@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use egui_macroquad::egui::{
     Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
 };
-use macroquad::input::{KeyCode, Touch, TouchPhase, simulate_mouse_with_touch, touches};
+use macroquad::input::{
+    KeyCode, Touch, TouchPhase, get_keys_pressed, simulate_mouse_with_touch, touches,
+};
 use macroquad::miniquad::window::dpi_scale;
 
 use super::actions::{self, Action};
@@ -90,6 +92,8 @@ impl Glass {
         simulate_mouse_with_touch(!plays);
         let touches = touches();
         self.is_used |= !touches.is_empty();
+        // Whoever plays by keys has them, on a screen that can be touched too.
+        self.is_used &= !plays || !touches.is_empty() || get_keys_pressed().is_empty();
         if !plays || !self.is_used {
             (self.left, self.right) = (None, None);
             self.buttons.clear();

@@ -164,7 +164,7 @@ mod tests {
             let known = Code::ALL.contains(&code);
             assert_eq!(known, !matches!(code, Code::Other(_)), "{code:?}");
         }
-        assert_eq!(Code::ALL.len(), 22);
+        assert_eq!(Code::ALL.len(), 23);
     }
 
     #[test]
