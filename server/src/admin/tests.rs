@@ -397,7 +397,10 @@ fn metrics_are_text_that_can_be_read_with_bounded_labels() {
         let labels = labels.strip_suffix('}').expect("labels end");
         for label in labels.split(',').filter(|label| !label.is_empty()) {
             let (label, value) = label.split_once('=').expect("a value");
-            assert!(["room", "le", "code", "reason", "version"].contains(&label), "{line}");
+            assert!(
+                ["room", "le", "code", "reason", "version", "transport"].contains(&label),
+                "{line}"
+            );
             assert!(value.starts_with('"') && value.ends_with('"'), "{line}");
             infinite += usize::from(label == "le" && value == "\"+Inf\"");
         }
