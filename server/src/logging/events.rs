@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 79] = [
+const EVENTS: [(&str, &str); 82] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
