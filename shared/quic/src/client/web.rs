@@ -1,5 +1,6 @@
 //! A client's side of WebTransport, as a browser has it: for programs that try servers.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -32,6 +33,8 @@ pub(super) struct Around {
     request: SendStream,
     answers: RecvStream,
     reader: FrameReader,
+    /// Parts that came together with the one before them.
+    parts: VecDeque<Part>,
 }
 
 /// A session that has begun.
@@ -66,7 +69,13 @@ pub(super) async fn begin(
     let mut bytes = Vec::new();
     asked.encode(&mut bytes).map_err(|error| error.to_string())?;
     request.write_all(&bytes).await.map_err(|_| failed("it takes no request"))?;
-    let mut around = Around { _settings: own, request, answers, reader: FrameReader::default() };
+    let mut around = Around {
+        _settings: own,
+        request,
+        answers,
+        reader: FrameReader::default(),
+        parts: VecDeque::new(),
+    };
     let headers = loop {
         match around.next().await {
             Some(Part::Headers(headers)) => break headers,
@@ -94,10 +103,11 @@ pub(super) async fn begin(
 impl Around {
     async fn next(&mut self) -> Option<Part> {
         loop {
-            let chunk = self.answers.read_chunk(READ_BYTES, true).await.ok()??;
-            if let Some(part) = self.reader.take(&chunk.bytes).ok()?.into_iter().next() {
+            if let Some(part) = self.parts.pop_front() {
                 return Some(part);
             }
+            let chunk = self.answers.read_chunk(READ_BYTES, true).await.ok()??;
+            self.parts.extend(self.reader.take(&chunk.bytes).ok()?);
         }
     }
 
