@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 82] = [
+const EVENTS: [(&str, &str); 83] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -67,6 +67,7 @@ const EVENTS: [(&str, &str); 82] = [
     ("the administration listens", "administration_listening"),
     ("the administration has no listener", "administration_failed"),
     ("the administration panicked", "administration_panicked"),
+    ("a simulated bad network lies before all clients", "network_simulated"),
     ("browsers play by these links", "page_listening"),
     ("the page has no listener", "page_failed"),
     ("cannot make a certificate for browsers", "page_certificate_failed"),

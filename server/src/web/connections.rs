@@ -30,7 +30,7 @@ use super::limits::{Bounds, Busy, Paced};
 pub(super) const CONNECTIONS_MAX: usize = 256;
 /// Connections of one address at a time, or of one IPv6 network of 64 bits; beyond that its oldest
 /// gives way, if possible one on which nothing is asked for. Browsers open up to six.
-pub(super) const CONNECTIONS_PER_ADDRESS: usize = 48;
+const CONNECTIONS_PER_ADDRESS: usize = 48;
 /// Requests of one connection. A visit has seven.
 pub(super) const REQUESTS_MAX: u32 = 64;
 /// Longest time of a connection: 4 MB at 16 kB/s take four minutes.
@@ -44,6 +44,8 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Time from one connection that is let in to the next, so that a flood of handshakes leaves the
 /// processor to the game.
 const APART: Duration = Duration::from_millis(2);
+/// Connections that are refused at a time. Each costs little.
+const REFUSALS: u64 = 16;
 /// Time until the next attempt, where the process has no descriptor left.
 const RETRY: Duration = Duration::from_secs(1);
 /// First byte of a handshake of TLS (RFC 8446, 5.1).
@@ -61,6 +63,7 @@ pub(super) async fn serve(
         Err(error) => return tracing::error!(%error, "the page has no listener"),
     };
     let mut open: VecDeque<Open> = VecDeque::new();
+    let mut refused = 0_u64;
     loop {
         let (stream, remote) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -72,7 +75,11 @@ pub(super) async fn serve(
         };
         let from = remote.ip().to_canonical();
         if !bounds.may_connect(from) {
-            // A flood from there costs others nothing.
+            // A flood from there takes no place, and a part of the processor at most.
+            refused += 1;
+            if refused % REFUSALS == 0 {
+                sleep(APART).await;
+            }
             continue;
         }
         open.retain(|connection| !connection.task.is_finished());
@@ -106,7 +113,8 @@ struct Visitor {
 /// Ends a connection if there is no room for one more from there.
 fn make_room(open: &mut VecDeque<Open>, from: IpAddr) {
     let count = |of: IpAddr| open.iter().filter(|connection| connection.network == of).count();
-    let crowd = if count(from) >= CONNECTIONS_PER_ADDRESS {
+    // Behind a proxy on this machine all are from here.
+    let crowd = if count(from) >= CONNECTIONS_PER_ADDRESS && !from.is_loopback() {
         Some(from)
     } else if open.len() >= CONNECTIONS_MAX {
         open.iter().map(|connection| connection.network).max_by_key(|network| count(*network))

@@ -1,30 +1,28 @@
-//! Bounds on the page: what one address may ask of it, and how fast it goes out to all, so that
-//! processor and line stay the game's.
+//! Bounds on the page: how often an address may ask, and how fast its bytes go out, in equal shares
+//! for all addresses that load it, so that processor and line stay the game's.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use aws_lc_rs::rand;
 use axum::BoxError;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use hyper::body::{Frame, SizeHint};
 use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::server::buckets::{Buckets, Kind, Moment};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Bytes that go out at a time.
+/// Bytes that go out at a time. Shorter bodies wait for nobody.
 const CHUNK: usize = 16 * 1024;
 /// Connections of an address: a class of thirty behind one has four each at once.
 const CONNECTIONS: Limit = Limit::new(120, 240);
 /// Requests of an address: a visit has seven.
 const REQUESTS: Limit = Limit::new(480, 600);
-/// Chunks for an address: 64 MB at once, which thirty visits have, and 1 MB a second.
-const CHUNKS: Limit = Limit::new(4096, 4096);
-
 /// Times that a network and a site have what an address has.
 const fn widening(address: Limit) -> Limits {
     const fn times(limit: Limit, times: u32) -> Limit {
@@ -34,15 +32,24 @@ const fn widening(address: Limit) -> Limits {
     Limits { address, network: times(address, 4), site: times(address, 16), total: address }
 }
 
-/// The bounds, and what has been had of late. This machine's own browsers have no bound but the
-/// pace.
+/// The bounds, and what has been had of late. This machine's own browsers may ask as often as they
+/// like.
 #[derive(Debug)]
 pub(super) struct Bounds {
     started: Instant,
     buckets: Mutex<Buckets>,
-    /// Time that a byte takes, in nanoseconds, and the moment at which the line is free.
+    /// Time that a byte takes, in nanoseconds.
     byte_nanos: f64,
-    free: Mutex<Instant>,
+    line: Mutex<HashMap<IpAddr, Share>>,
+}
+
+/// An address's share of the line.
+#[derive(Debug)]
+struct Share {
+    /// Bodies that are on their way there.
+    bodies: usize,
+    /// Moment of its next bytes.
+    free: Instant,
 }
 
 impl Bounds {
@@ -50,12 +57,11 @@ impl Bounds {
         let mut secret = [0; 8];
         // Without it somebody could find addresses that share a bucket; they would do no more.
         let _ = rand::fill(&mut secret);
-        let started = Instant::now();
         Self {
-            started,
+            started: Instant::now(),
             buckets: Mutex::new(Buckets::new(u64::from_le_bytes(secret))),
             byte_nanos: 1e9 / f64::from(bytes_per_second),
-            free: Mutex::new(started),
+            line: Mutex::default(),
         }
     }
 
@@ -78,15 +84,34 @@ impl Bounds {
         buckets.take(now, kind, from, &widening(limit)).is_some()
     }
 
-    /// The moment at which so many bytes may go out to an address; none if it has had too many.
-    fn turn(&self, from: IpAddr, bytes: usize) -> Option<Instant> {
-        if !self.take(Kind::Hello, from, CHUNKS) {
-            return None;
+    fn line(&self) -> MutexGuard<'_, HashMap<IpAddr, Share>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a body is on its way.
+    fn begin(&self, from: IpAddr) {
+        let (now, mut line) = (Instant::now(), self.line());
+        // Whoever has gone has no more than this to wait for when coming back.
+        line.retain(|_, share| share.bodies > 0 || share.free > now);
+        line.entry(from).or_insert(Share { bodies: 0, free: now }).bodies += 1;
+    }
+
+    fn end(&self, from: IpAddr) {
+        if let Some(share) = self.line().get_mut(&from) {
+            share.bodies = share.bodies.saturating_sub(1);
         }
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = (*free).max(Instant::now());
-        *free = turn + Duration::from_nanos((self.byte_nanos * bytes as f64) as u64);
-        Some(turn)
+    }
+
+    /// The moment at which so many bytes may go out to an address: each that loads has as much of
+    /// the line as the others.
+    fn turn(&self, from: IpAddr, bytes: usize) -> Instant {
+        let (now, mut line) = (Instant::now(), self.line());
+        let loading = line.values().filter(|share| share.bodies > 0).count().max(1);
+        let Some(share) = line.get_mut(&from) else { return now };
+        let turn = share.free.max(now);
+        let takes = self.byte_nanos * bytes as f64 * loading as f64;
+        share.free = turn + Duration::from_nanos(takes as u64);
+        turn
     }
 }
 
@@ -123,15 +148,25 @@ pub(super) struct Paced {
     /// Bytes that `inner` has handed on.
     rest: Bytes,
     turn: Option<Pin<Box<Sleep>>>,
-    bounds: Arc<Bounds>,
+    /// None of a short body.
+    bounds: Option<Arc<Bounds>>,
     from: IpAddr,
     _answering: Answering,
 }
 
 impl Paced {
     pub(super) fn new(inner: Body, bounds: &Arc<Bounds>, from: IpAddr, busy: &Busy) -> Self {
-        let (rest, turn, bounds) = (Bytes::new(), None, Arc::clone(bounds));
+        let is_long = inner.size_hint().exact().is_none_or(|bytes| bytes > CHUNK as u64);
+        let bounds = is_long.then(|| Arc::clone(bounds));
+        bounds.iter().for_each(|bounds| bounds.begin(from));
+        let (rest, turn) = (Bytes::new(), None);
         Self { inner, rest, turn, bounds, from, _answering: busy.begin() }
+    }
+}
+
+impl Drop for Paced {
+    fn drop(&mut self) {
+        self.bounds.iter().for_each(|bounds| bounds.end(self.from));
     }
 }
 
@@ -155,10 +190,8 @@ impl hyper::body::Body for Paced {
         }
         let count = self.rest.len().min(CHUNK);
         if self.turn.is_none() {
-            let Some(turn) = self.bounds.turn(self.from, count) else {
-                return Poll::Ready(Some(Err("the address has had too much".into())));
-            };
-            self.turn = Some(Box::pin(sleep_until(turn)));
+            let turn = self.bounds.as_ref().map(|bounds| bounds.turn(self.from, count));
+            self.turn = turn.map(|turn| Box::pin(sleep_until(turn)));
         }
         if let Some(turn) = &mut self.turn {
             ready!(turn.as_mut().poll(cx));
@@ -193,30 +226,39 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_go_out_at_the_pace_and_no_further_than_the_bound() {
+    async fn bodies_go_out_at_the_pace_in_equal_shares() {
         let bounds = Arc::new(Bounds::new(1_000_000));
         let busy = Busy::default();
-        let from: IpAddr = "192.0.2.1".parse().expect("an address");
-        let paced = |bytes: usize| Paced::new(vec![7; bytes].into(), &bounds, from, &busy);
+        let [crowd, one]: [IpAddr; 2] =
+            ["192.0.2.1", "198.51.100.1"].map(|it| it.parse().expect("an address"));
+        let body = |bytes: usize, from| Paced::new(vec![7; bytes].into(), &bounds, from, &busy);
+        let read = |it| axum::body::to_bytes(Body::new(it), usize::MAX);
         let began = Instant::now();
-        let two = [paced(1_000_000), paced(1_000_000)]
-            .map(|it| tokio::spawn(axum::body::to_bytes(Body::new(it), usize::MAX)));
+        let two = [(); 2].map(|()| tokio::spawn(read(body(1_000_000, crowd))));
         assert!(busy.is());
-        for read in two {
-            assert_eq!(read.await.expect("read").expect("whole").len(), 1_000_000);
+        for body in two {
+            assert_eq!(body.await.expect("read").expect("whole").len(), 1_000_000);
         }
         let took = began.elapsed();
         assert!((1.9..2.1).contains(&took.as_secs_f64()), "two megabytes took {took:?}");
         assert!(!busy.is());
 
-        // A hundred times as fast.
-        let bounds = Arc::new(Bounds::new(100_000_000));
-        let paced = |bytes: usize| Paced::new(vec![7; bytes].into(), &bounds, from, &busy);
-        let read = axum::body::to_bytes(Body::new(paced(200_000_000)), usize::MAX).await;
-        assert!(read.is_err(), "more than it may have");
-        // Half an hour later it may have half an hour's more.
-        tokio::time::advance(Duration::from_secs(1800)).await;
-        let read = axum::body::to_bytes(Body::new(paced(2_000_000)), usize::MAX).await;
-        assert_eq!(read.expect("whole").len(), 2_000_000);
+        // However many a crowd asks for, another has half, and a short answer waits for nobody.
+        let many: Vec<_> = (0..48).map(|_| tokio::spawn(read(body(10_000_000, crowd)))).collect();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let began = Instant::now();
+        assert_eq!(read(body(1000, one)).await.expect("whole").len(), 1000);
+        assert!(began.elapsed() < Duration::from_millis(2));
+        assert_eq!(read(body(1_000_000, one)).await.expect("whole").len(), 1_000_000);
+        let took = began.elapsed();
+        assert!((1.8..2.2).contains(&took.as_secs_f64()), "a megabyte took {took:?}");
+
+        // What a crowd leaves behind when it goes is no other's to wait for.
+        many.iter().for_each(|body| body.abort());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let began = Instant::now();
+        assert_eq!(read(body(1_000_000, one)).await.expect("whole").len(), 1_000_000);
+        let took = began.elapsed();
+        assert!((0.9..1.1).contains(&took.as_secs_f64()), "alone it took {took:?}");
     }
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::answers::{Page, plain};
-use super::connections::{CONNECTIONS_PER_ADDRESS, REQUESTS_MAX, serve};
+use super::connections::{CONNECTIONS_MAX, REQUESTS_MAX, serve};
 use super::*;
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
@@ -177,11 +177,11 @@ fn served(folder: &Path) -> (Server, SocketAddr) {
 }
 
 #[tokio::test]
-async fn silent_connections_of_one_address_make_room_for_its_next() {
+async fn silent_connections_make_room_for_the_next() {
     let folder = folder();
     let (_server, address) = served(folder.path());
     let mut silent = Vec::new();
-    for _ in 0..CONNECTIONS_PER_ADDRESS {
+    for _ in 0..CONNECTIONS_MAX {
         silent.push(TcpStream::connect(address).await.expect("it connects"));
     }
     let mut asking = TcpStream::connect(address).await.expect("it connects");
