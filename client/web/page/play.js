@@ -416,15 +416,30 @@
     wasm_exports.key_up(key, 0);
   }
 
-  /** Shows a field of the page, or hides it: for it a phone shows its keyboard. */
-  function write(isWanted) {
+  /** Keys that are down on the canvas, which does not hear of their end once it has no focus. */
+  const held = new Set();
+
+  function release() {
+    for (const code of held) wasm_exports.key_up(into_sapp_keycode(code), 0);
+    held.clear();
+  }
+
+  /**
+   * Shows a field of the page for so many letters, or hides it where there is none: for it a phone
+   * shows its keyboard.
+   */
+  function write(most, isSecret) {
     const field = document.getElementById("field");
-    if (isWanted !== field.hidden) return;
-    field.hidden = !isWanted;
+    if (most === (field.hidden ? 0 : field.maxLength)) return;
+    field.hidden = most === 0;
     field.value = "";
     told = [];
-    if (isWanted) {
+    if (most > 0) {
+      field.maxLength = most;
+      field.type = isSecret ? "password" : "text";
+      field.autocapitalize = isSecret ? "off" : "sentences";
       field.placeholder = say("Tap here to write", "Zum Schreiben hier tippen");
+      release();
       field.focus();
     } else {
       document.getElementById("glcanvas").focus();
@@ -432,7 +447,12 @@
   }
 
   function beginField() {
-    const field = document.getElementById("field");
+    const [field, canvas] = ["field", "glcanvas"].map((id) => document.getElementById(id));
+    canvas.addEventListener("keydown", ({ code }) => held.add(code));
+    canvas.addEventListener("keyup", ({ code }) => held.delete(code));
+    addEventListener("blur", release);
+    // miniquad would keep it for the canvas.
+    field.addEventListener("paste", (event) => event.stopPropagation());
     field.addEventListener("input", () => {
       const letters = [...field.value];
       let same = 0;
@@ -502,7 +522,7 @@
         new Float32Array(wasm_memory.buffer, to, most).set(values);
         return most;
       },
-      phaselock_write: (isWanted) => write(isWanted === 1),
+      phaselock_write: (most, isSecret) => write(most, isSecret === 1),
       phaselock_shake: (strength, duration) => {
         const pad = [...navigator.getGamepads()].find((it) => it && it.vibrationActuator);
         pad?.vibrationActuator.playEffect("dual-rumble", {

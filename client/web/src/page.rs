@@ -99,10 +99,20 @@ pub fn sound(frames: &[[f32; 2]]) {
     imports::phaselock_sound(samples.as_ptr(), samples.len());
 }
 
-/// Offers a field for letters, or takes it away: without a keyboard of keys, browsers show theirs
-/// for a field of their own alone.
-pub fn write(is_wanted: bool) {
-    imports::phaselock_write(i32::from(is_wanted));
+/// A field of the page for letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Letters at most.
+    pub letters_max: usize,
+    /// Nobody else may read them.
+    pub is_secret: bool,
+}
+
+/// Offers a field, or takes it away: without a keyboard of keys, browsers show theirs for a field of
+/// their own alone.
+pub fn write(field: Option<Field>) {
+    let most = field.map_or(0, |field| i32::try_from(field.letters_max).unwrap_or(i32::MAX));
+    imports::phaselock_write(most, i32::from(field.is_some_and(|field| field.is_secret)));
 }
 
 /// Values of the first gamepad, if there is one.

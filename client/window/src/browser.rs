@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use egui_macroquad::egui::text_edit::TextEditState;
 use egui_macroquad::egui::{Align2, Area, Context, Id, Key, LayerId, vec2};
 use macroquad::Window;
 use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
-use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::time::LocalTime;
 use phaselock::wire::text::clean_name;
-use phaselock_web::page;
+use phaselock_web::page::{self, Field};
 use serde_json::json;
 
 use super::args::{Setup, default_name};
@@ -207,7 +208,8 @@ impl Page {
         let mut pad = self.gamepads.take(dead_zone);
         let plays = self.visit.as_ref().is_some_and(|visit| !visit.is_paused());
         let plays = plays && self.screen.is_none() && !self.writes;
-        let touched = self.glass.gather(own, pixels_per_point, plays, &mut pad);
+        let shown = self.visit.as_ref().map_or((own, false), Visit::on_glass);
+        let touched = self.glass.gather(shown, pixels_per_point, plays, &mut pad);
         self.controls.gather(pixels_per_point, pad, touched);
         self.controls.set_glass(self.glass.is_used());
         if self.controls.pressed(&actions::FULLSCREEN)
@@ -242,7 +244,7 @@ impl Page {
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         let mut next = Next::Stay;
-        let (mut wish, mut writes) = (None, false);
+        let (mut wish, mut writes, mut is_secret) = (None, false, false);
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
         let (fields, error) = ((&mut self.name, &mut self.password), self.error.as_deref());
@@ -255,7 +257,7 @@ impl Page {
             }
             match visit {
                 Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
-                None => wish = before(ctx, &mut fields, error, covered),
+                None => (wish, is_secret) = before(ctx, &mut fields, error, covered),
             }
             if in_game {
                 glass.draw(ctx);
@@ -272,10 +274,18 @@ impl Page {
                 draw_notice(ctx, reason, in_game);
             }
             sight::apply(ctx, colors);
-            writes = ctx.wants_keyboard_input();
+            let focus = ctx.memory(|memory| memory.focused());
+            writes = focus.is_some_and(|id| TextEditState::load(ctx, id).is_some());
         });
         self.writes = writes;
-        page::write(writes && self.glass.is_used());
+        let talks = self.visit.as_ref().is_some_and(Visit::talks);
+        let letters_max = match () {
+            () if is_secret => PASSWORD_MAX,
+            () if talks => TEXT_BYTES_MAX,
+            () => NAME_BYTES_MAX,
+        };
+        let field = Field { letters_max, is_secret };
+        page::write(Some(field).filter(|_| writes && self.glass.is_used()));
         self.follow(next);
         match wish {
             Some(Wish::Join) => {
@@ -297,21 +307,22 @@ enum Wish {
 }
 
 /// The card before the game, or after it: the server, the player's name, and the reason of the end.
+/// Returns the player's wish, and true while the password is written.
 fn before(
     ctx: &Context,
     (name, password): &mut (&mut String, &mut String),
     error: Option<&str>,
     covered: bool,
-) -> Option<Wish> {
+) -> (Option<Wish>, bool) {
     let painter = ctx.layer_painter(LayerId::background());
     let screen = ctx.screen_rect();
     let y = screen.top() + screen.height() * 0.2;
     background::draw(&painter, screen, y, ctx.input(|input| input.time));
     if covered {
-        return None;
+        return (None, false);
     }
     let server = page::server_name().unwrap_or_default();
-    let mut wish = None;
+    let (mut wish, mut is_secret) = (None, false);
     let area = Area::new(Id::new("before")).anchor(Align2::CENTER_CENTER, vec2(0.0, 40.0));
     area.show(ctx, |ui| {
         card_frame(1.0, 20).show(ui, |ui| {
@@ -331,7 +342,8 @@ fn before(
                 wish = Some(Wish::Join);
             }
             if page::needs_password() {
-                ui.add(parts::field(password, tr("Password"), width, PASSWORD_MAX).password(true));
+                let field = parts::field(password, tr("Password"), width, PASSWORD_MAX);
+                is_secret = ui.add(field.password(true)).has_focus();
             }
             if action(ui, tr("Play"), true).clicked() {
                 wish = Some(Wish::Join);
@@ -341,5 +353,5 @@ fn before(
             }
         });
     });
-    wish
+    (wish, is_secret)
 }

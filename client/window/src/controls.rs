@@ -319,7 +319,8 @@ impl Controls {
         if has(Pad::RightTrigger) && aims {
             return Some(tr("the right stick at its edge").to_owned());
         }
-        let is_common = [MENU.id, SCORES.id, CHAT.id, READY.id].contains(&action.id);
+        let common = [MENU, SCORES, CHAT, READY, VOTE_YES, VOTE_NO];
+        let is_common = common.iter().any(|it| it.id == action.id);
         let is_there = is_common || ON_GLASS.into_iter().any(has);
         is_there.then(|| format!("\u{201c}{}\u{201d}", tr(action.title)))
     }

@@ -8,7 +8,8 @@ use egui_macroquad::egui::{
     Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
 };
 use macroquad::input::{
-    KeyCode, Touch, TouchPhase, get_keys_pressed, simulate_mouse_with_touch, touches,
+    KeyCode, MouseButton, Touch, TouchPhase, get_keys_pressed, is_mouse_button_pressed,
+    simulate_mouse_with_touch, touches,
 };
 use macroquad::miniquad::window::dpi_scale;
 
@@ -42,6 +43,12 @@ const COMMON: [(Binding, &Action); 4] = [
     (Binding::Key(KeyCode::Enter), &actions::CHAT),
     (Binding::Pad(Pad::LeftThumb), &actions::READY),
 ];
+/// Further ones while a vote waits for the player's voice.
+const VOICES: [(Binding, &Action); 2] = [
+    (Binding::Key(KeyCode::F1), &actions::VOTE_YES),
+    (Binding::Key(KeyCode::F2), &actions::VOTE_NO),
+];
+
 /// A finger on a stick.
 #[derive(Clone, Copy, Debug)]
 struct Thumb {
@@ -84,7 +91,7 @@ impl Glass {
     /// While nobody plays, touches are the menus'.
     pub(crate) fn gather(
         &mut self,
-        own: &'static [Action],
+        (own, is_asked): (&'static [Action], bool),
         pixels_per_point: f32,
         plays: bool,
         pad: &mut PadValues,
@@ -92,8 +99,9 @@ impl Glass {
         simulate_mouse_with_touch(!plays);
         let touches = touches();
         self.is_used |= !touches.is_empty();
-        // Whoever plays by keys has them, on a screen that can be touched too.
-        self.is_used &= !plays || !touches.is_empty() || get_keys_pressed().is_empty();
+        // Whoever plays by keys or mouse has them, on a screen that can be touched too.
+        let hands = !get_keys_pressed().is_empty() || is_mouse_button_pressed(MouseButton::Left);
+        self.is_used &= !plays || !touches.is_empty() || !hands;
         if !plays || !self.is_used {
             (self.left, self.right) = (None, None);
             self.buttons.clear();
@@ -102,7 +110,7 @@ impl Glass {
         self.unit = dpi_scale() / pixels_per_point;
         let (width, height) = macroquad::miniquad::window::screen_size();
         let size = vec2(width, height) / pixels_per_point;
-        self.lay_out(own, size);
+        self.lay_out(own, is_asked, size);
         self.handle(&touches, 1.0 / pixels_per_point, size);
         for (thumb, side) in [(self.left, Side::Left), (self.right, Side::Right)] {
             if let Some(thumb) = thumb {
@@ -125,7 +133,7 @@ impl Glass {
     }
 
     /// Places a button for each part that the game has an action for.
-    fn lay_out(&mut self, own: &'static [Action], size: Vec2) {
+    fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
         let parts_of = |action: &Action| {
             let parts = action.keys.iter().filter_map(|name| match Binding::parse(name)? {
                 Binding::Pad(part) => Some(part),
@@ -159,7 +167,8 @@ impl Glass {
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
         let corner = pos2(size.x, 0.0) + vec2(-12.0 - SMALL, TOP + SMALL) * self.unit;
-        for (number, (binding, action)) in COMMON.into_iter().enumerate() {
+        let voices = VOICES.into_iter().filter(|_| is_asked);
+        for (number, (binding, action)) in COMMON.into_iter().chain(voices).enumerate() {
             let at = corner - vec2(number as f32 * (2.0 * SMALL + 8.0) * self.unit, 0.0);
             let (title, radius) = (tr(action.title), SMALL * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
@@ -266,13 +275,14 @@ mod tests {
     #[test]
     fn each_action_has_one_button_within_the_glass() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
-        glass.lay_out(&[FIRE, JUMP, AIM], SIZE);
+        glass.lay_out(&[FIRE, JUMP, AIM], false, SIZE);
         assert!(glass.has_right);
         let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
         // What the trigger does, the stick does at its edge.
         assert_eq!(glass.at_edge.map(|action| action.id), Some("fire"));
         assert_eq!(titles, ["jump", "pause", "scores", "chat", "ready"]);
-        glass.lay_out(&[SHOOT, JUMP], SIZE);
+        glass.lay_out(&[SHOOT, JUMP], true, SIZE);
+        assert_eq!(glass.buttons.len(), 2 + 6, "two more for a vote");
         assert!(!glass.has_right && glass.at_edge.is_none());
         assert_eq!(glass.buttons[0].title, "shoot", "no stick is there for it");
         for (at, one) in glass.buttons.iter().enumerate() {
@@ -287,9 +297,9 @@ mod tests {
     fn fingers_keep_their_sticks_and_buttons_their_fingers() {
         let mut glass = Glass { unit: 1.0, ..Glass::default() };
         let (thumb, fire) = (pos2(100.0, 300.0), |glass: &Glass| glass.buttons[0].at);
-        glass.lay_out(&[FIRE], SIZE);
+        glass.lay_out(&[FIRE], false, SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Started)], 1.0, SIZE);
-        glass.lay_out(&[FIRE], SIZE);
+        glass.lay_out(&[FIRE], false, SIZE);
         let at = fire(&glass);
         let moved = touch(7, pos2(500.0, 300.0), TouchPhase::Moved);
         glass.handle(&[moved, touch(8, at, TouchPhase::Started)], 1.0, SIZE);
@@ -297,7 +307,7 @@ mod tests {
         assert_eq!((left.middle, left.at), (thumb, pos2(500.0, 300.0)));
         assert!(glass.right.is_none(), "the game has no use for it");
         assert!(glass.buttons[0].is_down);
-        glass.lay_out(&[FIRE], SIZE);
+        glass.lay_out(&[FIRE], false, SIZE);
         glass.handle(&[touch(7, thumb, TouchPhase::Ended)], 1.0, SIZE);
         assert!(glass.left.is_none() && !glass.buttons[0].is_down);
     }

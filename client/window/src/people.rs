@@ -93,6 +93,12 @@ impl People {
         }
     }
 
+    /// True if a vote waits for the own voice.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn is_asked(&self, common: &Common) -> bool {
+        self.voice.is_none() && common.poll().is_some()
+    }
+
     /// Sends what the player asked for. A refusal is told by the server.
     pub(crate) fn send(&mut self, session: &mut Session) {
         for request in self.asked.drain(..) {

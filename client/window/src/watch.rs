@@ -38,6 +38,11 @@ const NEAR: Action = Action::new("watch_near", "camera nearer", &["Wheel:Up", "P
 const FAR: Action =
     Action::new("watch_far", "camera further away", &["Wheel:Down", "Pad:DPadDown"]);
 
+/// Actions that have a place on the glass.
+#[cfg(target_arch = "wasm32")]
+pub(crate) const ON_GLASS: &[Action] =
+    &[PLAY, NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
+
 /// Part of the visible height that the free camera moves by in a second.
 const SPEED: f32 = 1.2;
 /// Lengths of a player's picture that the free camera goes away from where it began: from one end

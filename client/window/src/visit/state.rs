@@ -5,6 +5,8 @@ use phaselock::client::State;
 use super::{DETAILS, GRAPH, Visit};
 use crate::controls::Action;
 use crate::overlay;
+#[cfg(target_arch = "wasm32")]
+use crate::watch;
 
 impl Visit {
     /// Names of the open panels, in the order of the settings.
@@ -21,6 +23,21 @@ impl Visit {
     /// Name and actions of the game.
     pub(crate) fn actions(&self) -> Option<(&'static str, &'static [Action])> {
         self.play.as_ref().map(|(entry, _)| (entry.name, entry.actions))
+    }
+
+    /// Actions that have a place on the glass, and true if a vote waits for the player's voice.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn on_glass(&self) -> (&'static [Action], bool) {
+        let own = self.actions().map(|(_, own)| own).unwrap_or_default();
+        let common = self.driver.session.client().map(|client| client.common());
+        let is_asked = common.is_some_and(|common| self.people.is_asked(common));
+        (if self.is_watching() { watch::ON_GLASS } else { own }, is_asked)
+    }
+
+    /// True while the player writes to others.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn talks(&self) -> bool {
+        self.talk.is_open()
     }
 
     /// True while the game runs: joined, and heard of since.
