@@ -108,8 +108,8 @@ pub struct Field {
     pub is_secret: bool,
 }
 
-/// Offers a field, or takes it away: without a keyboard of keys, browsers show theirs for a field of
-/// their own alone.
+/// Offers a field, or takes it away: without a keyboard of keys, browsers show theirs for a field
+/// of their own alone.
 pub fn write(field: Option<Field>) {
     let most = field.map_or(0, |field| i32::try_from(field.letters_max).unwrap_or(i32::MAX));
     imports::phaselock_write(most, i32::from(field.is_some_and(|field| field.is_secret)));

@@ -54,7 +54,7 @@ pub(crate) struct Devices {
     pub(crate) pad: PadValues,
     /// Position of the mouse, in points.
     pub(crate) pointer: Pos2,
-    /// What a button on the glass stands for, while it is touched.
+    /// Binding of each button on the glass that is touched.
     pub(crate) touched: HashSet<Binding>,
 }
 

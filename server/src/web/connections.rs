@@ -77,7 +77,7 @@ pub(super) async fn serve(
         if !bounds.may_connect(from) {
             // A flood from there takes no place, and a part of the processor at most.
             refused += 1;
-            if refused % REFUSALS == 0 {
+            if refused.is_multiple_of(REFUSALS) {
                 sleep(APART).await;
             }
             continue;
