@@ -50,7 +50,7 @@ def main() -> int:
     )
     connection.send_message(hello.body())
     session = Session(game, lambda tick: {}, Counts())
-    told: set[int] = set()
+    told: set[tuple[int, int]] = set()
     end = time.monotonic() + arguments.seconds
     while time.monotonic() < end and session.disconnect is None:
         received = connection.receive(0.01)
@@ -64,11 +64,11 @@ def main() -> int:
         owners = {n for n, (name, _) in session.names.items() if name == arguments.player}
         for tick, entity in session.states.latest.values():
             state = entity.state
-            if state is None or state.owner not in owners or tick in told:
+            if state is None or state.owner not in owners or (tick, state.kind) in told:
                 continue
             kind = game.kinds[state.kind]
             if kind.has("x"):
-                told.add(tick)
+                told.add((tick, state.kind))
                 print(json.dumps({"tick": tick, "values": kind.values(state.fields)}), flush=True)
     connection.close(0, "seen enough")
     if session.disconnect is not None:

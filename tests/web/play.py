@@ -197,7 +197,8 @@ def same(status, lines):
     for line in lines:
         told = json.loads(line)
         mine = own.get(told["tick"])
-        if mine is None:
+        # What a player has shot is the player's too.
+        if mine is None or mine.keys() != told["values"].keys():
             continue
         apart = {name: (mine[name], value) for name, value in told["values"].items()
                  if name in ("x", "y") and abs(mine[name] - value) > ROUNDING * (1 + abs(value))}
