@@ -191,6 +191,33 @@ fn entities_that_leave_during_a_silence_are_taken_back_however_long_it_takes() {
 }
 
 #[test]
+fn words_of_an_end_that_is_past_take_nothing_back() {
+    let rates = Rates::DEFAULT;
+    let mut random = Random::new(1);
+    let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));
+    let mut store = store::<Yard<false>>(rates);
+    scene.spawn(0, &mut random);
+    // Hidden and found again before a long silence, and hidden once more during it. What arrived
+    // before is acknowledged after it.
+    for snapshot in 0..400 {
+        match snapshot {
+            0 | 30 => _ = scene.relevant.insert(0),
+            20 | 100 => _ = scene.relevant.remove(&0),
+            _ => {}
+        }
+        scene.go_on(&mut random, rates.ticks_per_snapshot());
+        let packets = server.snapshot(&scene, 1150, |_| 1);
+        if snapshot < 10 || snapshot >= 300 {
+            server.acknowledge(&store);
+        }
+        for packet in packets.iter().filter(|_| !(40..300).contains(&snapshot)) {
+            store.handle_packet(&Yard, packet).expect("it is fine");
+        }
+    }
+    assert!(server.is_up_to_date(&store), "it keeps {:?}", store.latest());
+}
+
+#[test]
 fn resting_entities_cost_next_to_nothing() {
     let rates = Rates::DEFAULT;
     let mut random = Random::new(1);

@@ -37,7 +37,8 @@ pub(super) struct Knowledge {
     leaving: Bits,
     /// The last snapshot, and those sent as present in it.
     last: Row,
-    /// Newest snapshots in which entities were sent as gone or hidden.
+    /// Newest snapshots in which entities were sent as gone or hidden: those of the history, and of
+    /// all that are leaving.
     away: BTreeMap<u16, u64>,
     /// Turn of [`FORGET_EVERY`] snapshots in which it was last rid of what the history forgot.
     forgot_in: u64,
@@ -82,7 +83,8 @@ impl Knowledge {
         // Now and then, since it looks at each; for each client in another snapshot.
         let turn = (first + u64::from(reader.0)) / FORGET_EVERY;
         if std::mem::replace(&mut self.forgot_in, turn) != turn {
-            self.away.retain(|_, number| *number >= first);
+            // An acknowledgement may come of an older word than the one that is under way.
+            self.away.retain(|index, number| *number >= first || self.leaving.contains(*index));
             self.ever.clear();
             self.acked.iter().for_each(|row| self.ever.add(&row.entities));
         }
@@ -104,7 +106,7 @@ impl Knowledge {
         }
         for index in &content.away {
             // Unless it was sent as present since, or its end once more.
-            let is_last = self.away.get(index).is_none_or(|newest| *newest <= number);
+            let is_last = self.away.get(index).is_some_and(|newest| *newest <= number);
             if self.leaving.contains(*index) && is_last {
                 self.there.remove(*index);
                 self.leaving.remove(*index);
