@@ -31,18 +31,23 @@ def library(name, **results):
 POINTER, INT, WORD = ctypes.c_void_p, ctypes.c_int, ctypes.c_ulong
 
 
+def start(width, height):
+    """A virtual screen of that size: its process, and its name."""
+    told, tell = os.pipe()
+    process = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(tell), "-screen", "0", f"{width}x{height}x24",
+         "-nolisten", "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL)
+    os.close(tell)
+    # To the end of the line: before that the server still writes.
+    with os.fdopen(told) as lines:
+        return process, ":" + lines.readline().strip()
+
+
 class Display:
-    """A screen of 640 by 360 points, until it is closed."""
+    """A screen whose keys are pressed and whose picture is read, until it is closed."""
 
     def __init__(self):
-        told, tell = os.pipe()
-        self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(tell), "-screen", "0", f"{WIDTH}x{HEIGHT}x24",
-             "-nolisten", "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL)
-        os.close(tell)
-        # To the end of the line: before that the server still writes.
-        with os.fdopen(told) as lines:
-            self.name = ":" + lines.readline().strip()
+        self.process, self.name = start(WIDTH, HEIGHT)
         self.x = library(
             "libX11.so.6", XOpenDisplay=(POINTER, ctypes.c_char_p),
             XDefaultRootWindow=(WORD, POINTER), XKeysymToKeycode=(ctypes.c_ubyte, POINTER, WORD),
@@ -79,8 +84,10 @@ class Display:
             self.test.XTestFakeButtonEvent(self.opened, 1, is_down, 50)
         self.x.XFlush(self.opened)
 
-    def pixels(self, x=0, y=0, width=WIDTH, height=HEIGHT):
-        """What is seen in a part of the screen: blue, green, red and nothing, row by row."""
+    def pixels(self, x=0, y=0, width=None, height=None):
+        """What is seen in a part of the screen, or all of it: blue, green, red and nothing, row by
+        row."""
+        width, height = width or WIDTH, height or HEIGHT
         image = self.x.XGetImage(
             self.opened, self.root, x, y, width, height, ALL_PLANES, Z_PIXMAP)
         it = image.contents

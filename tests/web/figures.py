@@ -1,11 +1,13 @@
 """Measures the client in Chromium, in Firefox and in a window, one after another, in the same scenes:
 
-    python3 tests/web/figures.py BIN PAGE [--seconds SECONDS] [--presses COUNT] [CLIENT...]
+    python3 tests/web/figures.py BIN PAGE [--seconds SECONDS] [--presses COUNT] [--size SIZE]
+                                 [CLIENT...]
 
 BIN is the folder with phaselock-server, phaselock-bots and phaselock, PAGE that which
-client/web/build made. All three fill a virtual display of 640 by 360 points, without a graphics
-card: by Mesa's llvmpipe, which draws as fast as there are processors. Their keys are pressed by the
-X server, and what they show is read back from it. Needs Xvfb, libxtst6, chromium, firefox-esr.
+client/web/build made. All three fill a virtual display, of 640 by 360 points unless --size says
+otherwise, without a graphics card: by Mesa's llvmpipe, which draws as fast as there are processors.
+Their keys are pressed by the X server, and what they show is read back from it. Needs Xvfb,
+libxtst6, chromium and firefox-esr.
 """
 
 import argparse
@@ -215,11 +217,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bin")
     parser.add_argument("page")
-    parser.add_argument("--seconds", type=int, default=20, help="time of each game's rates, 0 for none")
+    parser.add_argument("--seconds", type=int, default=20,
+                        help="time of each game's rates, 0 for none")
+    parser.add_argument("--size", default="640x360", help="points of the display")
     parser.add_argument("--presses", type=int, default=60, help="keys to press")
     parser.add_argument("clients", nargs="*")
     arguments = parser.parse_intermixed_args()
     arguments.python = arguments.pictures = None
+    display.WIDTH, display.HEIGHT = map(int, arguments.size.split("x"))
     clients = arguments.clients or CLIENTS
     print("| game | client | frames/s | snapshots/s | down, B/s | up, B/s | clock p50, ms | max "
           "| late | mispredicted | round trip, ms |")

@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 import time
 
+import display as screen
+
 NAMES = ["firefox", "firefox-esr"]
 # WebGL without a graphics card; nothing asked for elsewhere.
 PREFERENCES = {
@@ -95,14 +97,8 @@ class Firefox:
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
         self.processes = []
         if not display:
-            told, tell = os.pipe()
-            self.processes.append(subprocess.Popen(
-                ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x720x24", "-nolisten",
-                 "tcp"], pass_fds=[tell], stderr=subprocess.DEVNULL))
-            os.close(tell)
-            # To the end of the line: before that the server still writes.
-            with os.fdopen(told) as lines:
-                display = ":" + lines.readline().strip()
+            process, display = screen.start(1280, 720)
+            self.processes.append(process)
         self.process = subprocess.Popen(
             [found(), "--kiosk", "--no-remote", "--profile", self.profile,
              "--remote-debugging-port", "0", "about:blank"],

@@ -424,17 +424,21 @@
     held.clear();
   }
 
+  /** Number of the client's field that the page's stands for; 0 for none. */
+  let shown = 0;
+
   /**
-   * Shows a field of the page for so many letters, or hides it where there is none: for it a phone
-   * shows its keyboard.
+   * Shows the page's field for a field of the client, or hides it where there is none: for it a
+   * phone shows its keyboard.
    */
-  function write(most, isSecret) {
+  function write(number, most, isSecret) {
+    if (number === shown) return;
+    shown = number;
     const field = document.getElementById("field");
-    if (most === (field.hidden ? 0 : field.maxLength)) return;
-    field.hidden = most === 0;
+    field.hidden = number === 0;
     field.value = "";
     told = [];
-    if (most > 0) {
+    if (number !== 0) {
       field.maxLength = most;
       field.type = isSecret ? "password" : "text";
       field.autocapitalize = isSecret ? "off" : "sentences";
@@ -522,7 +526,7 @@
         new Float32Array(wasm_memory.buffer, to, most).set(values);
         return most;
       },
-      phaselock_write: (most, isSecret) => write(most, isSecret === 1),
+      phaselock_write: (number, most, isSecret) => write(number, most, isSecret === 1),
       phaselock_shake: (strength, duration) => {
         const pad = [...navigator.getGamepads()].find((it) => it && it.vibrationActuator);
         pad?.vibrationActuator.playEffect("dual-rumble", {

@@ -99,20 +99,24 @@ pub fn sound(frames: &[[f32; 2]]) {
     imports::phaselock_sound(samples.as_ptr(), samples.len());
 }
 
-/// A field of the page for letters.
+/// A field of the client that waits for letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
+    /// Number by which it is told from others.
+    pub number: u32,
     /// Letters at most.
-    pub letters_max: usize,
+    pub letters_max: u32,
     /// Nobody else may read them.
     pub is_secret: bool,
 }
 
-/// Offers a field, or takes it away: without a keyboard of keys, browsers show theirs for a field
-/// of their own alone.
+/// Offers the page's field for one of the client's, or takes it away: without a keyboard of keys,
+/// browsers show theirs for a field of their own alone.
 pub fn write(field: Option<Field>) {
-    let most = field.map_or(0, |field| i32::try_from(field.letters_max).unwrap_or(i32::MAX));
-    imports::phaselock_write(most, i32::from(field.is_some_and(|field| field.is_secret)));
+    let Some(Field { number, letters_max, is_secret }) = field else {
+        return imports::phaselock_write(0, 0, 0);
+    };
+    imports::phaselock_write(number.max(1), letters_max, i32::from(is_secret));
 }
 
 /// Values of the first gamepad, if there is one.

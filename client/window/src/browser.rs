@@ -208,8 +208,8 @@ impl Page {
         let mut pad = self.gamepads.take(dead_zone);
         let plays = self.visit.as_ref().is_some_and(|visit| !visit.is_paused());
         let plays = plays && self.screen.is_none() && !self.writes;
-        let shown = self.visit.as_ref().map_or((own, false), Visit::on_glass);
-        let touched = self.glass.gather(shown, pixels_per_point, plays, &mut pad);
+        let touchable = self.visit.as_ref().map_or((own, false), Visit::touchable);
+        let touched = self.glass.gather(touchable, pixels_per_point, plays, &mut pad);
         self.controls.gather(pixels_per_point, pad, touched);
         self.controls.set_glass(self.glass.is_used());
         if self.controls.pressed(&actions::FULLSCREEN)
@@ -244,7 +244,7 @@ impl Page {
         let in_game = self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && !covered;
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         let mut next = Next::Stay;
-        let (mut wish, mut writes, mut is_secret) = (None, false, false);
+        let (mut wish, mut writes, mut is_secret) = (None, None, false);
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
         let (fields, error) = ((&mut self.name, &mut self.password), self.error.as_deref());
@@ -275,17 +275,18 @@ impl Page {
             }
             sight::apply(ctx, colors);
             let focus = ctx.memory(|memory| memory.focused());
-            writes = focus.is_some_and(|id| TextEditState::load(ctx, id).is_some());
+            writes = focus.filter(|id| TextEditState::load(ctx, *id).is_some());
         });
-        self.writes = writes;
+        self.writes = writes.is_some();
         let talks = self.visit.as_ref().is_some_and(Visit::talks);
         let letters_max = match () {
             () if is_secret => PASSWORD_MAX,
             () if talks => TEXT_BYTES_MAX,
             () => NAME_BYTES_MAX,
         };
-        let field = Field { letters_max, is_secret };
-        page::write(Some(field).filter(|_| writes && self.glass.is_used()));
+        let letters_max = letters_max as u32;
+        let field = writes.map(|id| Field { number: id.value() as u32, letters_max, is_secret });
+        page::write(field.filter(|_| self.glass.is_used()));
         self.follow(next);
         match wish {
             Some(Wish::Join) => {

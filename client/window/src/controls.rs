@@ -28,7 +28,7 @@ const MOUSE_MOVES: f32 = 4.0;
 
 /// Parts of a gamepad that have a button on the glass where a game has use for them, the likeliest
 /// thumb's first.
-pub(crate) const ON_GLASS: [Pad; 8] = [
+pub(crate) const GLASS_PARTS: [Pad; 8] = [
     Pad::A,
     Pad::RightTrigger,
     Pad::B,
@@ -321,7 +321,7 @@ impl Controls {
         }
         let common = [MENU, SCORES, CHAT, READY, VOTE_YES, VOTE_NO];
         let is_common = common.iter().any(|it| it.id == action.id);
-        let is_there = is_common || ON_GLASS.into_iter().any(has);
+        let is_there = is_common || GLASS_PARTS.into_iter().any(has);
         is_there.then(|| format!("\u{201c}{}\u{201d}", tr(action.title)))
     }
 

@@ -15,7 +15,7 @@ use macroquad::miniquad::window::dpi_scale;
 
 use super::actions::{self, Action};
 use super::bindings::{Binding, Pad};
-use super::controls::{ON_GLASS, PadValues};
+use super::controls::{GLASS_PARTS, PadValues};
 use super::gamepad::standard::{Side, deflect};
 use super::layout::{self, Item};
 use super::paint::fade;
@@ -145,7 +145,7 @@ impl Glass {
         let title = |part: Pad| own.iter().find(|it| parts_of(it).contains(&part));
         self.at_edge = title(Pad::RightTrigger).filter(|_| self.has_right);
         let edge = self.at_edge.map(|action| action.id);
-        let shown = ON_GLASS.into_iter().filter_map(|part| Some((part, title(part)?)));
+        let shown = GLASS_PARTS.into_iter().filter_map(|part| Some((part, title(part)?)));
         let shown = shown.filter(|(_, action)| Some(action.id) != edge);
         // An action of several parts has one button.
         let mut titles = Vec::new();

@@ -40,7 +40,7 @@ const FAR: Action =
 
 /// Actions that have a place on the glass.
 #[cfg(target_arch = "wasm32")]
-pub(crate) const ON_GLASS: &[Action] =
+pub(crate) const TOUCHABLE: &[Action] =
     &[PLAY, NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
 
 /// Part of the visible height that the free camera moves by in a second.

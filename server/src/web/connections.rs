@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::ready;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Page, plain};
-use super::limits::{Bounds, Busy, Paced};
+use super::limits::{Bounds, Busy, Paced, network_of};
 
 /// Connections at a time; beyond that one of the address that has the most gives way.
 pub(super) const CONNECTIONS_MAX: usize = 256;
@@ -127,14 +127,6 @@ fn make_room(open: &mut VecDeque<Open>, from: IpAddr) {
     let oldest = idle.or_else(|| open.iter().position(of_crowd));
     if let Some(connection) = oldest.and_then(|oldest| open.remove(oldest)) {
         connection.task.abort();
-    }
-}
-
-/// The address, or for IPv6 the network that a household has.
-fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !0 << 64).into(),
-        address => address,
     }
 }
 

@@ -2,7 +2,7 @@
 //! for all addresses that load it, so that processor and line stay the game's.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +23,10 @@ const CHUNK: usize = 16 * 1024;
 const CONNECTIONS: Limit = Limit::new(120, 240);
 /// Requests of an address: a visit has seven.
 const REQUESTS: Limit = Limit::new(480, 600);
+/// Time after its last bytes for which an address counts as one that loads: whoever does not read
+/// takes nobody's share.
+const LOADS: Duration = Duration::from_secs(1);
+
 /// Times that a network and a site have what an address has.
 const fn widening(address: Limit) -> Limits {
     const fn times(limit: Limit, times: u32) -> Limit {
@@ -40,6 +44,7 @@ pub(super) struct Bounds {
     buckets: Mutex<Buckets>,
     /// Time that a byte takes, in nanoseconds.
     byte_nanos: f64,
+    /// By address, and of IPv6 by the network that a household has.
     line: Mutex<HashMap<IpAddr, Share>>,
 }
 
@@ -89,29 +94,38 @@ impl Bounds {
     }
 
     /// Notes that a body is on its way.
-    fn begin(&self, from: IpAddr) {
+    fn begin(&self, network: IpAddr) {
         let (now, mut line) = (Instant::now(), self.line());
-        // Whoever has gone has no more than this to wait for when coming back.
+        // Whoever has gone and comes back waits for what was had before.
         line.retain(|_, share| share.bodies > 0 || share.free > now);
-        line.entry(from).or_insert(Share { bodies: 0, free: now }).bodies += 1;
+        line.entry(network).or_insert(Share { bodies: 0, free: now }).bodies += 1;
     }
 
-    fn end(&self, from: IpAddr) {
-        if let Some(share) = self.line().get_mut(&from) {
+    fn end(&self, network: IpAddr) {
+        if let Some(share) = self.line().get_mut(&network) {
             share.bodies = share.bodies.saturating_sub(1);
         }
     }
 
     /// The moment at which so many bytes may go out to an address: each that loads has as much of
     /// the line as the others.
-    fn turn(&self, from: IpAddr, bytes: usize) -> Instant {
+    fn turn(&self, network: IpAddr, bytes: usize) -> Instant {
         let (now, mut line) = (Instant::now(), self.line());
-        let loading = line.values().filter(|share| share.bodies > 0).count().max(1);
-        let Some(share) = line.get_mut(&from) else { return now };
+        let loads = |share: &&Share| share.bodies > 0 && share.free + LOADS > now;
+        let loading = line.values().filter(loads).count().max(1);
+        let Some(share) = line.get_mut(&network) else { return now };
         let turn = share.free.max(now);
         let takes = self.byte_nanos * bytes as f64 * loading as f64;
         share.free = turn + Duration::from_nanos(takes as u64);
         turn
+    }
+}
+
+/// The address, or for IPv6 the network that a household has.
+pub(super) fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !0 << 64).into(),
+        address => address,
     }
 }
 
@@ -150,23 +164,24 @@ pub(super) struct Paced {
     turn: Option<Pin<Box<Sleep>>>,
     /// None of a short body.
     bounds: Option<Arc<Bounds>>,
-    from: IpAddr,
+    network: IpAddr,
     _answering: Answering,
 }
 
 impl Paced {
     pub(super) fn new(inner: Body, bounds: &Arc<Bounds>, from: IpAddr, busy: &Busy) -> Self {
+        let network = network_of(from);
         let is_long = inner.size_hint().exact().is_none_or(|bytes| bytes > CHUNK as u64);
         let bounds = is_long.then(|| Arc::clone(bounds));
-        bounds.iter().for_each(|bounds| bounds.begin(from));
+        bounds.iter().for_each(|bounds| bounds.begin(network));
         let (rest, turn) = (Bytes::new(), None);
-        Self { inner, rest, turn, bounds, from, _answering: busy.begin() }
+        Self { inner, rest, turn, bounds, network, _answering: busy.begin() }
     }
 }
 
 impl Drop for Paced {
     fn drop(&mut self) {
-        self.bounds.iter().for_each(|bounds| bounds.end(self.from));
+        self.bounds.iter().for_each(|bounds| bounds.end(self.network));
     }
 }
 
@@ -190,7 +205,7 @@ impl hyper::body::Body for Paced {
         }
         let count = self.rest.len().min(CHUNK);
         if self.turn.is_none() {
-            let turn = self.bounds.as_ref().map(|bounds| bounds.turn(self.from, count));
+            let turn = self.bounds.as_ref().map(|bounds| bounds.turn(self.network, count));
             self.turn = turn.map(|turn| Box::pin(sleep_until(turn)));
         }
         if let Some(turn) = &mut self.turn {
@@ -253,6 +268,13 @@ mod tests {
         let took = began.elapsed();
         assert!((1.8..2.2).contains(&took.as_secs_f64()), "a megabyte took {took:?}");
 
+        // A household of IPv6 has no more for its many addresses.
+        assert_eq!(
+            network_of("2001:db8::7".parse().expect("one")),
+            network_of("2001:db8::8".parse().expect("one"))
+        );
+        assert_ne!(network_of(crowd), network_of(one));
+
         // What a crowd leaves behind when it goes is no other's to wait for.
         many.iter().for_each(|body| body.abort());
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -260,5 +282,13 @@ mod tests {
         assert_eq!(read(body(1_000_000, one)).await.expect("whole").len(), 1_000_000);
         let took = began.elapsed();
         assert!((0.9..1.1).contains(&took.as_secs_f64()), "alone it took {took:?}");
+
+        // Whoever asks and does not read takes nobody's share.
+        let _stalled = body(1_000_000, crowd);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let began = Instant::now();
+        assert_eq!(read(body(1_000_000, one)).await.expect("whole").len(), 1_000_000);
+        let took = began.elapsed();
+        assert!((0.9..1.1).contains(&took.as_secs_f64()), "beside a stalled one it took {took:?}");
     }
 }

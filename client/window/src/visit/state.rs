@@ -27,11 +27,11 @@ impl Visit {
 
     /// Actions that have a place on the glass, and true if a vote waits for the player's voice.
     #[cfg(target_arch = "wasm32")]
-    pub(crate) fn on_glass(&self) -> (&'static [Action], bool) {
+    pub(crate) fn touchable(&self) -> (&'static [Action], bool) {
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
         let common = self.driver.session.client().map(|client| client.common());
         let is_asked = common.is_some_and(|common| self.people.is_asked(common));
-        (if self.is_watching() { watch::ON_GLASS } else { own }, is_asked)
+        (if self.is_watching() { watch::TOUCHABLE } else { own }, is_asked)
     }
 
     /// True while the player writes to others.
