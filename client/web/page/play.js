@@ -16,6 +16,7 @@
   const OPEN_MS = 20000;
   // Events that wait for a frame; when the page stalls for longer, datagrams are lost.
   const EVENTS_MAX = 2048;
+  const EVENTS_FULL_MS = 20;
   // Datagrams that wait to be read, and milliseconds for which one waits to be sent.
   const DATAGRAMS_MAX = 64;
   const DATAGRAM_AGE_MS = 100;
@@ -281,6 +282,8 @@
           const count = low | (high << 8);
           if (count > MESSAGE_BYTES_MAX) throw new Error("a message is too long");
           const body = await this.read(count);
+          // None of these is lost: while the page stalls, the server waits.
+          while (events.length >= EVENTS_MAX && !this.isOver) await after(EVENTS_FULL_MS);
           if (!this.isOver) push(CONTROL, body);
         }
       } catch {
@@ -585,6 +588,7 @@
   }
 
   async function begin() {
+    if (german) document.documentElement.lang = "de";
     beginField();
     const sentence = await lacking();
     if (sentence) return word(sentence);
