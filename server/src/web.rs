@@ -86,9 +86,13 @@ fn beside_program() -> Vec<PathBuf> {
     ["web", "share/phaselock/web"].map(|name| folder.join(name)).into()
 }
 
-/// Links to the page, for a browser on this machine, and for others; empty where there is none.
-fn links(at: SocketAddr) -> (String, String) {
+/// Links to the page, for a browser on this machine, and for others; empty where there is none. An
+/// authority's certificate is for its `host` alone.
+fn links(at: SocketAddr, host: Option<&str>) -> (String, String) {
     let (ip, port) = (at.ip(), at.port());
+    if let Some(host) = host {
+        return (String::new(), format!("https://{host}:{port}/"));
+    }
     if ip.is_loopback() {
         return (format!("http://{at}/"), String::new());
     }
@@ -121,7 +125,7 @@ impl Bound {
         let Self { listener, files } = self;
         let at = listener.local_addr().context("the page's listener has no address")?;
         let bytes_per_second = facts.config.borrow().web_bytes;
-        let (here, elsewhere) = links(at);
+        let (here, elsewhere) = links(at, facts.certificates.host().as_deref());
         tracing::info!(here, elsewhere, "browsers play by these links");
         let thread = thread::Builder::new().name("page".into());
         let thread = thread.spawn(move || {

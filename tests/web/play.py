@@ -364,6 +364,79 @@ def killed(around):
     again.end()
 
 
+def sent_on(around):
+    """A server that ends leads its players to another, and back where they are not wanted."""
+    flags = ["--ignore-certificate-errors"]
+    port = free()
+    other = Server(around, "--game", "puck", "--name", "Beta",
+                   "--web-origins", f"http://127.0.0.1:{port}")
+    first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
+                   "--redirect", f"127.0.0.1:{other.port}", port=port)
+    player = Player(around, first.link(name="Ada"), 480, 270, flags)
+    player.plays()
+    first.end()
+    player.comes_to("the other server", lambda it: it.get("is_playing") and it["server"] == "Beta")
+    print("a server that ends leads its players to another")
+    other.end()
+    # That one has gone as well, and the page's own is there again; now it leads to a stranger.
+    stranger = Server(around, "--game", "puck", "--name", "Gamma")
+    first = Server(around, "--game", "puck", "--name", "Alpha", "--drain-seconds", "1",
+                   "--redirect", f"127.0.0.1:{stranger.port}", port=port)
+    player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
+    first.end()
+    there = f"127.0.0.1:{stranger.port} cannot be asked"
+    said = player.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
+    first = Server(around, "--game", "puck", "--name", "Alpha", port=port)
+    player.comes_to("its server", lambda it: it.get("is_playing") and it["server"] == "Alpha")
+    print(f"and back from one that takes none of its players: {said['reason']!r}")
+    for server in (first, stranger):
+        server.end()
+
+
+# Has `inject` hand bytes to whoever reads the game's stream.
+INJECT = """
+  const create = WebTransport.prototype.createBidirectionalStream;
+  WebTransport.prototype.createBidirectionalStream = async function () {
+    const stream = await create.call(this);
+    const reader = stream.readable.getReader();
+    const read = reader.read.bind(reader);
+    const put = () => new Promise((done) => {
+      window.inject = (bytes) => done({ value: new Uint8Array(bytes), done: false });
+    });
+    reader.read = () => Promise.race([read(), put()]);
+    stream.readable.getReader = () => reader;
+    return stream;
+  };
+"""
+
+
+def renewed(around):
+    """A page that is older than its server loads itself anew, once."""
+    server = Server(around, "--game", "race", "--bots", "1")
+    player = Player(around, server.link(), 480, 270)
+    player.call("Page.addScriptToEvaluateOnNewDocument", source=INJECT)
+    player.go(server.link(name="Ada"))
+    player.plays()
+    # Some script's mistake, which is none of the client's, covers the game for a moment at most.
+    player.run("dispatchEvent(new ErrorEvent('error', { message: 'not ours' }))")
+    player.run("new Promise((done) => setTimeout(done, 1000))")
+    assert player.run("document.getElementById('word').textContent") == "", "the game is covered"
+    # Disconnect, code 5 (other wire), "old", without a retry and a redirect.
+    said = [0, 5, 3, *b"old", 0, 0]
+    player.run(f"window.isOld = true; inject([{len(said)}, 0, ...{said}])")
+    status = player.plays()
+    end = time.monotonic() + 20
+    while player.run("window.isOld === true") or not player.status().get("is_playing"):
+        assert time.monotonic() < end, (status, player.errors)
+        time.sleep(0.2)
+    print("a page that is older than its server loads itself anew")
+    player.run(f"inject([{len(said)}, 0, ...{said}])")
+    status = player.comes_to("the end", lambda it: it.get("state") == "away")
+    assert "old" in status["reason"], status
+    print("and not twice in a row")
+    server.end()
+
+
 def bad_network(around):
     server = Server(around, "--game", "platformer", "--bots", "2", "--link", "mobile,seed=3")
     player = Player(around, server.link(name="Ada"), 480, 270)
@@ -517,6 +590,10 @@ def by_authority(around):
     assert facts["hashes"] == [], facts
     assert not player.errors, player.errors
     print("a server with an authority's certificate is played on by its host")
+    stray = Player(around, server.link(name="Eve"), 480, 270)
+    lost = stray.comes_to("the reason", lambda it: it.get("reason"))
+    assert f"open https://game.example.org:{server.port}/" in str(lost), lost
+    print("at another address the page says where")
     # The proof names the host that the browser was told: another than the certificate's is none.
     player.go(url.replace("game", "other"))
     status = player.comes_to("the refusal", lambda it: it.get("state") == "away")
@@ -554,7 +631,8 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, games, together, on_a_phone, killed, bad_network, by_authority, hostile]
+SCENARIOS = [in_firefox, games, together, on_a_phone, killed, sent_on, renewed, bad_network,
+             by_authority, hostile]
 
 
 def main():

@@ -14,6 +14,8 @@
   // Milliseconds for an address, as the native client has, and for a whole attempt.
   const CONNECT_MS = 4000;
   const OPEN_MS = 20000;
+  // Milliseconds in which a page loads itself anew once.
+  const RELOAD_MS = 60000;
   // Events that wait for a frame; when the page stalls for longer, datagrams are lost.
   const EVENTS_MAX = 2048;
   const EVENTS_FULL_MS = 20;
@@ -28,6 +30,9 @@
   const link = new URLSearchParams(location.search);
   const german = (navigator.language || "").toLowerCase().startsWith("de");
   const say = (english, deutsch) => (german ? deutsch : english);
+
+  /** The client has come to an end that it was not made for. */
+  let isBroken = false;
 
   /** A sentence over the picture; an empty one takes it away. */
   function word(text) {
@@ -125,7 +130,8 @@
 
   // ---- the server --------------------------------------------------------------------------
 
-  let facts = {};
+  /** Facts of the server whose page this is, or that the link names. */
+  let home = {};
 
   const after = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -148,21 +154,22 @@
 
   const bytesOf = (digits) => Uint8Array.from(digits.match(/../g) || [], (it) => parseInt(it, 16));
 
-  /** Where the game is, and by what its server is known there. */
+  /** Where the game is, and by what its server is known there; no facts of one without a page. */
   async function destination(redirect) {
     const asked = redirect || link.get("server") || "";
+    let facts = null;
     try {
       facts = await look(asked);
+      if (!redirect) home = facts;
     } catch (error) {
       // Another server may have no page; an authority may vouch for it.
       if (!asked) throw error;
-      facts = { hashes: [], port: null };
     }
     const beside = asked || location.host;
     const at = new URL(`https://${beside}${PATH}`);
-    if (facts.port) at.port = facts.port;
+    if (facts?.port) at.port = facts.port;
     else if (!asked && !location.port) at.port = location.protocol === "http:" ? 80 : 443;
-    const hashes = facts.hashes || [];
+    const hashes = facts?.hashes || [];
     const urls = [at];
     // A browser tries QUIC at the first address of a name alone, and the server may be at another.
     if (hashes.length && at.hostname === "localhost") {
@@ -172,21 +179,37 @@
         urls.push(other);
       }
     }
-    return { urls, hashes };
+    return { asked, facts, urls, hashes };
   }
 
   const SILENCE = "silence";
 
-  /** A failure on the way to the server, as a sentence for the player. */
-  const unreached = ({ message }) => new Error(message === SILENCE
-    ? say(
-      "the server does not answer; its UDP port may be blocked on the way",
-      "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
-    )
-    : say(
-      `the browser has no connection to the server, which may be down, or blocked on the way (${message})`,
-      `der Browser bekommt keine Verbindung zum Server; er ist aus oder unterwegs gesperrt (${message})`,
-    ));
+  /** A failure on the way to a server, as a sentence for the player. */
+  function unreached({ message }, { asked, facts }) {
+    if (!facts) {
+      return say(
+        `${asked} cannot be asked: it is down, takes no players from this page, or has a certificate that this browser does not know; open https://${asked}/ once`,
+        `${asked} lässt sich nicht fragen: Er ist aus, nimmt keine Spieler dieser Seite, oder dieser Browser kennt sein Zertifikat nicht; öffne einmal https://${asked}/`,
+      );
+    }
+    const isLocal = /^[\d.]+$|^\[|^localhost$/.test(location.hostname);
+    if (!asked && facts.host && isLocal) {
+      const there = `https://${facts.host}${location.port && `:${location.port}`}/`;
+      return say(
+        `the server's certificate is for another name: open ${there} in place of this page`,
+        `das Zertifikat des Servers gilt für einen anderen Namen: öffne statt dieser Seite ${there}`,
+      );
+    }
+    return message === SILENCE
+      ? say(
+        "the server does not answer; its UDP port may be blocked on the way",
+        "der Server antwortet nicht; sein UDP-Port ist vielleicht unterwegs gesperrt",
+      )
+      : say(
+        `the browser has no connection to the server, which may be down, or blocked on the way (${message})`,
+        `der Browser bekommt keine Verbindung zum Server; er ist aus oder unterwegs gesperrt (${message})`,
+      );
+  }
 
   // ---- a connection ------------------------------------------------------------------------
 
@@ -209,9 +232,10 @@
      * digests or of an authority. Returns the name that the server has proven: the browser has been
      * told one digest at a time, so that it is clear which, and no server is proven another's name.
      */
-    async reach(urls, hashes) {
+    async reach(place) {
+      const { hashes } = place;
       let failure = null;
-      for (const url of urls) {
+      for (const url of place.urls) {
         for (const hash of hashes.length ? hashes : [null]) {
           if (this.isOver) return null;
           const known = hash ? [{ algorithm: "sha-256", value: bytesOf(hash) }] : [];
@@ -233,12 +257,11 @@
           if (failure.message === SILENCE) break;
         }
       }
-      throw unreached(failure);
+      throw new Error(unreached(failure, place));
     }
 
     async open(redirect) {
-      const { urls, hashes } = await destination(redirect);
-      const name = await this.reach(urls, hashes);
+      const name = await this.reach(await destination(redirect));
       if (this.isOver) return;
       this.ended = this.transport.closed.then(
         (info) => this.closed(info),
@@ -330,11 +353,14 @@
     connection?.close(0, "");
     const begun = new Connection(context);
     connection = begun;
-    within(begun.open(redirect), SILENCE, OPEN_MS).catch(async (error) => {
+    const stuck = say(
+      "the server has begun a connection, and says no more",
+      "der Server hat eine Verbindung begonnen und sagt nichts mehr",
+    );
+    within(begun.open(redirect), stuck, OPEN_MS).catch(async (error) => {
       // A server that has ended the session says why.
       if (begun.ended) await Promise.race([begun.ended, after(300)]);
-      const text = error.message === SILENCE ? unreached(error).message : String(error.message);
-      begun.end(LOST, encoder.encode(text));
+      begun.end(LOST, encoder.encode(String(error.message)));
       begun.close(0, "");
     });
   }
@@ -345,7 +371,7 @@
 
   /** Code of a room that plays a game; the server chooses where there is none. */
   function roomOf(game) {
-    const rooms = (facts.rooms || []).filter((room) => game && room.game === game);
+    const rooms = (home.rooms || []).filter((room) => game && room.game === game);
     return rooms.length ? rooms[0].code : null;
   }
 
@@ -363,12 +389,20 @@
       case "link":
         return link.get(rest) || (rest === "room" ? roomOf(link.get("game")) : null);
       case "server":
-        return facts[rest] === undefined ? null : String(facts[rest]);
+        return home[rest] === undefined ? null : String(home[rest]);
       case "language":
         return navigator.language || null;
       default:
         return null;
     }
+  }
+
+  /** Loads the page anew, for the server's new build; not twice in a row. */
+  function reload() {
+    const last = Number(lookUp("tab:reloaded") || 0);
+    if (Date.now() - last < RELOAD_MS || !keep("tab:reloaded", String(Date.now()))) return 0;
+    location.reload();
+    return 1;
   }
 
   function keep(name, text) {
@@ -505,10 +539,11 @@
       phaselock_keep: (name, nameBytes, text, textBytes) =>
         keep(textAt(name, nameBytes), textAt(text, textBytes)),
       phaselock_tell: (at, count) => {
-        // It plays.
-        if (!window.phaselock) word("");
+        // It plays, whatever some other script has met.
+        if (!isBroken) word("");
         window.phaselock = { status: JSON.parse(textAt(at, count)) };
       },
+      phaselock_reload: reload,
       phaselock_is_hidden: () => (document.hidden ? 1 : 0),
       phaselock_sound_waiting: () => {
         if (!sound || sound.context.state !== "running") return -1;
@@ -546,7 +581,7 @@
   // Browsers stop the frames of such a page, and slow its timers down; not those of a worker.
   const timer = new Worker("timer.js");
   timer.onmessage = () => {
-    if (document.hidden && wasm_exports) wasm_exports.frame();
+    if (document.hidden && wasm_exports && !isBroken) wasm_exports.frame();
   };
 
   // ---- begin -------------------------------------------------------------------------------
@@ -557,7 +592,10 @@
       `Etwas ist schiefgegangen (${message}). Lade die Seite neu.`,
     ));
   }
-  addEventListener("error", ({ message }) => fail(message));
+  addEventListener("error", ({ error, message }) => {
+    isBroken ||= error instanceof WebAssembly.RuntimeError;
+    fail(message);
+  });
 
   addEventListener("contextmenu", (event) => event.preventDefault());
 
@@ -593,7 +631,7 @@
     const sentence = await lacking();
     if (sentence) return word(sentence);
     try {
-      facts = await look(link.get("server") || "");
+      home = await look(link.get("server") || "");
     } catch {
       // Joining says so.
     }

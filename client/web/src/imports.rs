@@ -39,6 +39,8 @@ unsafe extern "C" {
     ) -> i32;
     /// Tells the page what is played, for whoever looks.
     pub(crate) safe fn phaselock_tell(text: *const u8, count: usize);
+    /// Loads the page anew. 0 if it has just been.
+    pub(crate) safe fn phaselock_reload() -> i32;
     /// 1 while nobody sees the page.
     pub(crate) safe fn phaselock_is_hidden() -> i32;
     /// Frames of sound that wait to be heard; -1 while there is no sound.

@@ -82,6 +82,11 @@ pub fn tell(status: &str) {
     imports::phaselock_tell(status.as_ptr(), status.len());
 }
 
+/// Loads the page anew, as the server has it by now. False if that was tried a minute ago.
+pub fn reload() -> bool {
+    imports::phaselock_reload() == 1
+}
+
 /// True while nobody sees the page.
 pub fn is_hidden() -> bool {
     imports::phaselock_is_hidden() == 1

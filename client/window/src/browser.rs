@@ -192,6 +192,8 @@ impl Page {
             Next::Settings => return self.screen = Some(Screen::default()),
             Next::Leave => None,
             Next::Ended(reason) => Some(reason),
+            // The page has another build's client: its server has been renewed.
+            Next::Outdated(reason) => Some(reason).filter(|_| !page::reload()),
         };
         self.error = reason;
         self.sounds.hush();

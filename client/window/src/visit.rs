@@ -9,6 +9,8 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::invitation::Invitation;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
+#[cfg(target_arch = "wasm32")]
+use phaselock::wire::disconnect::Code;
 use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 
@@ -110,6 +112,9 @@ pub(crate) enum Next {
     /// The player wants to change settings; the visit goes on.
     Settings,
     Ended(String),
+    /// The server is of another build.
+    #[cfg(target_arch = "wasm32")]
+    Outdated(String),
     /// The server shows another certificate than before.
     #[cfg(not(target_arch = "wasm32"))]
     Changed(Changed),
@@ -147,6 +152,10 @@ impl Visit {
             match notice {
                 Notice::State(State::Ended { reason }) => {
                     next = Next::Ended(self.at_place(&reason.text));
+                    #[cfg(target_arch = "wasm32")]
+                    if matches!(reason.code, Code::OtherWire | Code::OtherGame) {
+                        next = Next::Outdated(self.at_place(&reason.text));
+                    }
                     #[cfg(not(target_arch = "wasm32"))]
                     if let Some(changed) = self.driver.take_changed() {
                         next = Next::Changed(changed);

@@ -30,7 +30,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Answers a request that came over TLS, or from this machine.
+    /// Answers a request that came over TLS, or that calls the server by a name of this machine.
     pub(super) fn answer(&self, request: &Request) -> Response {
         let mut response = self.content(request);
         let headers = response.headers_mut();
@@ -84,6 +84,7 @@ impl Page {
             "version": env!("CARGO_PKG_VERSION"),
             "port": self.facts.port,
             "hashes": hashes,
+            "host": self.facts.certificates.host(),
             "rooms": rooms.collect::<Vec<_>>(),
             "needs_password": config.password.is_some(),
         });
@@ -150,7 +151,10 @@ fn hex(bytes: &[u8]) -> String {
 /// Answers a request that came without TLS: browsers take this machine's own names for safe, and
 /// for any other they are sent to HTTPS, without which they have no WebTransport.
 pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    // Of two a proxy may have meant the other one (RFC 9112, 3.2).
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let host = hosts.next().filter(|_| hosts.next().is_none());
+    let host = host.and_then(|host| host.to_str().ok());
     let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
         return (StatusCode::BAD_REQUEST, "the request names no host\n").into_response();
     };

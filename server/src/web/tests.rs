@@ -160,6 +160,8 @@ async fn without_tls_only_this_machine_is_served() {
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{host}");
     }
     assert_eq!(plain(&page, &get("/", &[])).status(), StatusCode::BAD_REQUEST);
+    let two = [(header::HOST, "localhost"), (header::HOST, "game.example.org")];
+    assert_eq!(plain(&page, &get("/", &two)).status(), StatusCode::BAD_REQUEST);
 }
 
 /// The page at a real address. The server must be kept.
@@ -227,10 +229,12 @@ fn a_folder_without_a_page_is_told_with_advice() {
 
 #[test]
 fn links_are_of_this_machine_and_of_its_network() {
-    let at = |text: &str| links(text.parse().expect("an address"));
+    let at = |text: &str| links(text.parse().expect("an address"), None);
     let (here, elsewhere) = at("0.0.0.0:4433");
     assert_eq!(here, "http://127.0.0.1:4433/");
     assert!(elsewhere.is_empty() || elsewhere.starts_with("https://"), "{elsewhere}");
     assert_eq!(at("[::1]:9"), ("http://[::1]:9/".to_owned(), String::new()));
     assert_eq!(at("192.0.2.7:9"), (String::new(), "https://192.0.2.7:9/".to_owned()));
+    let named = links("0.0.0.0:9".parse().expect("an address"), Some("game.example.org"));
+    assert_eq!(named, (String::new(), "https://game.example.org:9/".to_owned()));
 }

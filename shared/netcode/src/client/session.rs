@@ -318,6 +318,7 @@ impl Session {
         if reason.code == Code::BadToken {
             self.token = None;
         }
+        let reason = self.sent_back(reason);
         if let Some(redirect) = &reason.redirect {
             self.redirects += 1;
             self.redirect = Some(redirect.clone());
@@ -335,6 +336,21 @@ impl Session {
         let retry_at = now + wished.max(back_off(self.attempt.max(1)));
         self.step = Step::Waiting(retry_at);
         self.enter(State::Waiting { reason, retry_at, attempt: self.attempt });
+    }
+
+    /// The reason of an end. A server that the player was sent to, and that refuses it for good,
+    /// ends no session: back to the player's choice.
+    fn sent_back(&mut self, reason: Disconnect) -> Disconnect {
+        let is_final = reason.retry_after.is_none() && reason.redirect.is_none();
+        let is_refused = is_final && self.step != Step::Playing && reason.code != Code::Left;
+        match self.redirect.take_if(|_| is_refused) {
+            Some(server) => Disconnect {
+                text: format!("it leads to {server}, which says: {}", reason.text),
+                retry_after: Some(0),
+                ..reason
+            },
+            None => reason,
+        }
     }
 
     /// Asks for the player's command of every due tick, if the session plays that game.

@@ -121,6 +121,19 @@ impl WebCertificates {
         self.0.hashes()
     }
 
+    /// The first host of the server's certificate that is no pattern, if an authority has signed
+    /// it.
+    pub fn host(&self) -> Option<String> {
+        let certified = self.0.get();
+        let certificate = certified.end_entity_cert().ok()?;
+        if is_self_signed(certificate) {
+            return None;
+        }
+        let parsed = EndEntityCert::try_from(certificate).ok()?;
+        let mut names = parsed.valid_dns_names();
+        names.find(|name| !name.starts_with('*')).map(str::to_owned)
+    }
+
     /// Whatever a proof may be bound to of a browser that has asked for the server by `authority`.
     pub(crate) fn bindings(&self, challenge: &Challenge, authority: &str) -> Vec<[u8; 32]> {
         let known = self.0.known();
@@ -196,7 +209,7 @@ mod tests {
         let own = Identity::ephemeral().expect("an identity");
         let web = own.web();
         let hashes = web.hashes();
-        assert_eq!(hashes.len(), 2);
+        assert_eq!((hashes.len(), web.host()), (2, None));
         assert_eq!(web.hashes(), hashes, "they stay");
         assert!(!hashes.contains(&own.fingerprint), "it is valid for too long");
         let challenge = [1; 32];
@@ -204,6 +217,7 @@ mod tests {
 
         own.present(&of_authority("game.example.org"));
         assert!(web.hashes().is_empty());
+        assert_eq!(web.host().as_deref(), Some("game.example.org"));
         let bindings = web.bindings(&challenge, "game.example.org:4433");
         assert_eq!(bindings, [binding(&challenge, &Shown::Host("game.example.org:4433"))]);
         assert!(web.bindings(&challenge, "evil.example").is_empty());

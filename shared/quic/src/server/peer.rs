@@ -364,15 +364,11 @@ impl Peer {
             self.control.write(&mut self.connection, now);
             self.has_written = true;
         }
-        if let Stage::Leaving { until: until @ None, goodbye } = &mut self.stage
+        if let Stage::Leaving { until: until @ None, .. } = &mut self.stage
             && self.control.is_written()
         {
             *until = Some(now + FLUSH_TIMEOUT);
-            let mut waits = self.control.finish(&mut self.connection);
-            if let Some(web) = &self.web {
-                waits = web.finish(&mut self.connection, goodbye);
-            }
-            if !waits {
+            if !self.control.finish(&mut self.connection) {
                 self.finish(now);
             }
         }
@@ -380,8 +376,11 @@ impl Peer {
 
     /// Closes with the goodbye, if all before it has been said.
     fn finish(&mut self, now: Instant) {
-        if let Stage::Leaving { goodbye, .. } = &self.stage {
-            let goodbye = goodbye.clone();
+        let Stage::Leaving { goodbye, .. } = &self.stage else { return };
+        let goodbye = goodbye.clone();
+        if self.end_session(&goodbye) {
+            self.stage = Stage::Leaving { goodbye, until: Some(now + FLUSH_TIMEOUT) };
+        } else {
             self.close(&goodbye, now);
         }
     }

@@ -107,6 +107,8 @@ pub(super) struct WebSession {
     challenge: Challenge,
     /// The client's end of the session, as it says.
     left: Option<Disconnect>,
+    /// This side's end has been said.
+    has_ended: bool,
 }
 
 /// Outcome of a reading.
@@ -149,6 +151,7 @@ impl WebSession {
             unis_seen: 0,
             challenge,
             left: None,
+            has_ended: false,
         })
     }
 
@@ -301,9 +304,10 @@ impl WebSession {
         bindings.iter().any(|binding| is_bound(binding, credentials))
     }
 
-    /// Ends the session with a goodbye. Returns false if there is no arrival to wait for.
-    pub(super) fn finish(&self, connection: &mut Connection, goodbye: &Disconnect) -> bool {
-        let Some(id) = self.request else { return false };
+    /// Ends the session with a goodbye, once. Returns false if there is no arrival to wait for.
+    pub(super) fn finish(&mut self, connection: &mut Connection, goodbye: &Disconnect) -> bool {
+        let Some(id) = self.request.filter(|_| !self.has_ended) else { return false };
+        self.has_ended = true;
         let mut capsule = Vec::new();
         let (code, reason) = (u16::from(goodbye.code).into(), goodbye.text.clone());
         Capsule::CloseWebTransportSession { code, reason }.encode(&mut capsule);

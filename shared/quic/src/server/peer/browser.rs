@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::Disconnect;
 use quinn::crypto::rustls::HandshakeData;
 use quinn_proto::{StreamId, VarInt};
 
@@ -69,6 +70,13 @@ impl Peer {
             Some(false) => self.finish(now),
             None => {}
         }
+    }
+
+    /// Ends a browser's session with a goodbye, and returns true if that has to arrive. A browser
+    /// reads nothing more of a session that has ended: so this waits until the last message had its
+    /// time, in which a client that has read it ends the session itself.
+    pub(super) fn end_session(&mut self, goodbye: &Disconnect) -> bool {
+        self.web.as_mut().is_some_and(|web| web.finish(&mut self.connection, goodbye))
     }
 
     fn break_off(&mut self, fault: Fault, now: Instant) {

@@ -60,6 +60,34 @@ fn redirect_to_nowhere_leads_back_and_tokens_stay_where_they_are_from() {
 }
 
 #[test]
+fn refusal_where_a_redirect_leads_ends_no_session() {
+    let mut session = playing();
+    let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+    let mut now = session.next_timeout(ms(20)).expect("it goes there");
+    session.handle_timeout(now);
+    session.handle_connected(now, Credentials::default());
+    outputs(&mut session);
+    session.handle_control(&closed(false), now);
+    assert_eq!(reason(&session), "it leads to b:1, which says: refused");
+    assert_eq!(outputs(&mut session), close(refusal(false)));
+    now = session.next_timeout(now).expect("it goes back");
+    session.handle_timeout(now);
+    assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
+    // The player's own choice has the last word, and so has the player.
+    session.handle_connected(now, Credentials::default());
+    session.handle_control(&closed(false), now);
+    assert_eq!(*session.state(), State::Ended { reason: refusal(false) });
+
+    let mut session = playing();
+    let goodbye = Disconnect { redirect: Some("b:1".into()), ..refusal(false) };
+    session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), ms(20));
+    session.leave("tired of it");
+    assert_eq!(reason(&session), "tired of it");
+    assert!(matches!(session.state(), State::Ended { .. }));
+}
+
+#[test]
 fn refused_token_is_not_offered_again() {
     let mut session = playing();
     let goodbye = Disconnect::new(Code::BadToken, "another player's");
