@@ -327,7 +327,8 @@ impl Session {
             // The server that the player was sent to is not there: back to the player's choice.
             self.redirect = None;
         }
-        let retry_after = reason.retry_after.or(reason.redirect.as_ref().map(|_| 0));
+        // The wait that a server asks for is for itself, not for where it leads.
+        let retry_after = reason.redirect.as_ref().map_or(reason.retry_after, |_| Some(0));
         let Some(secs) = retry_after.filter(|_| self.redirects <= REDIRECTS_MAX) else {
             self.step = Step::Ended;
             return self.enter(State::Ended { reason });

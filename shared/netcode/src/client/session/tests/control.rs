@@ -27,9 +27,12 @@ fn redirect_is_followed_four_times_in_a_row() {
         session.handle_connected(now, Credentials::default());
         outputs(&mut session);
         let redirect = Some(format!("server{hop}:4433"));
-        let goodbye = Disconnect { redirect: redirect.clone(), ..refusal(true) };
+        let (redirected, retry_after) = (redirect.clone(), Some(3600));
+        let goodbye = Disconnect { redirect: redirected, retry_after, ..refusal(true) };
         session.handle_control(&body(&ServerMessage::Disconnect(goodbye)), now);
         outputs(&mut session);
+        let waits = session.next_timeout(now).map(|due| due - now);
+        assert!(hop == 5 || waits <= Some(Micros::from_ms(8000)), "{waits:?} at hop {hop}");
         if hop == 5 {
             assert!(matches!(session.state(), State::Ended { .. }), "it goes around in a circle");
             break;
