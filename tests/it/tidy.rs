@@ -48,7 +48,7 @@ fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
 
 #[test]
 fn sources_say_what_they_are_for_and_stay_short() {
-    for folder in ["shared", "server", "client", "tests", "fuzz/fuzz_targets"] {
+    for folder in ["shared", "server", "client", "tests", "fuzz/src"] {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
             let lines = text.lines().count();
@@ -60,7 +60,7 @@ fn sources_say_what_they_are_for_and_stay_short() {
 #[test]
 fn lines_end_by_column_100_and_docs_begin_with_their_subject() {
     let riddles = ["What", "Whether", "Who", "Whom", "Whose", "How", "It"];
-    for folder in ["shared", "server", "client", "tests", "fuzz/fuzz_targets"] {
+    for folder in ["shared", "server", "client", "tests", "fuzz/src"] {
         for (name, text) in sources(folder) {
             for (number, line) in (1..).zip(text.lines()) {
                 let columns = line.chars().count();

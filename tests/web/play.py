@@ -9,6 +9,7 @@ With a PYTHON that has the packages of tests/python, a second pair of eyes compa
 import argparse
 import base64
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -29,12 +30,16 @@ sys.path.insert(0, str(HERE))
 import firefox  # noqa: E402
 
 GAMES = ["skirmish", "puck", "asteroids", "race", "platformer"]
+# Games in which a player may be out of another's sight, who then is told nothing of it.
+HIDING = ["skirmish", "asteroids"]
 # Keys that do something in each game: name, code and number, as browsers tell them.
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
         "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
         "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13)}
 # Equal states at equal ticks that a comparison needs at least.
 EQUAL_MIN = 20
+# Ticks that a correction comes later than what it corrects, at most: on one host a few.
+WRONG_TICKS_MAX = 8
 # Largest difference of a value that was told as a whole number of steps, once as a 32-bit float.
 ROUNDING = 1e-4
 
@@ -183,16 +188,17 @@ def seen(around, server, game, name, seconds):
     described = os.path.join(around.folder, f"{game}.json")
     with open(described, "w") as file:
         subprocess.run([around.bin / "phaselock-server", "describe", game], stdout=file, check=True)
-    looker = subprocess.Popen(
-        [around.python, HERE / "look.py", f"127.0.0.1:{server.port}", server.fingerprint(),
-         described, name, "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True)
+    told = Path(around.folder, f"{game}.told")
+    with open(told, "w") as file:
+        looker = subprocess.Popen(
+            [around.python, HERE / "look.py", f"127.0.0.1:{server.port}", server.fingerprint(),
+             described, name, "--seconds", str(seconds)], stdout=file)
     around.others.append(looker)
-    return looker
+    return looker, told
 
 
-def same(status, lines):
+def same(own, lines):
     """Number of ticks at which both have the entity, and those at which it is elsewhere."""
-    own = {state["tick"]: state["values"] for state in status["motion"]}
     equal, off = 0, []
     for line in lines:
         told = json.loads(line)
@@ -214,15 +220,16 @@ def games(around):
         server = Server(around, "--game", game, "--bots", "3")
         player = Player(around, server.link(name="Ada", game=game))
         player.plays()
-        looker = seen(around, server, game, "Ada", 5) if around.python else None
+        looker, path = seen(around, server, game, "Ada", 5) if around.python else (None, None)
         before = player.status()
-        end, places = time.monotonic() + 4.5, set()
-        for name in ["Right", "D", "W", "Up", "Space"] * 3:
-            if time.monotonic() < end:
-                player.hold(name, 0.45)
-                for state in player.status()["motion"]:
-                    places.add(tuple(state["values"].get(it) for it in "xy"))
-        status = player.status()
+        # The page tells of the last two seconds; the looker may take some to begin.
+        end, own = time.monotonic() + 4.5, {}
+        keys = itertools.cycle(["Right", "D", "W", "Up", "Space"])
+        while time.monotonic() < end or (looker and looker.poll() is None):
+            player.hold(next(keys), 0.45)
+            status = player.status()
+            own |= {state["tick"]: state["values"] for state in status["motion"]}
+        places = {tuple(values.get(it) for it in "xy") for values in own.values()}
         assert status["game"] == game and status["server"] == "Phaselock", status
         assert len(places) > 3, f"{game}: the keys move nothing: {places}"
         assert status["snapshots"] > before["snapshots"] + 60, (before, status)
@@ -230,11 +237,11 @@ def games(around):
         assert status["sound_waiting"] is not None, f"{game}: the page is not heard"
         told = ""
         if looker:
-            lines = looker.communicate()[0].splitlines()
-            equal, off = same(status, lines)
-            assert not off, f"{game}: {len(off)} states are elsewhere: {off[:3]}"
-            # Where things hide from each other, a second player may see nothing of the first.
-            assert equal >= EQUAL_MIN or game == "skirmish", f"{game}: {equal} states to compare"
+            equal, off = same(own, path.read_text().splitlines())
+            # A state is noted as it was predicted, and where inputs are waited for, in own time.
+            wrong_max = WRONG_TICKS_MAX * (status["mispredictions"] + status["late_inputs"])
+            assert len(off) <= wrong_max, f"{game}: {len(off)} states are elsewhere: {off[:3]}"
+            assert equal >= EQUAL_MIN or game in HIDING, f"{game}: {equal} states to compare"
             told = f", {equal} states as the server told another"
         assert not player.errors, player.errors
         ticks, wrong = status["ticks"], status["mispredictions"]
