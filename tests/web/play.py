@@ -400,6 +400,23 @@ def sent_on(around):
         server.end()
 
 
+def links(around):
+    """In one tab, a link leads where it says, and one that is loaded anew back to its seat."""
+    server = Server(around, "--game", "puck,race", "--rooms", "2", "--bots", "1")
+    player = Player(around, server.link(name="Ada", game="puck"), 480, 270)
+    before = player.plays()
+    player.run("window.isOld = true")
+    player.call("Page.reload")
+    player.comes_to("the page", lambda it: it and player.run("window.isOld !== true"))
+    status = player.plays()
+    assert status["player"] == before["player"], (before["player"], status["player"])
+    assert status["game"] == "puck", status["game"]
+    player.go(server.link(name="Ada", game="race"))
+    player.comes_to("the other game", lambda it: it.get("is_playing") and it["game"] == "race")
+    print("a page that is loaded anew has its seat, and another link leads elsewhere")
+    server.end()
+
+
 # Has `inject` hand bytes to whoever reads the game's stream.
 INJECT = """
   const create = WebTransport.prototype.createBidirectionalStream;
@@ -638,8 +655,8 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, games, together, on_a_phone, killed, sent_on, renewed, bad_network,
-             by_authority, hostile]
+SCENARIOS = [in_firefox, games, together, on_a_phone, killed, sent_on, links, renewed,
+             bad_network, by_authority, hostile]
 
 
 def main():

@@ -52,10 +52,14 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
 
-/// Name by which a tab keeps the token of its seat, which no other server is told.
+/// Name by which a tab keeps the token of its seat: no other server is told of it, and a link to
+/// another game or room leads there.
 #[cfg(target_arch = "wasm32")]
 fn seat() -> String {
-    format!("seat/{}", phaselock_web::page::linked("server").unwrap_or_default())
+    use phaselock_web::page::linked;
+    let there = linked("game").or_else(|| linked("room"));
+    let parts = [linked("server"), there, linked("watch")].map(Option::unwrap_or_default);
+    format!("seat/{}", parts.join("/"))
 }
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
