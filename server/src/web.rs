@@ -90,7 +90,8 @@ fn beside_program() -> Vec<PathBuf> {
 /// authority's certificate is for its `host` alone.
 fn links(at: SocketAddr, host: Option<&str>) -> (String, String) {
     let (ip, port) = (at.ip(), at.port());
-    if let Some(host) = host {
+    // On the loopback a proxy stands before it, at a port of its own.
+    if let Some(host) = host.filter(|_| !ip.is_loopback()) {
         return (String::new(), format!("https://{host}:{port}/"));
     }
     if ip.is_loopback() {

@@ -329,6 +329,7 @@
 
     /** The last message may say why, and is handed on first. */
     async closed(info) {
+      while (events.length >= EVENTS_MAX && !this.isOver) await after(EVENTS_FULL_MS);
       await Promise.race([this.messages, after(200)]);
       if (info && info.closeCode) {
         const code = new Uint8Array(4);
@@ -388,6 +389,8 @@
         }
       case "link":
         return link.get(rest) || (rest === "room" ? roomOf(link.get("game")) : null);
+      case "whole link":
+        return location.search;
       case "server":
         return home[rest] === undefined ? null : String(home[rest]);
       case "language":

@@ -49,6 +49,11 @@ pub fn linked(name: &str) -> Option<String> {
     text(&format!("link:{name}"))
 }
 
+/// All that the page's address says behind `?`.
+pub fn link() -> Option<String> {
+    text("whole link")
+}
+
 /// The browser's language, as in `de-AT`.
 pub fn language() -> Option<String> {
     text("language")

@@ -52,14 +52,11 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
 
-/// Name by which a tab keeps the token of its seat: no other server is told of it, and a link to
-/// another game or room leads there.
+/// Name by which a tab keeps the token of its seat: no other server is told of it, and another link
+/// leads to another seat.
 #[cfg(target_arch = "wasm32")]
 fn seat() -> String {
-    use phaselock_web::page::linked;
-    let there = linked("game").or_else(|| linked("room"));
-    let parts = [linked("server"), there, linked("watch")].map(Option::unwrap_or_default);
-    format!("seat/{}", parts.join("/"))
+    format!("seat/{}", phaselock_web::page::link().unwrap_or_default())
 }
 
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
@@ -165,7 +162,12 @@ impl Visit {
                         next = Next::Changed(changed);
                     }
                 }
-                Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason.text),
+                Notice::State(State::Waiting { reason, .. }) => {
+                    // Of a server that the player was sent to, and need not trust.
+                    #[cfg(not(target_arch = "wasm32"))]
+                    drop(self.driver.take_changed());
+                    self.lost = Some(reason.text);
+                }
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
                 Notice::Game { server, game, .. } => self.begin(server, game, now),

@@ -72,7 +72,8 @@ impl Visit {
     /// Has the tab keep the token of the seat, for when its page is loaded anew.
     #[cfg(target_arch = "wasm32")]
     pub(super) fn keep_seat(&mut self) {
-        let token = self.driver.session.token();
+        let session = &self.driver.session;
+        let token = session.token().filter(|_| !session.is_redirected());
         if token != self.kept {
             self.kept = token;
             let text = token.map(|token| token.0.to_string()).unwrap_or_default();

@@ -325,7 +325,7 @@ impl Session {
             self.token = None;
         } else if self.step != Step::Playing && self.attempt > REDIRECT_ATTEMPTS {
             // The server that the player was sent to is not there: back to the player's choice.
-            self.redirect = None;
+            self.go_back();
         }
         // The wait that a server asks for is for itself, not for where it leads.
         let retry_after = reason.redirect.as_ref().map_or(reason.retry_after, |_| Some(0));
@@ -344,13 +344,16 @@ impl Session {
     fn sent_back(&mut self, reason: Disconnect) -> Disconnect {
         let is_final = reason.retry_after.is_none() && reason.redirect.is_none();
         let is_refused = is_final && self.step != Step::Playing && reason.code != Code::Left;
-        match self.redirect.take_if(|_| is_refused) {
-            Some(server) => Disconnect {
-                text: format!("it leads to {server}, which says: {}", reason.text),
-                retry_after: Some(0),
-                ..reason
-            },
-            None => reason,
+        let Some(server) = self.redirect.clone().filter(|_| is_refused) else { return reason };
+        self.go_back();
+        let text = format!("it leads to {server}, which says: {}", reason.text);
+        Disconnect { text, retry_after: Some(0), ..reason }
+    }
+
+    /// The player's choice is tried from now on. A token stays with the server that it is from.
+    fn go_back(&mut self) {
+        if self.redirect.take().is_some() {
+            self.token = None;
         }
     }
 
@@ -454,6 +457,11 @@ impl Session {
     /// Token of the last session, by which it is resumed.
     pub fn token(&self) -> Option<ResumeToken> {
         self.token
+    }
+
+    /// True at a server that the player did not choose, but was sent to.
+    pub fn is_redirected(&self) -> bool {
+        self.redirect.is_some()
     }
 
     /// State towards the server.

@@ -70,9 +70,17 @@ fn refusal_where_a_redirect_leads_ends_no_session() {
     let mut now = session.next_timeout(ms(20)).expect("it goes there");
     session.handle_timeout(now);
     session.handle_connected(now, Credentials::default());
+    // It plays there, loses it, and then is refused.
+    session.handle_control(&welcome("first", Rates::DEFAULT), now);
+    assert!(session.is_redirected() && session.token().is_some());
+    session.handle_lost(now, lost("gone"));
+    now = session.next_timeout(now).expect("it goes there again");
+    session.handle_timeout(now);
+    session.handle_connected(now, Credentials::default());
     outputs(&mut session);
     session.handle_control(&closed(false), now);
     assert_eq!(reason(&session), "it leads to b:1, which says: refused");
+    assert_eq!(session.token(), None, "it is the other server's");
     assert_eq!(outputs(&mut session), close(refusal(false)));
     now = session.next_timeout(now).expect("it goes back");
     session.handle_timeout(now);
