@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use phaselock::fingerprint::Fingerprint;
 use phaselock_quic::identity::{Identity, IdentityError};
 
-use crate::config::Config;
+use crate::config::{Config, Mistake};
 
 /// The identity that the settings name. One that is missing from the data directory is made, unless
 /// they require it.
@@ -20,13 +20,7 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
     let (certificate, key) = Identity::paths_in(dir);
     let is_missing = !certificate.exists() && !key.exists();
     if is_missing && config.require_identity {
-        bail!(
-            "there is no certificate in {}, and one is required: restore {} and {} from a backup, \
-             or start once without --require-identity to have new ones made",
-            dir.display(),
-            certificate.display(),
-            key.display()
-        );
+        return Err(Mistake::NoIdentity { certificate, key }.into());
     }
     // A directory with other files in it has been used before.
     let was_used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
@@ -41,6 +35,28 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
         );
     }
     Ok(identity)
+}
+
+/// Returns the mistake in the certificate's files for which a start would fail. Changes nothing.
+pub(crate) fn mistake(config: &Config) -> Option<Mistake> {
+    let (certificate, key) = paths(config);
+    if config.cert_file.is_none() {
+        match (certificate.exists(), key.exists()) {
+            // The start makes them.
+            (false, false) if !config.require_identity => return None,
+            (false, false) => return Some(Mistake::NoIdentity { certificate, key }),
+            (true, false) => {
+                let half = IdentityError::Half { present: certificate, missing: key };
+                return Some(half.into());
+            }
+            (false, true) => {
+                let half = IdentityError::Half { present: key, missing: certificate };
+                return Some(half.into());
+            }
+            (true, true) => {}
+        }
+    }
+    Identity::inspect(&certificate, &key).err().map(Mistake::Identity)
 }
 
 /// The identity that is there.
@@ -91,5 +107,49 @@ impl Presented {
         self.identity.present(other);
         let mut fingerprint = self.fingerprint.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut fingerprint, other.fingerprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_check_finds_what_a_start_would_refuse_and_changes_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
+        let required = Config { require_identity: true, ..config.clone() };
+        let says = |config: &Config| mistake(config).map(|it| it.to_string()).unwrap_or_default();
+        assert_eq!(says(&config), "", "the start makes one");
+        assert!(says(&required).starts_with("there is no certificate, and one is required"));
+        assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
+
+        let (certificate, key) = Identity::paths_in(dir.path());
+        identity(&config).expect("made");
+        let pem = fs::read(&key).expect("it is there");
+        assert_eq!((says(&config), says(&required)), (String::new(), String::new()));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = || fs::metadata(&key).expect("it is there").permissions().mode() & 0o777;
+            fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).expect("ours");
+            assert_eq!((says(&config), mode()), (String::new(), 0o644));
+        }
+        let write = |path: &Path, text: &[u8]| fs::write(path, text).expect("writable");
+        write(&key, b"-----BEGIN");
+        assert!(says(&config).contains("key.pem holds no private key"), "{}", says(&config));
+        let other = tempfile::tempdir().expect("a directory");
+        Identity::load_or_create(other.path()).expect("made");
+        write(&key, &fs::read(Identity::paths_in(other.path()).1).expect("it is there"));
+        assert!(says(&config).contains("is not the private key of"), "{}", says(&config));
+        write(&key, &pem);
+        write(&certificate, b"\xff\xfe-\0");
+        assert!(says(&config).contains("cert.pem is not PEM (it is in UTF-16"));
+        fs::remove_file(&certificate).expect("it is there");
+        assert!(says(&config).contains("cert.pem is missing"), "{}", says(&config));
+        let named = Config { cert_file: Some(certificate), key_file: Some(key), ..config };
+        assert!(says(&named).starts_with("cannot open "), "{}", says(&named));
     }
 }

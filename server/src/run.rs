@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use phaselock::games::Games;
 use serde_json::json;
 
+use crate::certificate;
 use crate::config::{Command, ConfigError, Mistake, Settings, command_line, parse};
 use crate::logging::complain;
 use crate::serve::serve;
@@ -40,14 +41,18 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-/// The command, if its settings are for these games.
+/// The command, if its settings are for these games. `--check-config` looks at the files, too, that
+/// a start reads later.
 fn check(games: &Games, command: Command) -> Result<Command, ConfigError> {
-    let mistakes = match &command {
+    let mut mistakes = match &command {
         Command::Serve(settings) | Command::Check(settings) | Command::Show { settings, .. } => {
             check_games(games, settings)
         }
         _ => Vec::new(),
     };
+    if let Command::Check(settings) = &command {
+        mistakes.extend(certificate::mistake(&settings.config));
+    }
     if mistakes.is_empty() { Ok(command) } else { Err(ConfigError::Mistakes(mistakes)) }
 }
 

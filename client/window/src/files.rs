@@ -4,24 +4,13 @@
 //! lost. What another window wrote meanwhile stays: who changes a file holds it, and reads it anew.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Files set aside beside the one in use, before somebody has to tidy up.
 const ASIDE_MAX: usize = 100;
 
-/// Content of a file; none if there is no such file. One byte more than `most` tells a larger one.
-pub(crate) fn read(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
-    // A pipe would block, and a folder cannot be read.
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
-        about => about?,
-    };
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
+pub(crate) use phaselock_quic::files::read;
 
 /// A file that is about to be changed, by no other window meanwhile.
 #[derive(Debug)]

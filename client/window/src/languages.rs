@@ -1,12 +1,13 @@
 //! The choice of the window's language: those in the program, and files in the player's folder.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
+use std::fmt::Display;
 use std::path::Path;
 
+use phaselock::textfile::Text;
 use phaselock::wire::text::clean_name;
 
+use super::files;
 use super::settings::values::Language as Choice;
 use super::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
 
@@ -96,16 +97,11 @@ fn of_environment() -> String {
 fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {
     let folder = folder.ok_or("there is no folder for language files")?;
     let path = folder.join(format!("{code}.toml"));
-    let failed = |error| format!("{} cannot be read: {error}", path.display());
-    if !path.is_file() {
-        return Err(format!("{} is no file", path.display()));
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(&path).map_err(failed)?;
-    // One byte more than allowed tells a larger file.
-    file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8", path.display()))?;
-    Language::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let failed = |error: &dyn Display| format!("{} cannot be read: {error}", path.display());
+    let bytes = files::read(&path, FILE_BYTES_MAX).map_err(|error| failed(&error))?;
+    let bytes = bytes.ok_or_else(|| format!("there is no file {}", path.display()))?;
+    let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(|error| failed(&error))?;
+    Language::parse(&text.unix()).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The code of a system's language without its country.
@@ -180,9 +176,16 @@ mod tests {
         let problem = follow("xx").unwrap();
         assert!(problem.contains("\"xx\"") && problem.contains("line 1"), "{problem}");
         assert_eq!(tr("Settings"), "Settings");
-        assert!(follow("zz").unwrap().contains("is no file"));
+        assert!(follow("zz").unwrap().contains("there is no file"));
         assert_eq!((follow("de"), tr("Play here")), (None, "Hier spielen"));
         assert_eq!((follow("en"), tr("Play here")), (None, "Play here"));
+        write(
+            "fo.toml",
+            "\u{feff}language = \"Faroese\"\r[words]\r\"Settings\" = \"Stillingar\" \r",
+        );
+        assert_eq!((follow("fo"), tr("Settings")), (None, "Stillingar"));
+        std::fs::write(dir.path().join("fi.toml"), b"\xff\xfel\0").unwrap();
+        assert!(follow("fi").unwrap().contains("fi.toml cannot be read: it is in UTF-16"));
         assert_eq!(of_system("de_AT.UTF-8", None), "de");
         assert_eq!(of_system("eo", folder), "eo");
         assert_eq!(["fr_FR", "C", "", "../x"].map(|it| of_system(it, folder)), ["en"; 4]);

@@ -14,6 +14,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use phaselock::textfile::line_at;
 use phaselock::wire::text::{clip, printable};
 use serde::Deserialize;
 
@@ -94,8 +95,7 @@ impl Language {
 
 /// Place and cause of a fault, in a line.
 fn cause(text: &str, error: &toml::de::Error) -> String {
-    let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
+    let line = error.span().map_or(1, |at| line_at(text.as_bytes(), at.start));
     format!("line {line}: {}", clip(&printable(error.message()), CAUSE_BYTES_MAX))
 }
 

@@ -39,6 +39,12 @@ pub enum Mistake {
     Log(#[from] LoggingError),
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    #[error(
+        "there is no certificate, and one is required: restore {} and {} from a backup, or start \
+         once without --require-identity to have new ones made",
+        certificate.display(), key.display()
+    )]
+    NoIdentity { certificate: PathBuf, key: PathBuf },
     #[error("cannot load the settings: {0}")]
     Reload(String),
     #[error("cannot read {}, which {origin} names: {source}", path.display())]

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use phaselock::textfile::{Text, line_at};
 use phaselock_quic::address::Address;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -139,17 +140,14 @@ fn foreign(name: &str, value: &OsStr) -> bool {
 }
 
 /// A file of all settings takes a few KiB; a bigger one is some other file.
-const FILE_BYTES_MAX: u64 = 64 * 1024;
+const FILE_BYTES_MAX: usize = 64 * 1024;
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // The limit holds even for what tells no length, such as a pipe.
-    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > FILE_BYTES_MAX {
-        let problem = format!("it is bigger than {FILE_BYTES_MAX} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
-    }
-    Ok(text)
+    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(io::Error::other)?;
+    Ok(text.unix().into_owned())
 }
 
 /// The settings in a TOML file, all at its top level; `origin` names the file.
@@ -162,7 +160,7 @@ pub(super) fn file(path: &Path, origin: &str, mistakes: &mut Vec<Mistake>) -> La
             return Layers::new();
         }
     };
-    let line_at = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+    let line_at = |at: usize| line_at(text.as_bytes(), at);
     let (table, errors) = DeTable::parse_recoverable(&text);
     let mut broken: Vec<usize> = Vec::new();
     for error in errors {

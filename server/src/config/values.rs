@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs;
+use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,10 @@ use std::str::FromStr;
 use axum::http::uri::Authority;
 use phaselock::limits::GAMES_MAX;
 use phaselock::motion::SendRule;
+use phaselock::textfile::Text;
+use phaselock::wire::text::printable;
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
+use phaselock_quic::files;
 
 use super::types::{AllowList, Password};
 use crate::people::parse_key;
@@ -25,8 +28,10 @@ pub const DIRECTORIES_MAX: usize = 8;
 pub const ORIGINS_MAX: usize = 16;
 /// Most bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
+/// Most bytes of a file with a password, with the blanks around it. Arbitrary.
+const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 /// Most bytes of a list of keys: some thousands.
-const LIST_BYTES_MAX: u64 = 1024 * 1024;
+const LIST_BYTES_MAX: usize = 1024 * 1024;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
 
@@ -154,54 +159,54 @@ pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String
 }
 
 pub(super) fn parse_password(text: &str) -> Result<Password, String> {
+    // Others could not be typed, or not be told from those that can.
+    let is_plain = |c: char| c == ' ' || !c.is_whitespace();
     let is_good = (1..=PASSWORD_BYTES_MAX).contains(&text.len())
-        && !text.chars().any(char::is_control)
+        && printable(text) == text
+        && text.chars().all(is_plain)
         && text.trim() == text;
     let rule = || {
-        format!("1 to {PASSWORD_BYTES_MAX} bytes, no blanks at the ends and no control characters")
+        format!(
+            "1 to {PASSWORD_BYTES_MAX} bytes, all of them visible characters, with no blanks at \
+             the ends"
+        )
     };
     is_good.then(|| Password(text.to_owned())).ok_or_else(rule)
 }
 
-/// The password in a file, whose last line end does not count.
+/// The password in a file of one line.
 pub(super) fn password_in(path: &Path) -> Result<Password, String> {
-    let text = file(path, PASSWORD_BYTES_MAX as u64 + 2, "the password")?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    parse_password(line.strip_suffix('\r').unwrap_or(line))
-        .map_err(|rule| format!("a file with a password of {rule}"))
+    let bytes = file(path, PASSWORD_FILE_BYTES_MAX, "the password")?;
+    let line = Text::decode(&bytes, PASSWORD_FILE_BYTES_MAX).and_then(Text::only_line);
+    let line = line.map_err(|error| format!("a file with the password; {error}"))?;
+    parse_password(line).map_err(|rule| format!("a file with a password of {rule}"))
 }
 
 /// The keys in a file: 64 hexadecimal digits a line; what follows them is for people, and so are
 /// blank lines and those that begin with `#`.
 pub(super) fn allow_list_in(path: &Path) -> Result<AllowList, String> {
-    let text = file(path, LIST_BYTES_MAX, "players' keys")?;
+    let bytes = file(path, LIST_BYTES_MAX, "players' keys")?;
+    let text = Text::decode(&bytes, LIST_BYTES_MAX)
+        .map_err(|error| format!("a file with players' keys; {error}"))?;
     let mut keys = BTreeSet::new();
-    for (at, line) in text.lines().enumerate() {
-        let line = line.trim();
+    for (number, line) in text.lines() {
         let word = line.split_whitespace().next().unwrap_or_default();
         if word.is_empty() || word.starts_with('#') {
             continue;
         }
         let key = parse_key(word).ok_or_else(|| {
-            let line = at + 1;
-            format!("a file of keys, 64 hexadecimal digits a line, and line {line} has none")
+            format!("a file of keys, 64 hexadecimal digits a line, and line {number} has none")
         })?;
         keys.insert(key);
     }
     Ok(AllowList { path: path.to_owned(), keys })
 }
 
-/// The text of a small file. Whatever is none, such as a pipe, could keep the server waiting.
-fn file(path: &Path, bytes_max: u64, noun: &str) -> Result<String, String> {
-    let rule = |problem: String| format!("a file with {noun}; {problem}");
-    let metadata = fs::metadata(path).map_err(|error| rule(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(rule("it is no file".to_owned()));
-    }
-    if metadata.len() > bytes_max {
-        return Err(rule(format!("it is bigger than {bytes_max} bytes")));
-    }
-    fs::read_to_string(path).map_err(|error| rule(error.to_string()))
+/// Content of a small file.
+fn file(path: &Path, bytes_max: usize, noun: &str) -> Result<Vec<u8>, String> {
+    let bytes = files::read(path, bytes_max)
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
+    bytes.map_err(|error| format!("a file with {noun}; {error}"))
 }
 
 /// Values with commas between.

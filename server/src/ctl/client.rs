@@ -1,10 +1,12 @@
 //! A client of the interface.
 
-use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use phaselock::textfile::Text;
+use phaselock_quic::files;
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::{Method, Request};
@@ -48,6 +50,22 @@ fn is_meant(it: &Value, text: &str) -> bool {
     same("subject") || same("name")
 }
 
+/// Most bytes of a token, with the blanks around it. Arbitrary.
+const TOKEN_BYTES_MAX: usize = 4096;
+
+/// The token in a file of one line.
+fn token_of(path: &Path) -> Result<String> {
+    let bytes = files::read(path, TOKEN_BYTES_MAX)?;
+    token_in(&bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?)
+}
+
+/// The token in a text of one line.
+fn token_in(bytes: &[u8]) -> Result<String> {
+    let token = Text::decode(bytes, TOKEN_BYTES_MAX).and_then(Text::only_line)?.trim_start();
+    ensure!(token.bytes().all(|byte| byte.is_ascii_graphic()), "it has characters that none has");
+    Ok(token.to_owned())
+}
+
 /// A client of the interface.
 pub(super) struct Client {
     agent: Agent,
@@ -57,9 +75,10 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(ctl: &Ctl) -> Result<Self> {
-        let token = match std::env::var(TOKEN_VARIABLE) {
-            Ok(token) if !token.is_empty() => token,
-            _ => fs::read_to_string(&ctl.token_file).with_context(|| {
+        let token = match std::env::var_os(TOKEN_VARIABLE).filter(|token| !token.is_empty()) {
+            Some(token) => token_in(token.as_encoded_bytes())
+                .with_context(|| format!("cannot use the token in {TOKEN_VARIABLE}"))?,
+            None => token_of(&ctl.token_file).with_context(|| {
                 format!(
                     "cannot read the token in {}; name the server's data directory with \
                      --data-dir, or put a token into {TOKEN_VARIABLE}",
@@ -68,7 +87,7 @@ impl Client {
             })?,
         };
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, base: format!("http://{}", ctl.address), token: token.trim().to_owned() })
+        Ok(Self { agent, base: format!("http://{}", ctl.address), token })
     }
 
     fn request(&self, method: Method, path: &str) -> ureq::http::request::Builder {
@@ -183,6 +202,22 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_are_read_without_the_traces_of_editors() {
+        for text in ["abc123", "\u{feff}abc123\r\n", "abc123  \r", "\n abc123\n\n"] {
+            assert_eq!(token_in(text.as_bytes()).expect("a token"), "abc123", "{text:?}");
+        }
+        for (text, says) in [
+            (&b""[..], "it is empty"),
+            (b"a\nb\n", "line 2 is one too many"),
+            (b"\xff\xfea\0", "it is in UTF-16"),
+            ("ab\u{200b}c".as_bytes(), "it has characters that none has"),
+        ] {
+            let error = token_in(text).expect_err("no token").to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
 
     #[test]
     fn a_number_means_the_ban_of_that_number_alone() {

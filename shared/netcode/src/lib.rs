@@ -90,5 +90,6 @@ pub mod random;
 pub mod rewind;
 pub mod server;
 pub mod snapshot;
+pub mod textfile;
 pub mod time;
 pub mod wire;

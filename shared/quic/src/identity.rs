@@ -10,12 +10,13 @@ mod tests;
 pub mod web;
 
 use std::fs::{DirBuilder, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::aws_lc_rs::hmac;
 use phaselock::fingerprint::Fingerprint;
+use phaselock::textfile::{Text, TextError};
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::{self, PemObject};
@@ -25,12 +26,13 @@ use thiserror::Error;
 
 use self::presented::Presented;
 pub use self::signer::{SignError, Signer, verified};
+use crate::files;
 
 const CERTIFICATE_FILE: &str = "cert.pem";
 const KEY_FILE: &str = "key.pem";
 
 /// Chains from certificate authorities take under 10 KiB; a bigger file is some other file.
-const PEM_BYTES_MAX: u64 = 64 * 1024;
+const PEM_BYTES_MAX: usize = 64 * 1024;
 
 /// The server's identity: what it presents in a handshake and proves with its key.
 #[derive(Debug)]
@@ -79,8 +81,8 @@ impl Identity {
     /// chain in `cert.pem`, the server's own certificate first.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, IdentityError> {
         let (certificate_path, key_path) = Self::paths_in(data_dir);
-        let certificate_pem = read_if_present(&certificate_path)?;
-        let key_pem = read_if_present(&key_path)?;
+        let certificate_pem = read_pem(&certificate_path)?;
+        let key_pem = read_pem(&key_path)?;
         match (certificate_pem, key_pem) {
             (Some(certificate_pem), Some(key_pem)) => {
                 keep_private(&key_path);
@@ -112,13 +114,18 @@ impl Identity {
     /// The identity in these files: the certificate with its chain, the server's own first, and
     /// the private key.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
+        let identity = Self::inspect(certificate, key)?;
+        keep_private(key);
+        Ok(identity)
+    }
+
+    /// The identity in these files, which stay as they are, whoever may read the key.
+    pub fn inspect(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
         let [certificate_pem, key_pem] = [certificate, key].map(|path| {
             let missing = || io_error("open", path)(io::ErrorKind::NotFound.into());
-            read_if_present(path)?.ok_or_else(missing)
+            read_pem(path)?.ok_or_else(missing)
         });
-        let (certificate_pem, key_pem) = (certificate_pem?, key_pem?);
-        keep_private(key);
-        Self::from_pem(certificate, &certificate_pem, key, &key_pem)
+        Self::from_pem(certificate, &certificate_pem?, key, &key_pem?)
     }
 
     /// The paths of certificate and key in a data directory.
@@ -261,31 +268,22 @@ fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Iden
     move |error| IdentityError::Io { action, path, error }
 }
 
-pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
-    let Some(file) = open_if_present(path).map_err(io_error("open", path))? else {
+/// A file in PEM as rustls reads it, without the traces of editors; none if there is no such file.
+pub(crate) fn read_pem(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
+    let Some(bytes) = files::read(path, PEM_BYTES_MAX).map_err(io_error("read", path))? else {
         return Ok(None);
     };
-    let mut bytes = Vec::new();
-    file.take(PEM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
-    if bytes.len() as u64 > PEM_BYTES_MAX {
-        let problem = format!("is bigger than {PEM_BYTES_MAX} bytes");
-        return Err(IdentityError::Unusable { path: path.to_owned(), problem });
-    }
-    Ok(Some(bytes))
-}
-
-/// Opens a file for reading; none if there is no such file. A pipe would wait for its writer, so
-/// whatever is no file is an error.
-pub(crate) fn open_if_present(path: &Path) -> io::Result<Option<File>> {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
-        about => about?,
-    };
-    match File::open(path) {
-        // Removed just now.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        file => file.map(Some),
+    match Text::decode(&bytes, PEM_BYTES_MAX) {
+        Ok(text) => {
+            let lines: Vec<_> = text.lines().map(|(_, line)| line.trim_start()).collect();
+            Ok(Some(lines.join("\n").into_bytes()))
+        }
+        // Comments may be in another encoding, and rustls skips them.
+        Err(TextError::Utf8(_)) => Ok(Some(bytes)),
+        Err(error) => {
+            let problem = format!("is not PEM ({error})");
+            Err(IdentityError::Unusable { path: path.to_owned(), problem })
+        }
     }
 }
 

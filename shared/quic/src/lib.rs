@@ -21,6 +21,7 @@ pub mod conditioned;
 mod congestion;
 mod door;
 pub mod doorkeeping;
+pub mod files;
 mod framing;
 mod goodbye;
 pub mod identity;

@@ -8,18 +8,19 @@ mod tests;
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 pub use phaselock::address::host_key;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
+use phaselock::textfile::{Text, TextError};
 use thiserror::Error;
 
-use crate::identity::open_if_present;
+use crate::files;
 
 /// Most bytes of the file: ten thousand servers. Arbitrary.
-pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
+pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
 const HOST_BYTES_MAX: usize = 261;
@@ -39,6 +40,8 @@ pub enum PinError {
     Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is larger than {FILE_BYTES_MAX} bytes, the limit; move it away", path.display())]
     TooBig { path: PathBuf },
+    #[error("{} cannot be read: {error}", path.display())]
+    Unreadable { path: PathBuf, error: TextError },
     #[error("line {line} of {}: {problem}", path.display())]
     Malformed { path: PathBuf, line: usize, problem: LineError },
     #[error("{0:?} is not a server's host:port")]
@@ -51,8 +54,6 @@ pub enum PinError {
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    #[error("not UTF-8")]
-    Utf8,
     #[error("not a host:port and a fingerprint")]
     Words,
     #[error("it does not begin with a host:port")]
@@ -130,41 +131,34 @@ impl KnownHosts {
 /// The end of a file, for appending.
 #[derive(Clone, Copy, Default)]
 struct FileEnd {
-    bytes: u64,
+    bytes: usize,
     /// True if the last line lacks its line break, as people's editors may leave it.
     open_line: bool,
 }
 
 fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError> {
-    let mut bytes = Vec::new();
-    let Some(file) = open_if_present(path).map_err(io_error("open", path))? else {
+    let Some(file) = files::open(path).map_err(io_error("open", path))? else {
         return Ok(Default::default());
     };
     // Another client may be writing; not every file system can lock.
     let _ = file.lock_shared();
-    // The limit holds even for a file that grows.
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
-    let end = FileEnd {
-        bytes: bytes.len() as u64,
-        open_line: bytes.last().is_some_and(|byte| *byte != b'\n'),
-    };
-    if end.bytes > FILE_BYTES_MAX {
-        return Err(PinError::TooBig { path: path.to_owned() });
-    }
+    let bytes = files::content(file, FILE_BYTES_MAX).map_err(io_error("read", path))?;
+    let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(|error| match error {
+        TextError::TooLong(_) => PinError::TooBig { path: path.to_owned() },
+        error => PinError::Unreadable { path: path.to_owned(), error },
+    })?;
+    let open_line = !text.as_str().is_empty() && !text.is_complete();
+    let end = FileEnd { bytes: bytes.len(), open_line };
     let mut entries = HashMap::new();
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let entry = parse_line(line).map_err(|problem| PinError::Malformed {
-            path: path.to_owned(),
-            line: index + 1,
-            problem,
-        })?;
-        entries.extend(entry);
+    for (line, content) in text.lines() {
+        let malformed = |problem| PinError::Malformed { path: path.to_owned(), line, problem };
+        entries.extend(parse_line(content).map_err(malformed)?);
     }
     Ok((entries, end))
 }
 
-fn parse_line(line: &[u8]) -> Result<Option<(String, Fingerprint)>, LineError> {
-    let line = str::from_utf8(line).map_err(|_| LineError::Utf8)?.trim();
+fn parse_line(line: &str) -> Result<Option<(String, Fingerprint)>, LineError> {
+    let line = line.trim_start();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
     }
@@ -172,11 +166,15 @@ fn parse_line(line: &[u8]) -> Result<Option<(String, Fingerprint)>, LineError> {
     let (Some(host), Some(fingerprint), None) = (words.next(), words.next(), words.next()) else {
         return Err(LineError::Words);
     };
-    let host = host.to_ascii_lowercase();
-    if !is_host_key(&host) {
-        return Err(LineError::Host);
-    }
+    // A server that is spelled in another way would be taken for an unknown one.
+    let host = canonical(host).ok_or(LineError::Host)?;
     Ok(Some((host, fingerprint.parse()?)))
+}
+
+/// The one spelling of a line's host and port, as by [`host_key`].
+fn canonical(text: &str) -> Option<String> {
+    let (host, port) = text.rsplit_once(':').filter(|_| is_host_key(text))?;
+    Some(host_key(host, port.parse().ok()?))
 }
 
 /// True if a text can be the first word of a line.
@@ -188,13 +186,14 @@ fn is_host_key(text: &str) -> bool {
         && !host.is_empty()
         && port.parse::<u16>().is_ok()
         && !text.starts_with('#')
-        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+        // Addresses have no other characters, so that others could only hide in a line.
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Appends a line in one write, so that the lines of two clients never mix.
 fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
     let text = if end.open_line { format!("\n{line}") } else { line.to_owned() };
-    if end.bytes + text.len() as u64 > FILE_BYTES_MAX {
+    if end.bytes + text.len() > FILE_BYTES_MAX {
         return Err(PinError::TooBig { path: path.to_owned() });
     }
     if let Some(dir) = path.parent() {

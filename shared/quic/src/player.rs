@@ -11,9 +11,7 @@ use quinn::Connection;
 use quinn::crypto::{ExportKeyingMaterialError, Session};
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 
-use crate::identity::{
-    IdentityError, create_private_dir, keep_private, read_if_present, write_new,
-};
+use crate::identity::{IdentityError, create_private_dir, keep_private, read_pem, write_new};
 
 /// Source of a player's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +98,7 @@ impl PlayerKey {
 
     /// Content of the file, if it is there.
     fn read(path: &Path) -> Result<Option<Vec<u8>>, PlayerKeyError> {
-        read_if_present(path).map_err(|error| match error {
+        read_pem(path).map_err(|error| match error {
             // A server's advice is of no use to a player.
             IdentityError::Unusable { path, problem } => {
                 PlayerKeyError::Unusable { path, problem: format!("it {problem}") }
@@ -273,7 +271,10 @@ mod tests {
             PlayerKey::load(&PlayerKeys::File(path)).expect_err("it is no key").to_string()
         };
         let huge = error(path);
-        assert!(huge.contains("it is bigger than") && huge.contains("move it away"), "{huge}");
+        assert!(
+            huge.contains("it is not PEM (it is larger than") && huge.contains("move it away"),
+            "{huge}"
+        );
         let none = error(folder.path().to_owned());
         assert!(none.contains("it is not a file"), "{none}");
         // Reading it would end at once; reading a pipe would not.

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::PLAYERS_MAX;
+use phaselock::textfile::{Text, line_at};
 use phaselock::time::Rates;
 use phaselock_lab::file::{self, POINTS_MAX, VALUE_MAX};
 use phaselock_quic::identity::Identity;
-use phaselock_quic::pins::KnownHosts;
+use phaselock_quic::pins::{FILE_BYTES_MAX, KnownHosts, host_key};
 use phaselock_server::config::{
     self, Command, ConfigError, NAME_CHARS_MAX, Password, SettingValue, Settings,
 };
@@ -80,12 +81,17 @@ pub fn known_hosts(data: &[u8]) -> bool {
         let path = folder.join("known_hosts");
         fs::write(&path, data).expect("a temporary file");
         let Some(mut known) = taken(KnownHosts::open(&path)) else { return false };
-        let text = str::from_utf8(data).expect("anything else is refused");
+        let text = Text::decode(data, FILE_BYTES_MAX).expect("anything else is refused");
         // The last line about a server counts.
-        let entries = text.split('\n').map(str::trim).filter(|line| !line.starts_with('#'));
+        let key = |address: &str| {
+            let (host, port) = address.rsplit_once(':').expect("anything else is refused");
+            host_key(host, port.parse().expect("anything else is refused"))
+        };
+        let entries = text.lines().map(|(_, line)| line.trim_start());
         let entries: Vec<(String, Fingerprint)> = entries
+            .filter(|line| !line.starts_with('#'))
             .filter_map(|line| line.split_once(char::is_whitespace))
-            .map(|(host, print)| (host.to_ascii_lowercase(), print.trim().parse().expect("read")))
+            .map(|(host, print)| (key(host), print.trim().parse().expect("read")))
             .collect();
         let last = |host: &str| entries.iter().rev().find(|(other, _)| other == host);
         for (host, _) in &entries {
@@ -110,7 +116,7 @@ pub fn motion(data: &[u8]) -> bool {
     let motion = match file::read(data, &phaselock_games::all()) {
         Ok(motion) => motion,
         Err(error) => {
-            let lines = 1 + data.iter().filter(|byte| **byte == b'\n').count();
+            let lines = line_at(data, data.len());
             assert!((1..=lines).contains(&error.line), "{error}");
             let sentence = error.to_string();
             assert!(!sentence.contains(char::is_control) && sentence.chars().count() < 300);

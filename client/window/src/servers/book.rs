@@ -8,9 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::textfile::{Text, TextError, line_at};
 use phaselock::wire::text::{clip, printable};
 use phaselock_quic::address::Address;
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use crate::files::{self, Held};
 use crate::words::fill;
@@ -45,15 +47,15 @@ pub(crate) struct Pages {
 
 #[derive(Serialize, Deserialize)]
 struct Line {
-    address: String,
+    address: Spanned<String>,
     #[serde(default)]
     name: String,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Text {
-    directories: Vec<String>,
+struct FileText {
+    directories: Vec<Spanned<String>>,
     favourites: Vec<Line>,
     history: Vec<Line>,
 }
@@ -61,12 +63,12 @@ struct Text {
 /// A file that cannot be used as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BookError {
-    #[error("it has more than {FILE_BYTES_MAX} bytes")]
-    TooBig,
-    #[error("it cannot be read: {0}")]
-    Malformed(String),
-    #[error("{0:?} in it is no address")]
-    Address(String),
+    #[error(transparent)]
+    Text(#[from] TextError),
+    #[error("line {line}: {cause}")]
+    Malformed { line: usize, cause: String },
+    #[error("line {line}: {text:?} is no address")]
+    Address { line: usize, text: String },
     #[error("it has {count} {lines}, and {most} are the most")]
     TooMany { count: usize, lines: &'static str, most: usize },
 }
@@ -74,13 +76,16 @@ pub(crate) enum BookError {
 impl Pages {
     /// Reads a file's bytes. One with more lines than the window keeps is not cut.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BookError> {
-        if bytes.len() > FILE_BYTES_MAX {
-            return Err(BookError::TooBig);
-        }
-        let malformed = |error: String| BookError::Malformed(error);
-        let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
-        let text: Text = toml::from_str(text)
-            .map_err(|error| malformed(error.message().trim().replace('\n', ", ")))?;
+        let toml = Text::decode(bytes, FILE_BYTES_MAX)?.unix();
+        let line_at = |place: usize| line_at(toml.as_bytes(), place);
+        let text: FileText = toml::from_str(&toml).map_err(|error| BookError::Malformed {
+            line: error.span().map_or(1, |span| line_at(span.start)),
+            cause: printable(&error.message().trim().replace('\n', ", ")),
+        })?;
+        let no_address = |text: Spanned<String>| BookError::Address {
+            line: line_at(text.span().start),
+            text: clip(text.get_ref(), TEXT_BYTES_MAX).to_owned(),
+        };
         let bounded = |count, lines, most| match count > most {
             true => Err(BookError::TooMany { count, lines, most }),
             false => Ok(()),
@@ -90,13 +95,15 @@ impl Pages {
         bounded(text.history.len(), "visits", HISTORY_MAX)?;
         let known = |lines: Vec<Line>| {
             let known = |line: Line| {
-                let address = line.address.parse().map_err(|_| BookError::Address(line.address))?;
+                let address = line.address.get_ref().parse();
+                let address = address.map_err(|_| no_address(line.address))?;
                 Ok(Known { address, name: clean(&line.name) })
             };
             lines.into_iter().map(known).collect::<Result<Vec<_>, BookError>>()
         };
-        let directory =
-            |text: String| Address::parse_directory(&text).map_err(|_| BookError::Address(text));
+        let directory = |text: Spanned<String>| {
+            Address::parse_directory(text.get_ref()).map_err(|_| no_address(text))
+        };
         let directories = text.directories.into_iter().map(directory);
         Ok(Self {
             directories: directories.collect::<Result<_, _>>()?,
@@ -107,11 +114,11 @@ impl Pages {
 
     fn text(&self) -> String {
         let lines = |known: &[Known]| {
-            let line = |it: &Known| Line { address: it.address.to_string(), name: it.name.clone() };
+            let line = |it: &Known| Line { address: written(&it.address), name: it.name.clone() };
             known.iter().map(line).collect()
         };
-        let text = Text {
-            directories: self.directories.iter().map(ToString::to_string).collect(),
+        let text = FileText {
+            directories: self.directories.iter().map(written).collect(),
             favourites: lines(&self.favourites),
             history: lines(&self.history),
         };
@@ -142,6 +149,11 @@ impl Pages {
     pub(crate) fn is_starred(&self, address: &Address) -> bool {
         self.favourites.iter().any(|known| known.address == *address)
     }
+}
+
+/// An address for a file, which gives it its place.
+fn written(address: &Address) -> Spanned<String> {
+    Spanned::new(0..0, address.to_string())
 }
 
 fn clean(name: &str) -> String {

@@ -1,5 +1,7 @@
 //! One server: its rooms, its certificate, the password, and what can be done with it.
 
+use std::path::PathBuf;
+
 use egui_macroquad::egui::{Button, Id, Label, RichText, ScrollArea, Ui};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::wire::query::Info;
@@ -28,17 +30,51 @@ pub(super) enum Act {
     Star,
 }
 
+/// Certificate that a server is known by, or why nobody can say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    No,
+    By(Fingerprint),
+    /// The list of known servers cannot be read, for this reason.
+    Unreadable(String),
+}
+
+impl Known {
+    /// The certificate to go by, where `listed` is that of a directory, which counts for servers
+    /// that were never met.
+    pub(super) fn or(&self, listed: Option<Fingerprint>) -> Option<Fingerprint> {
+        match self {
+            Self::No => listed,
+            Self::By(fingerprint) => Some(*fingerprint),
+            Self::Unreadable(_) => None,
+        }
+    }
+}
+
 /// The player's entries about the server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Details {
     of: Option<Address>,
     password: String,
     room: Option<RoomCode>,
     /// Certificate that the server is known by.
-    known: Option<Fingerprint>,
+    known: Known,
     copied: bool,
     /// The password's field gets the keyboard in the next frame.
     asks_password: bool,
+}
+
+impl Default for Details {
+    fn default() -> Self {
+        Self {
+            of: None,
+            password: String::new(),
+            room: None,
+            known: Known::No,
+            copied: false,
+            asks_password: false,
+        }
+    }
 }
 
 impl Details {
@@ -89,11 +125,14 @@ impl Details {
         }
         if let Some(fingerprint) = self.known.or(row.fingerprint) {
             let label = match self.known {
-                Some(_) => tr("Certificate that you know it by"),
-                None => tr("Certificate, as told by others until you have been there"),
+                Known::By(_) => tr("Certificate that you know it by"),
+                _ => tr("Certificate, as told by others until you have been there"),
             };
             ui.label(faint(label));
             ui.label(RichText::new(fingerprint.to_string()).size(10.5).monospace());
+        }
+        if let Known::Unreadable(why) = &self.known {
+            ui.add(Label::new(RichText::new(why).size(12.5).color(palette::WARN)).wrap());
         }
         if row.is_locked() {
             let width = ui.available_width();
@@ -171,8 +210,16 @@ impl Details {
 }
 
 /// The certificate that a server is known by.
-pub(super) fn known(address: &Address) -> Option<Fingerprint> {
-    KnownHosts::open(KnownHosts::default_path()?).ok()?.check(&address.to_string())
+pub(super) fn known(address: &Address) -> Known {
+    KnownHosts::default_path().map_or(Known::No, |path| known_in(path, address))
+}
+
+/// The same by a file.
+fn known_in(path: PathBuf, address: &Address) -> Known {
+    match KnownHosts::open(path) {
+        Ok(hosts) => hosts.check(&address.to_string()).map_or(Known::No, Known::By),
+        Err(error) => Known::Unreadable(error.to_string()),
+    }
 }
 
 fn soft(text: &str) -> RichText {
@@ -186,6 +233,22 @@ fn faint(text: &str) -> RichText {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_cannot_be_read_leaves_no_server_to_the_word_of_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("known_hosts");
+        let (server, other) = ("a.example.org".parse().expect("an address"), Fingerprint([7; 32]));
+        let known = || known_in(path.clone(), &server);
+        assert_eq!((known(), known().or(Some(other))), (Known::No, Some(other)));
+        let met = Fingerprint([1; 32]);
+        std::fs::write(&path, format!("\u{feff}a.example.org:4433 {met}\r")).expect("written");
+        assert_eq!((known(), known().or(Some(other))), (Known::By(met), Some(met)));
+        std::fs::write(&path, "a.example.org:4433 sha256:12\n").expect("written");
+        let Known::Unreadable(why) = known() else { panic!("it cannot be read") };
+        assert!(why.starts_with("line 1 of "), "{why}");
+        assert_eq!(known().or(Some(other)), None);
+    }
 
     #[test]
     fn password_and_room_go_to_the_server_that_they_were_entered_for() {

@@ -12,7 +12,7 @@ use phaselock_quic::invitation::Invitation;
 use phaselock_quic::survey::{Reply, Surveyor, View, Wanted};
 
 use super::book::{Book, DIRECTORIES_MAX};
-use super::details::{Act, Details, known};
+use super::details::{Act, Details, Known, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
 use crate::background;
@@ -470,8 +470,8 @@ impl Servers {
     fn join(&self, row: &Row, watch: bool) -> Choice {
         let (password, room) = self.details.entered(row);
         // One that is known must be the same as before; a directory's word counts for others.
-        let is_known = known(&row.address).is_some();
-        let fingerprint = row.fingerprint.filter(|_| !is_known && self.tab == Tab::Internet);
+        let is_new = known(&row.address) == Known::No;
+        let fingerprint = row.fingerprint.filter(|_| is_new && self.tab == Tab::Internet);
         Choice::Join {
             invitation: Invitation { address: row.address.clone(), fingerprint },
             password,

@@ -71,6 +71,30 @@ fn files_that_cannot_be_used_are_set_aside_and_not_lost() {
 }
 
 #[test]
+fn traces_of_editors_mean_nothing_and_mistakes_have_their_line() {
+    let text = "directories = [\"d\"]\n\n[[favourites]]\naddress = \"a\"\nname = \"A\"\n";
+    let expected = Pages::parse(text.as_bytes()).expect("it is good");
+    for text in [
+        format!("\u{feff}{text}"),
+        text.replace('\n', "\r\n"),
+        format!("\u{feff}{}", text.replace('\n', "\r")),
+        text.replace('\n', "  \n"),
+    ] {
+        assert_eq!(Pages::parse(text.as_bytes()).as_ref(), Ok(&expected), "{text:?}");
+    }
+    let says = |bytes: &[u8]| Pages::parse(bytes).expect_err("it is wrong").to_string();
+    for (from, to, expected) in [
+        ("\"a\"", "\"a b\"", "line 4: \"a b\" is no address"),
+        ("\"d\"", "\"http://d\"", "line 1: \"http://d\" is no address"),
+        ("name =", "name", "line 5: "),
+    ] {
+        let text = text.replace(from, to).replace('\n', "\r");
+        assert!(says(text.as_bytes()).starts_with(expected), "{}", says(text.as_bytes()));
+    }
+    assert!(says(b"\xff\xfed\0").contains("it is in UTF-16"));
+}
+
+#[test]
 fn book_is_bounded_and_the_oldest_are_forgotten() {
     let mut pages = Pages::default();
     for number in 0..2 * FAVOURITES_MAX {

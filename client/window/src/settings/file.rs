@@ -1,5 +1,8 @@
 //! The settings' file as text: reading it with all its faults, and writing what has changed.
 
+use std::borrow::Cow;
+
+use phaselock::textfile::{Text, TextError, line_at};
 use phaselock::wire::text::{clip, printable};
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike};
 
@@ -38,10 +41,8 @@ const CONTROLS: &str = "
 /// A file without use: none of it counts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FileError {
-    #[error("it has more than {FILE_BYTES_MAX} bytes")]
-    TooBig,
-    #[error("it is not UTF-8")]
-    Utf8,
+    #[error(transparent)]
+    Text(#[from] TextError),
     #[error("line {line}: {cause}")]
     Toml { line: usize, cause: String },
 }
@@ -49,8 +50,9 @@ pub(crate) enum FileError {
 /// Reads a file. A value that cannot be used keeps its default, with a sentence on it.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Settings, Vec<String>), FileError> {
     let text = text(bytes)?;
+    let text = &*text;
     let document = Document::parse(text).map_err(|error| toml_error(text, &error))?;
-    let line = |item: &Item| item.span().map_or(1, |span| line_of(text, span.start));
+    let line = |item: &Item| item.span().map_or(1, |span| line_at(text.as_bytes(), span.start));
     let mut settings = Settings::default();
     let mut problems = Vec::new();
     for key in KEYS {
@@ -172,7 +174,7 @@ fn records(kept: &Item, mut problem: impl FnMut(&Item, String)) -> Records {
 /// `now`, and what the file lacks. Whatever another window wrote since stays.
 pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<String, FileError> {
     let text = text(bytes)?;
-    let mut document: DocumentMut = text.parse().map_err(|error| toml_error(text, &error))?;
+    let mut document: DocumentMut = text.parse().map_err(|error| toml_error(&text, &error))?;
     let fresh = text.trim().is_empty();
     let (mut base, mut now) = (base.clone(), now.clone());
     for key in KEYS {
@@ -200,7 +202,11 @@ pub(crate) fn write(bytes: &[u8], base: &Settings, now: &Settings) -> Result<Str
     let foot = if text.contains("# Bindings that differ") { "" } else { CONTROLS };
     let written = format!("{head}{document}{foot}");
     // What a file holds besides may be so much that the program would refuse its own work.
-    if written.len() > FILE_BYTES_MAX { Err(FileError::TooBig) } else { Ok(written) }
+    if written.len() > FILE_BYTES_MAX {
+        Err(TextError::TooLong(FILE_BYTES_MAX).into())
+    } else {
+        Ok(written)
+    }
 }
 
 fn write_bindings(document: &mut DocumentMut, base: &Bindings, now: &Bindings) {
@@ -255,16 +261,12 @@ fn table<'a>(outer: &'a mut dyn TableLike, name: &str) -> Option<&'a mut dyn Tab
     section.as_table_like_mut()
 }
 
-fn text(bytes: &[u8]) -> Result<&str, FileError> {
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(FileError::TooBig);
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|_| FileError::Utf8)
+fn text(bytes: &[u8]) -> Result<Cow<'_, str>, FileError> {
+    Ok(Text::decode(bytes, FILE_BYTES_MAX)?.unix())
 }
 
 fn toml_error(text: &str, error: &toml_edit::TomlError) -> FileError {
-    let line = error.span().map_or(1, |span| line_of(text, span.start));
+    let line = error.span().map_or(1, |span| line_at(text.as_bytes(), span.start));
     let cause = printable(&error.message().trim().replace('\n', ", "));
     FileError::Toml { line, cause: clip(&cause, CAUSE_BYTES_MAX).to_owned() }
 }
@@ -274,10 +276,4 @@ fn short(name: &str) -> String {
     let name = printable(name);
     let cut = clip(&name, NAME_SHOWN_BYTES_MAX);
     if cut.len() < name.len() { format!("{cut}...") } else { name }
-}
-
-/// Number of the line of a place in a text.
-fn line_of(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
 }

@@ -147,7 +147,7 @@ fn save(path: &Path, base: &Settings, now: &Settings) -> io::Result<Option<PathB
     let mut aside = None;
     let text = match file::write(&bytes, base, now) {
         Ok(text) => text,
-        Err(FileError::TooBig | FileError::Utf8 | FileError::Toml { .. }) => {
+        Err(FileError::Text(_) | FileError::Toml { .. }) => {
             aside = Some(held.set_aside()?);
             file::write(&[], &Settings::default(), now).map_err(io::Error::other)?
         }

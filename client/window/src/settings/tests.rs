@@ -10,6 +10,7 @@ use super::values::{FrameCap, Language, Palette, WindowSize};
 use super::{Settings, Store};
 use crate::records::New;
 use phaselock::game::Strength;
+use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;
 
 const LATER: Duration = Duration::from_secs(10);
@@ -132,13 +133,22 @@ fn comments_and_unknown_keys_stay_when_the_file_is_written() {
 
 #[test]
 fn files_beyond_use_are_told_with_the_cause() {
-    assert_eq!(read(&[b' '; FILE_BYTES_MAX + 1]), Err(FileError::TooBig));
-    assert_eq!(read(b"\xff"), Err(FileError::Utf8));
+    let refused = |bytes| read(bytes).expect_err("it is no text");
+    let too_long = TextError::TooLong(FILE_BYTES_MAX);
+    assert_eq!(refused(&[b' '; FILE_BYTES_MAX + 1]), FileError::Text(too_long));
+    assert_eq!(refused(b"\n\xff"), FileError::Text(TextError::Utf8(2)));
+    assert_eq!(refused(b"\xff\xfe[\0"), FileError::Text(TextError::Utf16));
     let error = read(b"[sound]\nmaster = = 3\n").unwrap_err().to_string();
     assert!(error.starts_with("line 2: "), "{error}");
     let deep = "a = ".to_owned() + &"[".repeat(30_000);
     assert!(matches!(read(deep.as_bytes()), Err(FileError::Toml { .. })));
-    assert!(read(b"\xef\xbb\xbf[sound]\nmaster = 3\n").is_ok(), "editors write a mark first");
+    for text in ["\u{feff}[sound]\nmaster = 3", "[sound]\r\nmaster = 3  \r", "[sound]\rmaster = 3"]
+    {
+        let (settings, problems) = read(text.as_bytes()).unwrap();
+        assert_eq!((settings.sound.master, problems.len()), (3, 0), "{text:?}");
+    }
+    let (_, problems) = read(b"\xef\xbb\xbf[sound]\r\rmaster = 300\r").unwrap();
+    assert!(problems[0].starts_with("line 3: master"), "{problems:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::textfile::{Text, line_at};
 use phaselock::wire::text::{clip, printable};
 use serde::{Deserialize, Serialize};
 
@@ -116,12 +117,9 @@ fn change(people: &mut People, person: u64, name: &str, is_muted: bool) -> Resul
 }
 
 fn parse(bytes: Vec<u8>) -> io::Result<People> {
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
+    let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(io::Error::other)?.unix();
     let kept: Kept = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |at| text[..at.start].matches('\n').count() + 1);
+        let line = error.span().map_or(1, |at| line_at(text.as_bytes(), at.start));
         io::Error::other(format!("line {line}: {}", printable(error.message())))
     })?;
     let number = |it: KeptPerson| {
@@ -183,6 +181,28 @@ mod tests {
         let (again, told) = Muted::open(Some(path));
         assert_eq!(told, None);
         assert!(again.has(Some(u64::MAX)) && !again.has(Some(5)) && !again.has(None));
+    }
+
+    #[test]
+    fn traces_of_editors_mean_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("muted.toml");
+        let text = "# them\n[[people]]\nperson = \"7\"\nname = \"Eve\"\n";
+        for text in [
+            format!("\u{feff}{text}"),
+            text.replace('\n', "\r\n"),
+            format!("\u{feff}{}", text.replace('\n', "\r")),
+            text.replace('\n', "  \n"),
+        ] {
+            fs::write(&path, &text).unwrap();
+            let (mut muted, told) = Muted::open(Some(path.clone()));
+            assert!(told.is_none() && muted.has(Some(7)), "{told:?}: {text:?}");
+            assert_eq!(muted.set(8, "Bob", true), None);
+            assert!(Muted::open(Some(path.clone())).0.has(Some(7)));
+        }
+        fs::write(&path, b"\xff\xfep\0").unwrap();
+        let told = Muted::open(Some(path)).1.unwrap();
+        assert!(told.contains("it is in UTF-16"), "{told}");
     }
 
     #[test]

@@ -43,7 +43,8 @@ fn a_missing_or_broken_file_is_an_error() {
     let file = ConfigFile::new(&"#".repeat(65_536));
     assert_eq!(serve(&["--config", file.path()], &[]), Config::default());
     let file = ConfigFile::new(&"#".repeat(65_537));
-    assert!(refused(&["--config", file.path()], &[]).ends_with("it is bigger than 65536 bytes"));
+    let error = refused(&["--config", file.path()], &[]);
+    assert!(error.ends_with("it is larger than 65536 bytes, the limit"), "{error}");
 }
 
 #[test]
@@ -112,16 +113,68 @@ fn passwords_are_words_from_a_flag_or_a_file_and_shown_nowhere() {
     let expected = "the flag --password and the flag --password-file exclude each other; leave one \
                     of them out";
     assert_eq!(both, expected);
-    for bad in ["", " x", "x ", "a\tb", &"x".repeat(65)] {
+    let bad = [" x", "a\tb", "a\u{200b}", "\u{2060}", "a\u{a0}b", &"x".repeat(65)];
+    for bad in bad {
         let error = refused(&[&format!("--password={bad}")], &[]);
         assert!(error.starts_with("the flag --password is \"(hidden)\", but must be 1 to 64"));
         let file = ConfigFile::new(bad);
         let error = refused(&["--password-file", file.path()], &[]);
         assert!(error.contains(", but must be a file with a password of 1 to 64 bytes"), "{error}");
     }
+    for bad in ["", "x "] {
+        refused(&[&format!("--password={bad}")], &[]);
+    }
     for bad in ["/", "/nowhere", "/dev/null"] {
         let error = refused(&["--password-file", bad], &[]);
         assert!(error.contains(", but must be a file with the password; "), "{error}");
+    }
+}
+
+#[test]
+fn traces_of_editors_mean_nothing_in_the_files_of_a_host() {
+    let key = "AB".repeat(32);
+    for edit in [
+        |text: &str| format!("\u{feff}{text}"),
+        |text: &str| text.replace('\n', "\r\n"),
+        |text: &str| format!("\u{feff}{}", text.replace('\n', "\r")),
+        |text: &str| text.replace('\n', "  \n"),
+        |text: &str| text.trim_end().to_owned(),
+    ] {
+        let file = ConfigFile::new(&edit("open sesame\n"));
+        let password = serve(&["--password-file", file.path()], &[]).password;
+        assert_eq!(password, Some(Password("open sesame".to_owned())));
+        let file = ConfigFile::new(&edit(&format!("{key} ada\n# none\n{key}\n")));
+        let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
+        assert_eq!(list.keys, [PublicKey([0xab; 32])].into());
+        let file = ConfigFile::new(&edit("bots = 3\n# none\nrounds = 7\n"));
+        let config = serve(&["--config", file.path()], &[]);
+        assert_eq!((config.bots, config.rounds), (3, 7));
+        let file = ConfigFile::new(&edit("bots = 3\n\nrounds = 0\n"));
+        let error = refused(&["--config", file.path()], &[]);
+        assert!(error.starts_with(&format!("rounds in {}:3 is \"0\"", file.path())), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_as_text_is_said() {
+    let utf16: Vec<u8> = "\u{feff}bots = 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin = b"open\nses\xe9me";
+    for (flag, bytes, says) in [
+        ("--config", &utf16[..], "it is in UTF-16 or UTF-32; save it as text in UTF-8"),
+        ("--config", &utf16[2..], "line 1 has a zero byte"),
+        ("--config", latin, "line 2 is not UTF-8"),
+        ("--password-file", &utf16, "it is in UTF-16"),
+        ("--password-file", latin, "line 2 is not UTF-8"),
+        ("--password-file", b" \r\n", "it is empty"),
+        ("--password-file", b"one\n\ntwo\n", "line 3 is one too many"),
+        ("--allow-list", &utf16, "it is in UTF-16"),
+        ("--allow-list", latin, "line 2 is not UTF-8"),
+    ] {
+        let file = ConfigFile::new("");
+        fs::write(file.path(), bytes).expect("a temporary file");
+        let error = refused(&[flag, file.path()], &[]);
+        assert!(error.contains(says) && error.contains(file.path()), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
     }
 }
 
@@ -134,7 +187,14 @@ fn a_list_of_keys_says_which_line_has_none() {
         (list.path.as_path(), list.keys),
         (Path::new(file.path()), [PublicKey([0xab; 32])].into())
     );
-    for bad in ["x", &key[1..], &format!("{key}0"), &"g".repeat(64), &"é".repeat(64)] {
+    for bad in [
+        "x",
+        &key[1..],
+        &format!("\u{feff}{key}"),
+        &format!("{key}0"),
+        &"g".repeat(64),
+        &"é".repeat(64),
+    ] {
         let file = ConfigFile::new(&format!("{key}\n{bad}\n"));
         let error = refused(&["--allow-list", file.path()], &[]);
         assert!(error.ends_with("64 hexadecimal digits a line, and line 2 has none"), "{error}");

@@ -74,7 +74,7 @@ fn half_an_identity_is_an_error() {
 
 #[test]
 fn an_unparsable_file_is_an_error() {
-    let big = "-".repeat(PEM_BYTES_MAX as usize + 1);
+    let big = "-".repeat(PEM_BYTES_MAX + 1);
     let cut = "-----BEGIN CERTIFICATE-----\nAAAA\n";
     let wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
@@ -96,6 +96,33 @@ fn an_unparsable_file_is_an_error() {
             "{file} with {content:.40?}: {error}"
         );
     }
+}
+
+#[test]
+fn traces_of_editors_do_not_matter() {
+    let (dir, identity) = stored();
+    let (certificate, key) = Identity::paths_in(dir.path());
+    let texts = [&certificate, &key].map(|path| fs::read_to_string(path).expect("readable"));
+    let marked = |text: &str| format!("\u{feff}{}", text.trim_end());
+    let edits: [&dyn Fn(&str) -> String; 4] = [
+        &marked,
+        &|text| text.replace('\n', "\r"),
+        &|text| marked(text).replace('\n', " \r\n"),
+        &|text| text.replace('\n', "\n  "),
+    ];
+    for edit in edits {
+        for (path, text) in [&certificate, &key].into_iter().zip(&texts) {
+            fs::write(path, edit(text)).expect("writable");
+        }
+        let found = Identity::load(&certificate, &key).expect("the stored identity");
+        assert_eq!(found.fingerprint, identity.fingerprint);
+    }
+    let commented = [b"# caf\xe9\n", texts[0].as_bytes()].concat();
+    fs::write(&certificate, commented).expect("writable");
+    Identity::load(&certificate, &key).expect("comments may be in any encoding");
+    fs::write(&key, b"\xff\xfe-\0").expect("writable");
+    let error = Identity::load(&certificate, &key).expect_err("it is UTF-16").to_string();
+    assert!(error.contains("key.pem is not PEM (it is in UTF-16"), "{error}");
 }
 
 #[test]

@@ -114,18 +114,66 @@ fn a_malformed_line_is_named() {
     let (_dir, path) = file("");
     fs::write(&path, b"\n\n\xff\n").expect("writable");
     let error = KnownHosts::open(&path).expect_err("not text");
-    assert!(error.to_string().starts_with("line 3 of "), "{error}");
+    assert!(error.to_string().contains("known_hosts cannot be read: line 3 is not"), "{error}");
+}
+
+#[test]
+fn traces_of_editors_hide_no_server() {
+    let lines = format!("Example.org.:04433 {ONE}\n[2001:DB8:0::1]:4433 {TWO}\n# end\n");
+    for text in [
+        lines.clone(),
+        format!("\u{feff}{lines}"),
+        lines.replace('\n', "\r\n"),
+        format!("\u{feff}{}", lines.replace('\n', "\r")),
+        lines.replace('\n', "  \t\n"),
+        format!("\u{feff}{}", lines.trim_end()),
+    ] {
+        let (_dir, path) = file(&text);
+        let mut hosts = KnownHosts::open(&path).expect("it is readable");
+        assert_eq!(hosts.check("example.org:4433"), Some(ONE), "{text:?}");
+        assert_eq!(hosts.check("[2001:db8::1]:4433"), Some(TWO), "{text:?}");
+        let error = hosts.remember("example.org:4433", TWO).expect_err("known by another");
+        assert!(matches!(error, PinError::Changed { known: ONE, .. }), "{text:?}: {error}");
+        hosts.remember("c:3", TWO).expect("written");
+        let again = KnownHosts::open(&path).expect("it is readable");
+        assert_eq!((again.check("example.org:4433"), again.check("c:3")), (Some(ONE), Some(TWO)));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_makes_no_server_unknown() {
+    let line = format!("example.org:4433 {ONE}\n");
+    let (_dir, path) = file("");
+    let mut hosts = KnownHosts::open(&path).expect("it is empty");
+    let utf16: Vec<u8> =
+        "\u{feff}".chars().chain(line.chars()).flat_map(|c| (c as u16).to_le_bytes()).collect();
+    let hidden = format!("# list\n\u{feff}{line}");
+    let invisible = format!("# list\nexample\u{200b}.org:4433 {ONE}\n");
+    for (bytes, says) in [
+        (&utf16[..], "known_hosts cannot be read: it is in UTF-16"),
+        (&utf16[2..], "known_hosts cannot be read: line 1 has a zero byte"),
+        (b"# list\r\n\xe9", "known_hosts cannot be read: line 2 is not UTF-8"),
+        (hidden.as_bytes(), "line 2 of "),
+        (invisible.as_bytes(), "line 2 of "),
+    ] {
+        fs::write(&path, bytes).expect("writable");
+        for error in [KnownHosts::open(&path).map(drop), hosts.remember("a:1", ONE)] {
+            let error = error.expect_err("it cannot be read").to_string();
+            assert!(error.contains(says), "{says}: {error}");
+        }
+        assert_eq!(fs::read(&path).expect("it is there"), bytes, "nothing is appended to it");
+    }
 }
 
 #[test]
 fn the_file_is_bounded() {
-    let comment = format!("#{}\n", "x".repeat(FILE_BYTES_MAX as usize - 2));
+    let comment = format!("#{}\n", "x".repeat(FILE_BYTES_MAX - 2));
     let (_dir, path) = file(&comment);
     let mut hosts = KnownHosts::open(&path).expect("just small enough");
     assert!(matches!(hosts.remember("a:1", ONE), Err(PinError::TooBig { .. })));
     assert_eq!(
         (hosts.check("a:1"), fs::metadata(&path).expect("present").len()),
-        (None, FILE_BYTES_MAX)
+        (None, FILE_BYTES_MAX as u64)
     );
     fs::write(&path, comment + "\n").expect("writable");
     assert!(matches!(KnownHosts::open(&path), Err(PinError::TooBig { .. })));

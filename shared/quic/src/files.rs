@@ -1,0 +1,36 @@
+//! Small files, read within bounds.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Content of a file; none if there is no such file. One byte more than `bytes_max` tells a larger
+/// one, which [`Text::decode`](phaselock::textfile::Text::decode) refuses.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no regular file: a pipe would wait for its writer.
+pub fn read(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+    open(path)?.map(|file| content(file, bytes_max)).transpose()
+}
+
+/// Opens a regular file for reading; none if there is no such file.
+pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is not a file")),
+        about => about?,
+    };
+    match File::open(path) {
+        // Removed just now.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file.map(Some),
+    }
+}
+
+/// Content of an open file. The limit holds even for a file that grows.
+pub(crate) fn content(file: File, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
