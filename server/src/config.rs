@@ -34,6 +34,7 @@ pub(crate) use self::sources::command_line;
 pub use self::types::{AllowList, Config, LogFormat, Password};
 pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
 use self::values::{LISTEN_RULE, parse_address};
+pub(crate) use self::values::{parse_line, parse_redirect};
 use crate::ctl::{self, Ctl};
 
 /// The variable that names the configuration file.

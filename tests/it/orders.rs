@@ -60,7 +60,7 @@ fn a_muted_player_is_heard_by_nobody_and_told_why_until_it_is_over() {
     sim.run(1.0);
     assert_eq!(lines(&mut sim, 1), [""; 0]);
     let told = lines(&mut sim, 0);
-    assert!(told.len() == 1 && told[0].contains("muted for another 5 s: spam"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("muted for another 5 seconds: spam"), "{told:?}");
     assert_eq!(events(&mut sim), []);
     assert!(sim.room.players(sim.now)[0].is_muted);
     // Lost and back, she is still muted.
@@ -164,7 +164,10 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     order(&mut sim, drain(45)).expect("it is drained");
     sim.run(41.2);
     let told = lines(&mut sim, 0);
-    let stops = |secs: i64| format!("the server stops in {secs} s");
+    let stops = |secs: i64| {
+        let unit = if secs == 1 { "second" } else { "seconds" };
+        format!("the server stops in {secs} {unit}")
+    };
     assert_eq!(told[0], "we move house");
     assert_eq!(told[1..], [30, 10, 5, 4].map(stops));
     order(&mut sim, Command::Undrain).expect("it is taken back");

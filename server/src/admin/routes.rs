@@ -57,7 +57,7 @@ pub(super) async fn me(By(by): By) -> Json<Me> {
 /// State of the server and its rooms, as of the last second.
 #[utoipa::path(get, path = "/v1/status", responses((status = 200, body = StatusView)))]
 pub(super) async fn status(_: By, State(host): AtHost) -> Json<StatusView> {
-    Json(host.figures().borrow().status.clone())
+    Json(host.status_now())
 }
 
 /// All players with a seat, as of the last second.

@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use phaselock::limits::{PLAYERS_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::PLAYERS_MAX;
 use phaselock::link::Conditions;
-use phaselock::wire::text::printable;
-use phaselock_quic::address::Address;
 use tracing_subscriber::filter::Targets;
 
 use super::loaded::hidden;
 use super::settings::Setting;
 use super::types::{AllowList, LogFormat};
 use super::values::{
-    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_directories, parse_listen,
-    parse_password, password_in, path, path_or, put, switch,
+    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_directories, parse_line,
+    parse_listen, parse_password, parse_redirect, password_in, path, path_or, put, switch,
 };
 
 pub(super) const START: Option<&str> = Some("it counts when the server starts");
@@ -92,10 +90,8 @@ pub(super) const HOSTING: [Setting; 20] = [
         value: "TEXT",
         help: "Line that each player reads who joins, such as the house's rules [default: none]",
         read: |config, text| {
-            let line = text.to_str().map(|text| printable(text).trim().to_owned());
-            let line = line.filter(|line| (1..=TEXT_BYTES_MAX).contains(&line.len()));
-            let rule = format!("a line of 1 to {TEXT_BYTES_MAX} bytes, of visible characters");
-            put(&mut config.greeting, line.map(Some), &rule)
+            config.greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
+            Ok(())
         },
         show: |config| or(config.greeting.as_ref(), "none"),
         ..Setting::TEXT
@@ -121,11 +117,8 @@ pub(super) const HOSTING: [Setting; 20] = [
         help: "Server that players are led to when this one drains, such as two.example.org:4433 \
                [default: none]",
         read: |config, text| {
-            let address = text.to_str().and_then(|text| text.parse::<Address>().ok());
-            let address = address.map(|address| address.to_string());
-            let address = address.filter(|address| address.len() <= TEXT_BYTES_MAX);
-            let rule = "a name or an IP address, and a port if it is not 4433";
-            put(&mut config.redirect, address.map(Some), rule)
+            config.redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
+            Ok(())
         },
         show: |config| or(config.redirect.as_ref(), "none"),
         ..Setting::TEXT

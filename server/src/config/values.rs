@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use axum::http::uri::Authority;
-use phaselock::limits::GAMES_MAX;
+use phaselock::limits::{GAMES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
 use phaselock::textfile::Text;
 use phaselock::wire::text::printable;
@@ -81,6 +81,21 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
     };
     let is_repeated = addresses.iter().enumerate().any(repeated);
     if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
+}
+
+/// Another server for players, as clients are told of it.
+pub(crate) fn parse_redirect(text: &str) -> Result<String, String> {
+    let address = text.parse::<Address>().ok().map(|address| address.to_string());
+    let address = address.filter(|address| address.len() <= TEXT_BYTES_MAX);
+    address.ok_or_else(|| "a name or an IP address, and a port if it is not 4433".to_owned())
+}
+
+/// A line that players are shown.
+pub(crate) fn parse_line(text: &str) -> Result<String, String> {
+    let line = printable(text).trim().to_owned();
+    let fits = (1..=TEXT_BYTES_MAX).contains(&line.len());
+    let rule = || format!("a line of 1 to {TEXT_BYTES_MAX} bytes, of visible characters");
+    fits.then_some(line).ok_or_else(rule)
 }
 
 /// Origins of pages with commas between, and blanks around them if need be; each once.

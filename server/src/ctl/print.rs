@@ -3,6 +3,8 @@
 use phaselock::wire::text::printable;
 use serde_json::Value;
 
+use crate::people::{date, span_text};
+
 /// Shape of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
@@ -207,7 +209,7 @@ fn millis(value: &Value) -> String {
 
 /// A Unix time in seconds.
 fn time(value: &Value, never: &str) -> String {
-    value.as_i64().map_or(never.to_owned(), crate::people::date)
+    value.as_i64().map_or(never.to_owned(), date)
 }
 
 /// The time of day of a Unix time in milliseconds.
@@ -245,12 +247,7 @@ fn status(value: &Value) -> String {
     let of = |name: &str| plain(&value[name]);
     let up = value["now"].as_i64().unwrap_or(0) - value["started"].as_i64().unwrap_or(0);
     let mut lines = vec![
-        format!(
-            "{}, version {}, up for {}",
-            of("name"),
-            of("version"),
-            crate::people::span_text(up)
-        ),
+        format!("{}, version {}, up for {}", of("name"), of("version"), span_text(up)),
         format!(
             "{} of {} players, {} bots, at {}",
             of("players"),
@@ -269,8 +266,7 @@ fn status(value: &Value) -> String {
         lines.push(format!("directory {address}: {standing}"));
     }
     if !value["draining"].is_null() {
-        let until = time(&value["draining"]["until"], "");
-        lines.push(format!("draining until {until}: {}", plain(&value["draining"]["text"])));
+        lines.push(drain(&value["draining"], value["now"].as_i64().unwrap_or(0)));
     }
     lines.push(String::new());
     lines.push(table(
@@ -290,6 +286,21 @@ fn status(value: &Value) -> String {
         ],
     ));
     lines.join("\n")
+}
+
+/// A drain: how long it takes yet, and where players go.
+fn drain(value: &Value, now: i64) -> String {
+    let until = value["until"].as_i64().unwrap_or(now);
+    let to = match plain(&value["redirect"]) {
+        to if to.is_empty() => String::new(),
+        to => format!("; players are sent to {to}"),
+    };
+    format!(
+        "draining: it takes nobody in, and stops in {} at the latest, at {}{to}\ngoodbye: {}",
+        span_text(until - now),
+        date(until),
+        plain(&value["text"])
+    )
 }
 
 fn reload(value: &Value) -> String {

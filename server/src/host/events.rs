@@ -8,6 +8,7 @@ use std::time::Duration;
 use phaselock::ids::PlayerId;
 use phaselock::limits::ROOMS_MAX;
 use phaselock::server::{Command, Event, MemberStats, Target};
+use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::clock::Clock;
 use phaselock_quic::server::RoomEvent;
@@ -301,13 +302,24 @@ impl Host {
         Figures { time: now * 1000, status: self.status(views, now), players }
     }
 
+    /// The drain that goes on, if there is one.
+    fn draining(&self, now: i64) -> Option<DrainView> {
+        let (Disconnect { text, redirect, .. }, left) = self.handle.draining()?;
+        // To the nearest second, so that the end does not wander.
+        let left = i64::try_from((left.as_millis() + 500) / 1000).unwrap_or(0);
+        Some(DrainView { until: now + left, text, redirect })
+    }
+
+    /// State of the server and its rooms as of the last second, and a drain as of now: whoever has
+    /// just ordered one sees it.
+    pub(crate) fn status_now(&self) -> StatusView {
+        let status = self.figures().borrow().status.clone();
+        StatusView { draining: self.draining(Clock::unix_secs()), ..status }
+    }
+
     fn status(&self, rooms: Vec<RoomView>, now: i64) -> StatusView {
         let facts = &self.facts;
         let traffic = self.handle.traffic();
-        let draining = self.handle.draining().map(|(goodbye, left)| DrainView {
-            until: now + i64::try_from(left.as_secs()).unwrap_or(0),
-            text: goodbye.text,
-        });
         let sum =
             |count: fn(&RoomView) -> u16| rooms.iter().map(|room| u32::from(count(room))).sum();
         StatusView {
@@ -324,7 +336,7 @@ impl Host {
             players: sum(|room| room.players),
             seats: sum(|room| room.seats),
             bots: sum(|room| room.bots),
-            draining,
+            draining: self.draining(now),
             database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
             log: LogView {
                 written: self.log.written(),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand;
-use phaselock::limits::{RESUME_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::RESUME_MAX;
 use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -94,28 +94,32 @@ impl Host {
     /// Takes nobody in any more, and ends the server with the round or when the time is up.
     pub async fn drain(&self, by: &Author, request: &DrainRequest) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
-        let within = match &request.within {
-            None => DRAIN_DEFAULT,
-            Some(text) => match parse_span(text)? {
-                Some(secs) => Micros::from_ms(secs.saturating_mul(1000)).min(RESUME_MAX),
-                None => return Err(ActError::Bad("a server is drained within some time".into())),
-            },
+        let within = drain_time(request.within.as_deref())?;
+        let must_be = |what: &str, text: &str, rule: String| {
+            ActError::Bad(format!("the {what} is {text:?}, but must be {rule}"))
         };
-        let redirect = request.redirect.clone().or_else(|| self.config.borrow().redirect.clone());
-        if redirect.as_ref().is_some_and(|it| it.len() > TEXT_BYTES_MAX || !it.contains(':')) {
-            return Err(ActError::Bad("a redirect is host:port".into()));
-        }
-        let text = request.text.clone().unwrap_or_else(|| {
-            let minutes = within.as_secs() / 60.0;
-            format!(
-                "the server shuts down after this round, or in {minutes:.0} minutes at the latest"
-            )
-        });
+        let redirect = match &request.redirect {
+            None => self.config.borrow().redirect.clone(),
+            Some(text) => {
+                let address = config::parse_redirect(text);
+                Some(address.map_err(|rule| must_be("server to go to", text, rule))?)
+            }
+        };
+        let text = match &request.text {
+            Some(text) => {
+                config::parse_line(text).map_err(|rule| must_be("goodbye", text, rule))?
+            }
+            None => format!(
+                "the server shuts down after this round, or in {} at the latest",
+                within.in_words()
+            ),
+        };
         let goodbye = Disconnect {
             redirect: redirect.clone(),
             ..Disconnect::new(Code::Draining, text.clone())
         };
         let detail = format!("within {} s", within.as_secs());
+        let there = redirect.as_ref().map(|to| format!("; players are sent to {to}"));
         // First, since a server on which nobody plays ends at once.
         let written = self
             .record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new())?
@@ -125,7 +129,12 @@ impl Host {
             Err(OrderError::Stopped) => {}
             drained => drained?,
         }
-        Ok(done("the server is drained".into(), written))
+        let done_text = format!(
+            "the server is drained: it takes nobody in, and stops in {} at the latest{}",
+            within.in_words(),
+            there.unwrap_or_default()
+        );
+        Ok(done(done_text, written))
     }
 
     /// Takes a drain back.
@@ -279,6 +288,16 @@ impl Host {
         let written = self.record(by, "token", record, vec![change])?.done().await?;
         Ok(done(format!("the token {name} is gone"), written))
     }
+}
+
+/// Longest time until a drained server ends, of a request's text.
+fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
+    let Some(text) = text else { return Ok(DRAIN_DEFAULT) };
+    let within = parse_span(text)?.map(|secs| Micros::from_ms(secs.saturating_mul(1000)));
+    within.filter(|within| *within <= RESUME_MAX).ok_or_else(|| {
+        let most = RESUME_MAX.in_words();
+        ActError::Bad(format!("a server drains for at most {most}, and {text} is longer"))
+    })
 }
 
 /// A new token: 256 random bits, and a beginning by which people and scanners know it.

@@ -38,6 +38,52 @@ fn forbidden<T>(done: Result<T, ActError>) -> bool {
 }
 
 #[test]
+fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
+    let served = serve(&[]);
+    let _ada = served.join("Ada");
+    let host = &served.host;
+    let by = author(Role::Admin);
+    let order = |within: &str, to: &str| {
+        let order = DrainRequest {
+            within: Some(within.into()),
+            redirect: Some(to.into()),
+            ..DrainRequest::default()
+        };
+        served.wait(host.drain(&by, &order)).map_err(|error| error.to_string())
+    };
+    for within in ["999w", "61m", "forever"] {
+        let error = order(within, "two.example.org").expect_err(within);
+        let expected = format!("a server drains for at most 1 hour, and {within} is longer");
+        assert_eq!(error, expected);
+    }
+    for to in ["", "no where", "https://example.org", "two.example.org:0", "a..b:1", "::1:x"] {
+        let error = order("5m", to).expect_err(to);
+        let expected = format!("the server to go to is {to:?}, but must be a name or an IP");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    let empty = DrainRequest { text: Some(" \n".into()), ..DrainRequest::default() };
+    let error = served.wait(host.drain(&by, &empty)).expect_err("no goodbye").to_string();
+    assert!(error.starts_with("the goodbye is "), "{error}");
+    assert!(host.handle.draining().is_none(), "whatever is refused changes nothing");
+
+    let done = order("45s", "Two.example.org").expect("it is drained");
+    assert!(
+        done.ends_with(
+            "stops in 45 seconds at the latest; players are sent to \
+        two.example.org:4433"
+        ),
+        "{done}"
+    );
+    let drain = host.status_now().draining.expect("it is seen at once");
+    assert_eq!(drain.redirect.as_deref(), Some("two.example.org:4433"));
+    assert_eq!(
+        drain.text,
+        "the server shuts down after this round, or in 45 seconds at the latest"
+    );
+    assert!((0..=46).contains(&(drain.until - phaselock_quic::clock::Clock::unix_secs())));
+}
+
+#[test]
 fn each_right_has_its_lowest_role() {
     for (right, lowest) in
         [(Right::Look, Role::Viewer), (Right::Order, Role::Moderator), (Right::Manage, Role::Admin)]
@@ -75,7 +121,7 @@ fn each_act_takes_its_role_and_nothing_happens_without() {
         for (act, is_forbidden) in orders {
             assert_eq!(is_forbidden, role < Role::Moderator, "{act} by {role}");
         }
-        let drain = DrainRequest { redirect: Some("nowhere".into()), ..DrainRequest::default() };
+        let drain = DrainRequest { redirect: Some("no where".into()), ..DrainRequest::default() };
         let mine = author(Role::Admin);
         let acts = [
             ("ban for ever", forbidden(served.wait(host.punish(&by, Act::Ban, &forever())))),

@@ -69,6 +69,8 @@ pub struct DrainView {
     pub until: i64,
     /// Goodbye.
     pub text: String,
+    /// The server that players are sent to, as `host:port`.
+    pub redirect: Option<String>,
 }
 
 /// State of the log.

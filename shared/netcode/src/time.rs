@@ -59,6 +59,23 @@ impl Micros {
         self.0 as f64 / 1e3
     }
 
+    /// The span as people say it, in its two largest units: `45 seconds`, `1 minute 30 seconds`,
+    /// `2 days 3 hours`. Begun seconds count as whole ones, and the least is one second.
+    pub fn in_words(self) -> String {
+        const UNITS: [(&str, i64); 5] =
+            [("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)];
+        let whole = self.0 / 1_000_000 + i64::from(self.0 % 1_000_000 > 0);
+        let mut left = whole.max(1);
+        let first = UNITS.iter().position(|(_, size)| left >= *size).unwrap_or(UNITS.len() - 1);
+        let parts = UNITS[first..].iter().take(2).filter_map(|(unit, size)| {
+            let count = left / size;
+            left %= size;
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {unit}{plural}"))
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
     /// The nearest span to that many microseconds; not a number counts as none.
     pub fn from_f64(micros: f64) -> Self {
         Self(micros.round() as i64)
@@ -295,6 +312,27 @@ impl Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_are_said_in_their_two_largest_units() {
+        for (secs, words) in [
+            (-5, "1 second"),
+            (0, "1 second"),
+            (59, "59 seconds"),
+            (60, "1 minute"),
+            (90, "1 minute 30 seconds"),
+            (3599, "59 minutes 59 seconds"),
+            (3600, "1 hour"),
+            (3601, "1 hour"),
+            (90_061, "1 day 1 hour"),
+            (1_209_600, "2 weeks"),
+        ] {
+            assert_eq!(Micros::from_ms(secs * 1000).in_words(), words, "{secs}");
+        }
+        assert_eq!(Micros(4_000_001).in_words(), "5 seconds", "a begun second counts");
+        assert_eq!(Micros(i64::MIN).in_words(), "1 second");
+        assert_eq!(Micros(i64::MAX).in_words(), "15250284 weeks 3 days");
+    }
 
     #[test]
     fn a_tick_survives_the_wire_across_the_edges_of_16_bits() {

@@ -321,9 +321,8 @@ impl<G: Game> Room<G> {
             }
             Motion::Kick(_) => {
                 let Some(key) = target else { return false };
-                let minutes = self.host.votes.put_out(now, key).0 / 60_000_000;
-                let text =
-                    format!("the players voted you out; you may come back in {minutes} minutes");
+                let span = self.host.votes.put_out(now, key).in_words();
+                let text = format!("the players voted you out; you may come back in {span}");
                 // Whoever left before it was decided stays out as well.
                 let found = self.everybody().filter(|(_, member)| member.key == key);
                 for client in found.map(|(client, _)| client).collect::<Vec<_>>() {

@@ -64,7 +64,7 @@ impl Muted {
     /// The answer to whoever speaks all the same.
     pub(super) fn answer(&self, now: LocalTime) -> String {
         let span = match self.until {
-            Some(until) => format!("for another {} s", (until - now).0.div_euclid(1_000_000) + 1),
+            Some(until) => format!("for another {}", (until - now).in_words()),
             None => "for good".into(),
         };
         match &*self.reason {

@@ -95,8 +95,7 @@ impl<G: Game> Room<G> {
         }
         let is_out = self.host.votes.is_out(now, key).filter(|_| !pass.is_staff);
         if let Some(left) = is_out {
-            let minutes = left.0 / 60_000_000 + 1;
-            let text = format!("the players voted you out; come back in {minutes} minutes");
+            let text = format!("the players voted you out; come back in {}", left.in_words());
             return self.host.put_out(client, Disconnect::new(Code::Kicked, text));
         }
         let wanted = match checked(&hello.name) {

@@ -95,7 +95,7 @@ impl<G: Game> Room<G> {
         let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
         let kept = draining.countdown.len() - due;
         let Some(secs) = draining.countdown.drain(kept..).next() else { return };
-        let text = format!("the server stops in {secs} s");
+        let text = format!("the server stops in {}", Micros::from_ms(secs * 1000).in_words());
         self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
     }
 
