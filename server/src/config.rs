@@ -27,7 +27,7 @@ use phaselock_quic::address::Address;
 
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
-pub use self::loaded::{Change, SettingValue, Settings};
+pub use self::loaded::{Change, Judge, SettingValue, Settings};
 pub use self::play::NAME_CHARS_MAX;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
@@ -81,14 +81,19 @@ pub enum Command {
 }
 
 /// Reads the settings of this process. `args` begins with the program's name.
-pub fn parse(args: impl Iterator<Item = OsString>) -> Result<Command, ConfigError> {
-    parse_from(args, std::env::vars_os())
+pub fn parse(
+    args: impl Iterator<Item = OsString>,
+    judge: Judge<'_>,
+) -> Result<Command, ConfigError> {
+    parse_from(args, std::env::vars_os(), judge)
 }
 
-/// The same with a given environment.
+/// Reads the settings of a command line and an environment. `judge` looks at those of a server, so
+/// that its mistakes are told together with all others.
 pub fn parse_from(
     args: impl IntoIterator<Item = OsString>,
     env: impl IntoIterator<Item = (OsString, OsString)>,
+    judge: Judge<'_>,
 ) -> Result<Command, ConfigError> {
     let matches = command_line().try_get_matches_from(args)?;
     if let Some(("completions", matches)) = matches.subcommand()
@@ -99,7 +104,7 @@ pub fn parse_from(
     if let Some(("query", matches)) = matches.subcommand()
         && let Some(server) = matches.get_one::<Address>("server")
     {
-        let is_json = matches.get_flag("query-json");
+        let is_json = matches.get_flag("json");
         return Ok(Command::Query { server: server.clone(), is_json });
     }
     if let Some(("describe", matches)) = matches.subcommand() {
@@ -116,14 +121,20 @@ pub fn parse_from(
 
     let mut mistakes = Vec::new();
     let (env, file_by_variable) = sources::variables(env, &mut mistakes);
-    let file = match matches.get_one::<OsString>("config") {
+    let file = match sources::option_in(&matches, "config") {
         Some(path) => Some((PathBuf::from(path), "the flag --config")),
         None => {
             file_by_variable.map(|path| (path.into(), "the environment variable PHASELOCK_CONFIG"))
         }
     };
     let sources = Sources { file, env, flags: sources::flags(&matches) };
-    let settings = Settings::load(sources, mistakes).map_err(ConfigError::Mistakes)?;
+    // Whoever asks a server needs no more of the settings than its address.
+    let judged = |settings: &Settings| match matches.subcommand_name() {
+        Some("ctl" | "healthcheck") => Vec::new(),
+        Some(_) => judge(settings, false),
+        None => judge(settings, matches.get_flag("check-config")),
+    };
+    let settings = Settings::load(sources, mistakes, judged).map_err(ConfigError::Mistakes)?;
     Ok(match matches.subcommand() {
         Some(("healthcheck", _)) => {
             let listen = settings.config.listen.first().copied();

@@ -37,12 +37,10 @@ impl PartialEq for Ctl {
 
 /// The command for the command line's parser.
 pub fn command() -> clap::Command {
-    CtlArgs::augment_args(
-        clap::Command::new("ctl").about("Administer a running server on this machine").after_help(
-            "The token is that of the environment variable PHASELOCK_TOKEN, or the first one, in \
-             the file admin-token of the data directory.",
-        ),
-    )
+    CtlArgs::augment_args(clap::Command::new("ctl").after_help(
+        "The token is that of the environment variable PHASELOCK_TOKEN, or the first one, in the \
+         file admin-token of the data directory.",
+    ))
 }
 
 /// The request of a command line, for the server of these settings.

@@ -105,11 +105,9 @@ impl Reloader {
         let Inner { parts: Parts { games, log, server, presented }, settings, config } = &*self.0;
         let mut in_force = settings.lock().await;
         let before = in_force.clone();
-        let newer = of_files(move || before.load_again()).await?;
-        let mistakes = check_games(games, &newer);
-        if !mistakes.is_empty() {
-            return Err(mistakes);
-        }
+        let known = games.clone();
+        let judge = move |settings: &Settings, _: bool| check_games(&known, settings);
+        let newer = of_files(move || before.load_again(&judge)).await?;
         let changes = in_force.changes(&newer);
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());

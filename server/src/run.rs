@@ -9,14 +9,22 @@ use phaselock::games::Games;
 use serde_json::json;
 
 use crate::certificate;
-use crate::config::{Command, ConfigError, Mistake, Settings, command_line, parse};
+use crate::config::{Command, Mistake, Settings, command_line, parse};
 use crate::logging::complain;
 use crate::serve::serve;
 use crate::status;
 
+/// The program's name, for shells.
+const PROGRAM: &str = "phaselock-server";
+
 /// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
-    let command = match parse(std::env::args_os()).and_then(|command| check(games, command)) {
+    // `--check-config` looks at the files, too, that a start reads later.
+    let judge = |settings: &Settings, is_check: bool| {
+        let of_files = is_check.then(|| certificate::mistake(&settings.config)).flatten();
+        check_games(games, settings).into_iter().chain(of_files).collect()
+    };
+    let command = match parse(std::env::args_os(), &judge) {
         Ok(command) => command,
         Err(error) => return ExitCode::from(error.report()),
     };
@@ -41,21 +49,6 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-/// The command, if its settings are for these games. `--check-config` looks at the files, too, that
-/// a start reads later.
-fn check(games: &Games, command: Command) -> Result<Command, ConfigError> {
-    let mut mistakes = match &command {
-        Command::Serve(settings) | Command::Check(settings) | Command::Show { settings, .. } => {
-            check_games(games, settings)
-        }
-        _ => Vec::new(),
-    };
-    if let Command::Check(settings) = &command {
-        mistakes.extend(certificate::mistake(&settings.config));
-    }
-    if mistakes.is_empty() { Ok(command) } else { Err(ConfigError::Mistakes(mistakes)) }
-}
-
 /// Mistakes in the names of games and kinds of entities.
 pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
     let mistake = |flag: &str, name: &str, error: String| Mistake::Game {
@@ -68,7 +61,9 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         games.get(name).err().map(|error| mistake("game", name, error.to_string()))
     });
     let mut mistakes: Vec<_> = unknown.collect();
-    if let Ok(selected) = games.select(&config.game_names(games)) {
+    if settings.is_sure("game")
+        && let Ok(selected) = games.select(&config.game_names(games))
+    {
         mistakes.extend(config.send.iter().filter_map(|(kind, _)| {
             let error = selected.check_kind(kind).err()?;
             Some(mistake("send", kind, error.to_string()))
@@ -103,8 +98,15 @@ fn show(settings: &Settings, is_json: bool) -> Result<ExitCode> {
 
 fn complete(shell: Shell) -> Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command_line(), "phaselock-server", &mut script);
-    io::stdout().write_all(&script).context("cannot write to the standard output")?;
+    clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut script);
+    let mut script = String::from_utf8(script).context("the script is no text")?;
+    if shell == Shell::Bash {
+        // clap_complete 4.6 spells a program with a dash in two ways, so that nothing behind a
+        // subcommand is completed.
+        let [told, meant] = ["__subcmd__", "__"].map(|dash| PROGRAM.replace('-', dash));
+        script = script.replace(&told, &meant);
+    }
+    io::stdout().write_all(script.as_bytes()).context("cannot write to the standard output")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -49,7 +49,7 @@ fn settings(dir: &Path, more: &[&str]) -> Settings {
     let fixed = ["phaselock-server", "--listen", "127.0.0.1:0", "--bots", "0", "--data-dir"];
     let args = fixed.iter().map(Into::into).chain([dir.into()]);
     let args = args.chain(more.iter().map(Into::into));
-    match parse_from(args, []) {
+    match parse_from(args, [], &|_, _| Vec::new()) {
         Ok(Command::Serve(settings)) => *settings,
         other => panic!("{other:?}"),
     }

@@ -158,7 +158,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| {
             by_file(bytes, |path| {
                 let flags = ["server".into(), "--config".into(), path.into()];
-                let _ = black_box(config::parse_from(flags, []));
+                let _ = black_box(config::parse_from(flags, [], &|_, _| Vec::new()));
             });
         },
         // The TOML library's syntax tree; the host wrote the file, and it has at most 64 KiB.

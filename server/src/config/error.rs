@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
@@ -51,6 +52,13 @@ pub enum Mistake {
     File { path: PathBuf, origin: String, source: io::Error },
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]
     Toml { path: PathBuf, line: usize, message: String },
+    #[error(
+        "{name} stands twice in {}, in line {first} and in line {line}; remove one of them",
+        path.display()
+    )]
+    Doubled { name: String, path: PathBuf, line: usize, first: usize },
+    #[error("{origin} has {address}, but {other} listens there; give one of them another port")]
+    SamePort { origin: String, address: SocketAddr, other: String },
 }
 
 fn lines(mistakes: &[Mistake]) -> String {

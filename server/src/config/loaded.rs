@@ -44,7 +44,13 @@ pub struct Settings {
     pub config: Config,
     layers: Layers,
     sources: Sources,
+    /// Flags of settings that were given, but not as they should be: their values are defaults.
+    rejected: Vec<&'static str>,
 }
+
+/// Returns the mistakes that a program finds in settings by what it knows itself, such as its games.
+/// The flag is true if the settings are only checked: then nothing else reads their files.
+pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 
 /// A setting, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,18 +84,26 @@ pub struct Change {
 
 impl Settings {
     /// The settings that the sources give, or all mistakes in them, `mistakes` before all.
-    pub(super) fn load(sources: Sources, mut mistakes: Vec<Mistake>) -> Result<Self, Vec<Mistake>> {
+    pub(super) fn load(
+        sources: Sources,
+        mut mistakes: Vec<Mistake>,
+        judge: impl Fn(&Self) -> Vec<Mistake>,
+    ) -> Result<Self, Vec<Mistake>> {
         // The least important layer first: each next one replaces its values.
-        let mut layers = Layers::new();
+        let (mut layers, mut rejected) = (Layers::new(), Vec::new());
         if let Some((path, origin)) = &sources.file {
-            layers.extend(sources::file(path, origin, &mut mistakes));
+            layers.extend(sources::file(path, origin, &mut mistakes, &mut rejected));
         }
         for layer in [&sources.env, &sources.flags] {
             layers.extend(layer.iter().map(|(flag, given)| (*flag, given.clone())));
         }
-        let (config, wrong) = settle(&layers);
+        // Another layer may have given it as it should be.
+        rejected.retain(|flag| !layers.contains_key(flag));
+        let (config, wrong) = settle(&layers, &mut rejected);
         mistakes.extend(wrong);
-        if mistakes.is_empty() { Ok(Self { config, layers, sources }) } else { Err(mistakes) }
+        let settings = Self { config, layers, sources, rejected };
+        mistakes.extend(judge(&settings));
+        if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 
     /// The settings that the same sources give now.
@@ -97,8 +111,14 @@ impl Settings {
     /// # Errors
     ///
     /// All mistakes that there are.
-    pub fn load_again(&self) -> Result<Self, Vec<Mistake>> {
-        Self::load(self.sources.clone(), Vec::new())
+    pub fn load_again(&self, judge: Judge<'_>) -> Result<Self, Vec<Mistake>> {
+        Self::load(self.sources.clone(), Vec::new(), |settings| judge(settings, false))
+    }
+
+    /// Whether the value of a setting, by its flag, is the one that is meant. Otherwise it is a
+    /// mistake, and nothing can be said about what depends on it.
+    pub fn is_sure(&self, flag: &str) -> bool {
+        !self.rejected.contains(&flag)
     }
 
     /// The configuration file.
@@ -151,9 +171,10 @@ impl Settings {
                 None => drop(layers.remove(setting.flag)),
             }
         }
-        let (config, mistakes) = settle(&layers);
-        let sources = newer.sources.clone();
-        if mistakes.is_empty() { Ok(Self { config, layers, sources }) } else { Err(mistakes) }
+        let (config, mistakes) = settle(&layers, &mut Vec::new());
+        let (sources, rejected) = (newer.sources.clone(), Vec::new());
+        let settings = Self { config, layers, sources, rejected };
+        if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 }
 

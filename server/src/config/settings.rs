@@ -1,6 +1,7 @@
 //! Settings as a table of names, parsers and reasons, and the values that depend on others.
 
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 
 use phaselock::limits::{RESUME_MAX, ROOMS_MAX};
 use phaselock::time::Rates;
@@ -106,11 +107,11 @@ pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
     PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB)
 }
 
-/// The defaults, replaced by whatever was given, and all mistakes in that.
-pub(super) fn settle(layers: &Layers) -> (Config, Vec<Mistake>) {
+/// The defaults, replaced by whatever was given, and all mistakes in that. `bad` are the flags of
+/// those settings that have one.
+pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, Vec<Mistake>) {
     let mut config = Config::default();
     let mut mistakes = Vec::new();
-    let mut bad = Vec::new();
     for setting in settings() {
         let Some(given) = layers.get(setting.flag) else { continue };
         if let Err(rule) = (setting.read)(&mut config, &given.text) {
@@ -127,6 +128,7 @@ pub(super) fn settle(layers: &Layers) -> (Config, Vec<Mistake>) {
             Err(mistake) => mistakes.push(mistake),
         }
     }
+    mistakes.extend(same_ports(&config, layers, bad));
     if !bad.contains(&"rooms") {
         match rooms_max(config.rooms, layers) {
             Ok(rooms_max) => config.rooms_max = rooms_max,
@@ -145,6 +147,43 @@ pub(super) fn settle(layers: &Layers) -> (Config, Vec<Mistake>) {
         }
     }
     (config, mistakes)
+}
+
+/// Sockets of one protocol that would have the same port of the same address.
+fn same_ports(config: &Config, layers: &Layers, bad: &[&str]) -> Vec<Mistake> {
+    let sure = |flag: &str| !bad.contains(&flag);
+    let origin = |flag: &str| {
+        let default = || format!("the default of {}", flag.replace('-', "_"));
+        layers.get(flag).map_or_else(default, |given| given.origin.clone())
+    };
+    let mut mistakes = Vec::new();
+    let listen = if sure("listen") { &config.listen[..] } else { &[] };
+    for (at, address) in listen.iter().enumerate() {
+        if let Some(other) = listen[..at].iter().find(|other| overlap(**other, *address)) {
+            let (origin, other) = (origin("listen"), format!("{other} of the same setting"));
+            mistakes.push(Mistake::SamePort { origin, address: *address, other });
+        }
+    }
+    if let (Some(admin), Some(web)) = (config.admin_listen, config.web)
+        && sure("admin-listen")
+        && sure("web")
+        && overlap(admin, web)
+    {
+        let other = format!("{admin} of {}", origin("admin-listen"));
+        mistakes.push(Mistake::SamePort { origin: origin("web"), address: web, other });
+    }
+    mistakes
+}
+
+/// Whether two sockets cannot have both addresses: `[::]` is every address, of IPv4 too.
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let covers = |wide: SocketAddr, narrow: SocketAddr| {
+        wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4())
+    };
+    let same_ip = one.ip().to_canonical() == other.ip().to_canonical();
+    one.port() == other.port()
+        && one.port() != 0
+        && (same_ip || covers(one, other) || covers(other, one))
 }
 
 /// The given number of rooms at most; by default those that are always there.

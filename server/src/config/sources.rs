@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
+use std::iter::{once, successors};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -19,27 +20,43 @@ use super::loaded::{Given, Layers};
 use super::settings::{Kind, Setting, settings};
 use crate::ctl;
 
+/// An option with a value.
+fn option(flag: &'static str, value: &'static str, help: &'static str) -> Arg {
+    let arg = Arg::new(flag).long(flag).value_name(value).help(help);
+    arg.value_parser(value_parser!(OsString))
+}
+
+/// The option of a setting.
+fn option_of(setting: &Setting) -> Arg {
+    let arg = option(setting.flag, setting.value, setting.help);
+    match setting.kind {
+        Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        // A negative seed is for this program to refuse, with the rule.
+        _ => arg.allow_hyphen_values(setting.flag == "seed"),
+    }
+}
+
+fn config_option() -> Arg {
+    option("config", "FILE", "Read settings from this TOML file")
+}
+
+/// The options by which a command finds the server that it asks.
+fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> {
+    let found = settings().filter(|setting| flags.contains(&setting.flag)).map(option_of);
+    once(config_option()).chain(found)
+}
+
 /// The command line: one option for each setting.
 pub(crate) fn command_line() -> clap::Command {
-    let option = |flag, value, help| {
-        let arg = Arg::new(flag).long(flag).value_name(value).help(help);
-        arg.global(true).value_parser(value_parser!(OsString))
-    };
-    let settings = settings().map(|setting| {
-        let arg = option(setting.flag, setting.value, setting.help);
-        match setting.kind {
-            Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
-            // A negative seed is for this program to refuse, with the rule.
-            _ => arg.allow_hyphen_values(setting.flag == "seed"),
-        }
-    });
     let health_check = clap::Command::new("healthcheck")
         .about("Ask a running server whether it is well; the exit status is 0 if it is")
         .arg(
             Arg::new("addr")
+                .value_name("ADDR")
                 .help("Where it listens [default: the listen address, on this machine]")
                 .value_parser(value_parser!(OsString)),
-        );
+        )
+        .args(options_to_find(&["listen"]));
     let query = clap::Command::new("query")
         .about("Ask any server for its status, without a login")
         .arg(
@@ -49,9 +66,7 @@ pub(crate) fn command_line() -> clap::Command {
                 .help("A name or an IP address, and a port if it is not 4433")
                 .value_parser(value_parser!(Address)),
         )
-        .arg(
-            Arg::new("query-json").long("json").help("Print it as JSON").action(ArgAction::SetTrue),
-        );
+        .arg(flag("json", "Print it as JSON"));
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
         .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
@@ -65,7 +80,11 @@ pub(crate) fn command_line() -> clap::Command {
         );
     let show = clap::Command::new("config")
         .about("Print all settings with their values and where those come from")
-        .arg(flag("json", "Print them as JSON"));
+        .arg(flag("json", "Print them as JSON"))
+        .arg(config_option())
+        .args(settings().map(option_of));
+    // Behind the act as well as before it.
+    let to_find = options_to_find(&["admin-listen", "data-dir"]).map(|arg| arg.global(true));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
@@ -75,13 +94,13 @@ pub(crate) fn command_line() -> clap::Command {
              (tick_hz = 60). Flags count for more than the environment, and the environment for \
              more than the file. An empty variable counts as unset.",
         )
-        .arg(option("config", "FILE", "Read settings from this TOML file"))
+        .arg(config_option())
         .arg(flag(
             "check-config",
             "Say what is wrong with the settings, and end; the exit status is 0 if nothing is",
         ))
-        .args(settings)
-        .subcommand(ctl::command())
+        .args(settings().map(option_of))
+        .subcommand(ctl::command().args(to_find))
         .subcommand(health_check)
         .subcommand(completions)
         .subcommand(describe)
@@ -93,10 +112,19 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
 }
 
+/// The value of an option of settings, before or behind the commands of a command line; the last
+/// one counts.
+pub(super) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
+    let levels = successors(Some(matches), |level| level.subcommand().map(|(_, next)| next));
+    // A command may have another argument of that name, which is no option of settings.
+    let given = |level: &ArgMatches| level.try_get_one::<OsString>(flag).ok().flatten().cloned();
+    levels.filter_map(given).last()
+}
+
 /// The settings on a command line.
 pub(super) fn flags(matches: &ArgMatches) -> Layers {
     let given = |flag| {
-        let text = matches.get_one::<OsString>(flag)?.clone();
+        let text = option_in(matches, flag)?;
         Some((flag, Given { text, origin: format!("the flag --{flag}") }))
     };
     settings().filter_map(|setting| given(setting.flag)).collect()
@@ -139,6 +167,9 @@ fn foreign(name: &str, value: &OsStr) -> bool {
     kubernetes || name == ctl::TOKEN_VARIABLE || name.starts_with("PHASELOCK_TEST_")
 }
 
+/// The parser's message for a key that stands in a table twice.
+const DOUBLED: &str = "duplicate key";
+
 /// A file of all settings takes a few KiB; a bigger one is some other file.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
@@ -150,8 +181,14 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text.unix().into_owned())
 }
 
-/// The settings in a TOML file, all at its top level; `origin` names the file.
-pub(super) fn file(path: &Path, origin: &str, mistakes: &mut Vec<Mistake>) -> Layers {
+/// The settings in a TOML file, all at its top level; `origin` names the file. `rejected` gets the
+/// flags of those that stand there, but not as they should.
+pub(super) fn file(
+    path: &Path,
+    origin: &str,
+    mistakes: &mut Vec<Mistake>,
+    rejected: &mut Vec<&'static str>,
+) -> Layers {
     let text = match read(path) {
         Ok(text) => text,
         Err(source) => {
@@ -164,13 +201,27 @@ pub(super) fn file(path: &Path, origin: &str, mistakes: &mut Vec<Mistake>) -> La
     let (table, errors) = DeTable::parse_recoverable(&text);
     let mut broken: Vec<usize> = Vec::new();
     for error in errors {
-        let line = line_at(error.span().map_or(0, |span| span.start));
+        let span = error.span().unwrap_or_default();
+        let line = line_at(span.start);
         // One mistake may have several consequences.
-        if !broken.contains(&line) {
-            let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-            mistakes.push(Mistake::Toml { path: path.to_owned(), line, message });
-            broken.push(line);
+        if broken.contains(&line) {
+            continue;
         }
+        let path = path.to_owned();
+        let written = text.get(span.clone()).unwrap_or_default();
+        let first =
+            table.get_ref().keys().find(|key| key.span() != span && key.get_ref() == written);
+        mistakes.push(match first {
+            Some(first) if error.message() == DOUBLED => {
+                let first = line_at(first.span().start);
+                Mistake::Doubled { name: written.to_owned(), path, line, first }
+            }
+            _ => {
+                let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+                Mistake::Toml { path, line, message }
+            }
+        });
+        broken.push(line);
     }
     let mut layer = Layers::new();
     for (key, value) in table.into_inner() {
@@ -192,6 +243,7 @@ pub(super) fn file(path: &Path, origin: &str, mistakes: &mut Vec<Mistake>) -> La
                 layer.insert(setting.flag, Given { text, origin });
             }
             None => {
+                rejected.push(setting.flag);
                 let text = if setting.is_secret { "(hidden)" } else { &text[value.span()] };
                 mistakes.push(Mistake::invalid(&origin, text.as_ref(), setting.kind.rule()));
             }

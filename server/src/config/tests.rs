@@ -30,12 +30,24 @@ impl ConfigFile {
     }
 }
 
+/// Stands in for a program that has every game but one.
+fn judge(settings: &Settings, _: bool) -> Vec<Mistake> {
+    let games = settings.config.games.iter().filter(|game| *game == "nonesuch");
+    let mistake = |game: &String| Mistake::Game {
+        origin: settings.origin("game"),
+        name: game.clone(),
+        error: "there is no such game".to_owned(),
+    };
+    games.map(mistake).collect()
+}
+
 /// Runs a command line (without the program's name) in an environment of `NAME=value` words.
 fn run(args: &[&str], env: &[&str]) -> Result<Command, ConfigError> {
     let env = env.iter().map(|word| word.split_once('=').expect("NAME=value"));
     parse_from(
         ["phaselock-server"].iter().chain(args).map(OsString::from),
         env.map(|(name, value)| (name.into(), value.into())),
+        &judge,
     )
 }
 
@@ -371,7 +383,7 @@ fn text_that_is_not_unicode_is_an_error_except_in_paths() {
 
     let odd = || OsString::from_vec(b"a\xff".to_vec());
     let run = |name: &str| {
-        parse_from(["phaselock-server".into()], [(name.into(), odd()), (odd(), odd())])
+        parse_from(["phaselock-server".into()], [(name.into(), odd()), (odd(), odd())], &judge)
     };
     let Ok(Command::Serve(config)) = run("PHASELOCK_DATA_DIR") else {
         panic!("paths may be any bytes")

@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// Arguments of `ctl`.
+/// Administer a running server on this machine
 #[derive(Args, Clone, Debug)]
 pub(super) struct CtlArgs {
     /// Print answers as JSON
-    #[arg(long, id = "ctl-json", global = true)]
+    #[arg(long, global = true)]
     pub(super) json: bool,
     #[command(subcommand)]
     pub(super) act: Act,
@@ -17,10 +17,9 @@ pub(super) struct CtlArgs {
 #[derive(Args, Clone, Debug)]
 pub(super) struct Player {
     /// Name, seat such as p3, or at least 8 digits of the key
-    #[arg(id = "ctl-player", value_name = "PLAYER")]
     pub(super) player: String,
     /// Code of the player's room
-    #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
+    #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
@@ -28,10 +27,9 @@ pub(super) struct Player {
 #[derive(Args, Clone, Debug)]
 pub(super) struct Sentence {
     /// Time for which it holds, such as 30s, 10m, 2h, 7d
-    #[arg(long = "for", id = "ctl-for", value_name = "TIME")]
+    #[arg(long = "for", value_name = "TIME")]
     pub(super) span: Option<String>,
     /// Reason
-    #[arg(id = "ctl-reason", value_name = "REASON")]
     pub(super) reason: Vec<String>,
 }
 
@@ -40,10 +38,9 @@ pub(super) struct Sentence {
 pub(super) struct Against {
     /// Name, seat such as p3, or at least 8 digits of the key of a player who is here or has left;
     /// or a key of 64 digits, an address, or a network such as 192.0.2.0/24
-    #[arg(id = "ctl-whom", value_name = "WHOM")]
     pub(super) whom: String,
     /// Code of the player's room
-    #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
+    #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
@@ -98,7 +95,6 @@ pub(super) enum Act {
     /// Lift a ban
     Unban {
         /// Its number, the key, address or network, or the player's name
-        #[arg(id = "ctl-ban", value_name = "BAN")]
         ban: String,
     },
     /// Show all bans
@@ -113,7 +109,6 @@ pub(super) enum Act {
     /// Lift a mute
     Unmute {
         /// Its number, the key, address or network, or the player's name
-        #[arg(id = "ctl-mute", value_name = "MUTE")]
         mute: String,
     },
     /// Show all mutes
@@ -121,10 +116,10 @@ pub(super) enum Act {
     /// Show everybody a line
     Say {
         /// Code of a room; all rooms without it
-        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
         /// The line
-        #[arg(id = "ctl-text", value_name = "TEXT", required = true, trailing_var_arg = true)]
+        #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
     /// Show one player a line
@@ -132,34 +127,33 @@ pub(super) enum Act {
         #[command(flatten)]
         player: Player,
         /// The line
-        #[arg(id = "ctl-line", value_name = "TEXT", required = true, trailing_var_arg = true)]
+        #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
     /// Go on with a game now
     Game {
         /// Its name
-        #[arg(id = "ctl-game", value_name = "GAME")]
         game: String,
         /// Code of a room; all rooms without it
-        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
     /// Begin the game that is played anew
     Round {
         /// Code of a room; all rooms without it
-        #[arg(long = "in", id = "ctl-in", value_name = "ROOM")]
+        #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
     /// Take nobody in any more, and end the server with the round or when the time is up
     Drain {
         /// Longest time until the end [default: 5m]
-        #[arg(long, id = "ctl-within", value_name = "TIME")]
+        #[arg(long, value_name = "TIME")]
         within: Option<String>,
         /// Goodbye
-        #[arg(long = "goodbye", id = "ctl-goodbye", value_name = "TEXT")]
+        #[arg(long = "goodbye", value_name = "TEXT")]
         text: Option<String>,
         /// Another server for the players, as HOST:PORT
-        #[arg(long = "to", id = "ctl-redirect", value_name = "HOST:PORT")]
+        #[arg(long = "to", value_name = "HOST:PORT")]
         redirect: Option<String>,
     },
     /// Take a drain back
@@ -171,13 +165,13 @@ pub(super) enum Act {
     /// Have other lines logged
     LogLevel {
         /// Directives such as info,phaselock_quic=debug
-        #[arg(id = "ctl-filter", value_name = "DIRECTIVES")]
+        #[arg(value_name = "DIRECTIVES")]
         filter: String,
     },
     /// Show the newest lines of the log
     Log {
         /// Lines at most
-        #[arg(long, id = "ctl-lines", value_name = "NUMBER", default_value_t = 50)]
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
     /// Show what happens, until it is stopped
@@ -189,13 +183,11 @@ pub(super) enum Act {
         #[command(flatten)]
         player: Player,
         /// viewer, moderator, admin or none
-        #[arg(id = "ctl-role", value_name = "ROLE")]
         role: String,
     },
     /// Forget all results, records and totals of a player
     Forget {
         /// The key: 64 hexadecimal digits
-        #[arg(id = "ctl-key", value_name = "KEY")]
         key: String,
     },
     /// Show tokens
@@ -203,16 +195,14 @@ pub(super) enum Act {
     /// Make a token, in place of one of the same name, or take it away
     Token {
         /// Its name
-        #[arg(id = "ctl-name", value_name = "NAME")]
         name: String,
         /// viewer, moderator, admin or none
-        #[arg(id = "ctl-role", value_name = "ROLE")]
         role: String,
     },
     /// Show the audit log
     Audit {
         /// Lines at most
-        #[arg(long, id = "ctl-lines", value_name = "NUMBER", default_value_t = 50)]
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
     /// Show results of rounds
@@ -220,13 +210,11 @@ pub(super) enum Act {
     /// Show the best of each player
     Records {
         /// Name of a game; all games without it
-        #[arg(id = "ctl-game", value_name = "GAME")]
         game: Option<String>,
     },
     /// Copy the database into a new file of the data directory
     Backup {
         /// Its name
-        #[arg(id = "ctl-file", value_name = "FILE")]
         file: String,
     },
 }

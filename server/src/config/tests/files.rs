@@ -19,9 +19,7 @@ fn a_missing_or_broken_file_is_an_error() {
         "{error}"
     );
 
-    for (content, line) in
-        [("bots = 1\nname = \n", 2), ("bots", 1), ("\n\n[", 3), ("bots = 1\nbots = 2", 2)]
-    {
+    for (content, line) in [("bots = 1\nname = \n", 2), ("bots", 1), ("\n\n[", 3)] {
         let file = ConfigFile::new(content);
         let error = refused(&["--config", file.path()], &[]);
         assert!(
@@ -30,6 +28,14 @@ fn a_missing_or_broken_file_is_an_error() {
         );
         assert_eq!(error.lines().count(), 1, "{error}");
     }
+    let file = ConfigFile::new("bots = 1\nseed = 2\n\nbots = 3\nbots = 4");
+    let doubled = |line: usize| {
+        format!("bots stands twice in {}, in line 1 and in line {line}; remove one", file.path())
+    };
+    let lines = refused(&["--config", file.path()], &[]);
+    let lines: Vec<_> = lines.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with(&doubled(4)), "{lines:?}");
+    assert!(lines[1].starts_with(&doubled(5)), "{lines:?}");
     let file = ConfigFile::new("[server]\nbots = 1");
     assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
     let file = ConfigFile::new("bots = = 1\n\nseed = 5\ntick_hz = 5\nname = \nrooms = 2");
@@ -97,6 +103,64 @@ fn all_mistakes_of_all_sources_are_told_at_once() {
         assert!(lines.contains(part), "{part}\n{lines}");
     }
     assert_eq!(lines.lines().count(), 7, "nothing is said of the snapshots:\n{lines}");
+}
+
+#[test]
+fn no_mistake_hides_behind_another() {
+    let path = |file: &ConfigFile| file.path().to_owned();
+    // An unknown game behind a wrong type, a wrong rate and another game of no type.
+    let file = ConfigFile::new("game = [\"nonesuch\"]\nname = 7\ntick_hz = [60]\nsnapshot_hz = 7");
+    let lines = refused(&["--config", file.path()], &[]);
+    let at = path(&file);
+    for part in [
+        &format!("game in {at}:1 names \"nonesuch\", but there is no such game"),
+        &format!("name in {at}:2 is \"7\""),
+        &format!("tick_hz in {at}:3 is \"[60]\""),
+    ] {
+        assert!(lines.contains(part), "{part}\n{lines}");
+    }
+    assert_eq!(lines.lines().count(), 3, "nothing is said of the snapshots:\n{lines}");
+    // A flag in place of what is wrong in the file decides what depends on it.
+    let file = ConfigFile::new("tick_hz = [60]\nsnapshot_hz = 7");
+    let lines = refused(&["--config", file.path(), "--tick-hz=60"], &[]);
+    assert!(lines.contains("snapshot_hz") && lines.lines().count() == 2, "{lines}");
+}
+
+#[test]
+fn two_services_do_not_share_a_port() {
+    for (flags, mistake) in [
+        (
+            &["--web=4434"][..],
+            "the flag --web has [::]:4434, but 127.0.0.1:4434 of the default of admin_listen \
+             listens there; give one of them another port",
+        ),
+        (
+            &["--web=127.0.0.1:80", "--admin-listen=127.0.0.1:80"],
+            "the flag --web has 127.0.0.1:80, but 127.0.0.1:80 of the flag --admin-listen \
+             listens there; give one of them another port",
+        ),
+        (
+            &["--listen=127.0.0.1:7,0.0.0.0:7"],
+            "the flag --listen has 0.0.0.0:7, but 127.0.0.1:7 of the same setting listens \
+             there; give one of them another port",
+        ),
+        (
+            &["--listen=[::]:7,192.0.2.7:7"],
+            "the flag --listen has 192.0.2.7:7, but [::]:7 of the same setting listens there; \
+             give one of them another port",
+        ),
+    ] {
+        assert_eq!(refused(flags, &[]), mistake);
+    }
+    for good in [
+        &["--web=4433"][..],
+        &["--web=127.0.0.2:4434"],
+        &["--web=4434", "--admin-listen=off"],
+        &["--web=0", "--admin-listen=0"],
+        &["--listen=127.0.0.1:7,127.0.0.2:7,[::1]:7"],
+    ] {
+        serve(good, &[]);
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn changes_are_told_with_what_takes_a_restart() {
     let before = loaded(&args, &[]);
     fs::write(file.path(), "bots = 4\ntick_hz = 30\nrounds = 5\npassword = \"new\"")
         .expect("writable");
-    let after = before.load_again().expect("it is good");
+    let after = before.load_again(&judge).expect("it is good");
     let changes = before.changes(&after);
     let told: Vec<_> = changes
         .iter()
@@ -52,7 +52,7 @@ fn changes_are_told_with_what_takes_a_restart() {
     assert_eq!(in_force.changes(&after).len(), 2, "what takes a restart is still to come");
 
     fs::write(file.path(), "bots = -1\nname = 4").expect("writable");
-    let mistakes = before.load_again().expect_err("it is wrong");
+    let mistakes = before.load_again(&judge).expect_err("it is wrong");
     assert_eq!(mistakes.len(), 2);
 }
 
@@ -60,9 +60,9 @@ fn changes_are_told_with_what_takes_a_restart() {
 fn keys_that_change_in_their_file_are_a_change() {
     let list = ConfigFile::new(&"01".repeat(32));
     let before = loaded(&["--allow-list", list.path()], &[]);
-    assert_eq!(before.changes(&before.load_again().expect("it is good")), []);
+    assert_eq!(before.changes(&before.load_again(&judge).expect("it is good")), []);
     fs::write(list.path(), "02".repeat(32)).expect("writable");
-    let changes = before.changes(&before.load_again().expect("it is good"));
+    let changes = before.changes(&before.load_again(&judge).expect("it is good"));
     assert_eq!(changes.len(), 1);
     assert_eq!((changes[0].setting.as_str(), changes[0].restart), ("allow_list", None));
 }
