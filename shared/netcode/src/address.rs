@@ -1,12 +1,19 @@
 //! Addresses of servers, as people write them.
+//!
+//! An IPv4-mapped address (`::ffff:192.0.2.7`) is the IPv4 address that it stands for. A link-local
+//! address keeps its zone, the interface that leads to its link (RFC 4007): `fe80::1%eth0`, or
+//! `fe80::1%2` by the interface's number.
 
-use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 
 /// Port of servers by default.
 pub const DEFAULT_PORT: u16 = 4433;
 
 /// Port of directories by default.
 pub const DIRECTORY_PORT: u16 = 4435;
+
+/// Longest zone: interface names have at most 15 bytes on Linux, and some more elsewhere.
+const ZONE_BYTES_MAX: usize = 32;
 
 /// Address of a server: a name or an IP address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,14 +24,29 @@ pub struct Address {
 
 /// A text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is no address; write a name or an IP address, and a port if it is not {1}: \
-     example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
-)]
-pub struct AddressError(String, u16);
+pub enum AddressError {
+    /// Neither a name nor an IP address, or the port is wrong.
+    #[error(
+        "'{0}' is no address; write a name or an IP address, and a port if it is not {1}: \
+         example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
+    )]
+    Unreadable(String, u16),
+    /// A link-local address without a zone.
+    #[error(
+        "'{0}' is a link-local address, which means nothing without the network interface that \
+         leads there; name the interface: [fe80::1%eth0]:5000"
+    )]
+    ZoneMissing(String),
+    /// A zone behind an address that needs none, or one that no interface can have.
+    #[error(
+        "'{0}' names a network interface where none belongs; only a link-local address has one \
+         behind a %: [fe80::1%eth0]:5000"
+    )]
+    ZoneRefused(String),
+}
 
 impl Address {
-    /// The name or IP address, the latter without brackets.
+    /// The name or IP address, the latter without brackets and with its zone.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -41,30 +63,63 @@ impl Address {
 
     fn parse(text: &str, default_port: u16) -> Result<Self, AddressError> {
         let text = text.trim();
-        let error = || AddressError(text.to_owned(), default_port);
-        if let Ok(address) = text.parse::<SocketAddr>() {
-            return match address.port() {
-                0 => Err(error()),
-                port => Ok(Self { host: address.ip().to_string(), port }),
-            };
-        }
-        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-        if let Ok(ip) = bare.parse::<IpAddr>() {
-            return Ok(Self { host: ip.to_string(), port: default_port });
-        }
-        let (host, port) = match text.split_once(':') {
-            Some((host, port)) => (host, port.parse().map_err(|_| error())?),
-            None => (text, default_port),
+        let error = || AddressError::Unreadable(text.to_owned(), default_port);
+        let (host, port) = split_port(text);
+        let port = match port {
+            Some(port) => port.parse().ok().filter(|port| *port != 0).ok_or_else(error)?,
+            None => default_port,
         };
+        let (ip, zone) = split_zone(host);
+        if let Ok(ip) = ip.parse::<IpAddr>() {
+            return Ok(Self { host: Self::zoned(text, ip.to_canonical(), zone)?, port });
+        }
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         // A dot at the end is the root's.
         let named =
             host.strip_suffix('.').unwrap_or(host).split('.').all(|label| !label.is_empty());
-        if port == 0 || !named || host.len() > 253 || !host.chars().all(plain) {
+        if !named || host.len() > 253 || !host.chars().all(plain) {
             return Err(error());
         }
         Ok(Self { host: host.to_lowercase(), port })
     }
+
+    /// An IP address as a host, with the zone that it needs.
+    fn zoned(text: &str, ip: IpAddr, zone: Option<&str>) -> Result<String, AddressError> {
+        let needs_zone = matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+        match zone {
+            None if needs_zone => Err(AddressError::ZoneMissing(text.to_owned())),
+            None => Ok(ip.to_string()),
+            Some(zone) if needs_zone && is_zone(zone) => Ok(format!("{ip}%{zone}")),
+            Some(_) => Err(AddressError::ZoneRefused(text.to_owned())),
+        }
+    }
+}
+
+/// Splits `host:port`, `[host]:port` and `[host]`; a bare IPv6 address has no port.
+fn split_port(text: &str) -> (&str, Option<&str>) {
+    if let Some((host, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let is_ip = split_zone(host).0.parse::<IpAddr>().is_ok();
+        return match rest.strip_prefix(':') {
+            Some(port) if is_ip => (host, Some(port)),
+            None if is_ip && rest.is_empty() => (host, None),
+            _ => (text, None),
+        };
+    }
+    match text.split_once(':') {
+        Some((host, port)) if !port.contains(':') => (host, Some(port)),
+        _ => (text, None),
+    }
+}
+
+/// Splits the zone off an IPv6 address.
+fn split_zone(host: &str) -> (&str, Option<&str>) {
+    host.split_once('%').map_or((host, None), |(ip, zone)| (ip, Some(zone)))
+}
+
+/// Whether an interface may be called so, or have this number.
+fn is_zone(zone: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+    !zone.is_empty() && zone.len() <= ZONE_BYTES_MAX && zone.chars().all(plain)
 }
 
 impl std::str::FromStr for Address {
@@ -77,7 +132,13 @@ impl std::str::FromStr for Address {
 
 impl From<SocketAddr> for Address {
     fn from(address: SocketAddr) -> Self {
-        Self { host: address.ip().to_string(), port: address.port() }
+        let host = match address {
+            SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() != 0 => {
+                format!("{}%{}", v6.ip(), v6.scope_id())
+            }
+            _ => address.ip().to_canonical().to_string(),
+        };
+        Self { host, port: address.port() }
     }
 }
 
@@ -88,12 +149,16 @@ impl std::fmt::Display for Address {
 }
 
 /// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase,
-/// IPv6 addresses shortest and in brackets, names without the root's dot.
+/// IPv6 addresses shortest and in brackets, with the zone if they have one, names without the
+/// root's dot.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    match bare.parse::<Ipv6Addr>() {
-        Ok(address) => format!("[{address}]:{port}"),
-        Err(_) => {
+    let (ip, zone) = split_zone(bare);
+    match (ip.parse::<IpAddr>().map(|ip| ip.to_canonical()), zone) {
+        (Ok(IpAddr::V6(ip)), Some(zone)) => format!("[{ip}%{zone}]:{port}"),
+        (Ok(IpAddr::V6(ip)), None) => format!("[{ip}]:{port}"),
+        (Ok(IpAddr::V4(ip)), _) => format!("{ip}:{port}"),
+        (Err(_), _) => {
             format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase())
         }
     }
@@ -114,13 +179,42 @@ mod tests {
             ("[::1]", "[::1]:4433"),
             (" [2001:db8::1]:5000 ", "[2001:db8::1]:5000"),
             ("game_server-1", "game_server-1:4433"),
+            ("::ffff:192.0.2.7", "192.0.2.7:4433"),
+            ("[::ffff:192.0.2.7]:1", "192.0.2.7:1"),
+            ("[::ffff:c000:207]:1", "192.0.2.7:1"),
+            ("fe80::1%eth0", "[fe80::1%eth0]:4433"),
+            ("[fe80::1%wlp3s0.7]", "[fe80::1%wlp3s0.7]:4433"),
+            ("[FE80:0::1%5]:5000", "[fe80::1%5]:5000"),
         ] {
-            assert_eq!(text.parse::<Address>().map(|a| a.to_string()), Ok(shown.into()), "{text}");
+            let address = text.parse::<Address>().expect(text);
+            assert_eq!(address.to_string(), shown, "{text}");
+            assert_eq!(shown.parse(), Ok(address), "{text}");
         }
         for text in
             ["", ":4433", "a:b", "a:0", "a:70000", "a b", "a/b", "http://a", "[::1", ".", "a..b"]
         {
+            let unreadable = AddressError::Unreadable(text.into(), DEFAULT_PORT);
+            assert_eq!(text.parse::<Address>(), Err(unreadable), "{text}");
+        }
+        for text in ["[::1]:0", "[::1]:", "[::1]x", "[a]:1", "::1:x", "eth0%1", "a%b:4433"] {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn link_local_addresses_keep_their_zone_and_need_one() {
+        let missing = |text: &str| AddressError::ZoneMissing(text.into());
+        for text in ["fe80::1", "[fe80::1]:5000"] {
+            assert_eq!(text.parse::<Address>(), Err(missing(text)));
+        }
+        let long = format!("fe80::1%{}", "a".repeat(ZONE_BYTES_MAX + 1));
+        for text in ["2001:db8::1%eth0", "192.0.2.7%eth0", "fe80::1%", "fe80::1%a b", &long] {
+            let error = AddressError::ZoneRefused(text.into());
+            assert_eq!(text.parse::<Address>(), Err(error));
+        }
+        let scoped: SocketAddr = "[fe80::1%5]:4433".parse().expect("an address");
+        assert_eq!(Address::from(scoped).to_string(), "[fe80::1%5]:4433");
+        let mapped: SocketAddr = "[::ffff:192.0.2.7]:4433".parse().expect("an address");
+        assert_eq!(Address::from(mapped).to_string(), "192.0.2.7:4433");
     }
 }

@@ -3,9 +3,12 @@
 //!
 //! ```text
 //! link = "phaselock://" address [ "/" ] [ "#" fingerprint ]
-//! address = name or IPv4 or "[" IPv6 "]", then optionally ":" port
+//! address = name or IPv4 or "[" IPv6 [ "%25" zone ] "]", then optionally ":" port
 //! fingerprint = "sha256:" and 64 hexadecimal digits
 //! ```
+//!
+//! The zone of a link-local address means nothing on other machines than the one that made the
+//! link. It is written as in RFC 6874, and `%` alone is read as well.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +18,8 @@ use crate::fingerprint::{Fingerprint, ParseFingerprintError};
 
 /// Begin of each link; letters of either case.
 pub const SCHEME: &str = "phaselock://";
+/// Sign between a link-local address and its zone, as a link has it.
+const ZONE_SIGN: &str = "%25";
 /// Bytes of a link: those of the longest name, and some.
 pub const LINK_BYTES_MAX: usize = 400;
 
@@ -72,14 +77,15 @@ impl FromStr for Invitation {
             Some((address, fingerprint)) => (address, Some(fingerprint.parse()?)),
             None => (rest, None),
         };
-        let address = address.strip_suffix('/').unwrap_or(address).parse()?;
+        let address = address.strip_suffix('/').unwrap_or(address);
+        let address = address.replacen(ZONE_SIGN, "%", 1).parse()?;
         Ok(Self { address, fingerprint })
     }
 }
 
 impl fmt::Display for Invitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{SCHEME}{}", self.address)?;
+        write!(f, "{SCHEME}{}", self.address.to_string().replace('%', ZONE_SIGN))?;
         self.fingerprint.map_or(Ok(()), |fingerprint| write!(f, "#{fingerprint}"))
     }
 }
@@ -97,6 +103,9 @@ mod tests {
             ("phaselock://example.org/".to_owned(), "example.org:4433", None),
             (format!(" PhaseLock://[2001:db8::1]:5#{print}\n"), "[2001:db8::1]:5", Some(print)),
             (format!("phaselock://192.0.2.7:4433/#{print}"), "192.0.2.7:4433", Some(print)),
+            ("phaselock://[fe80::1%25eth0]:5/".to_owned(), "[fe80::1%eth0]:5", None),
+            ("phaselock://[fe80::1%eth0]:5/".to_owned(), "[fe80::1%eth0]:5", None),
+            ("[fe80::1%25]:5".to_owned(), "[fe80::1%25]:5", None),
         ] {
             let invitation: Invitation = text.parse().expect(&text);
             assert_eq!(invitation.address.to_string(), address, "{text}");
