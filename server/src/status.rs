@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 /// Asks a server whether it is well, and prints its status for people. An error says that it is
 /// not.
 pub(crate) fn check_health(address: SocketAddr) -> Result<()> {
-    let info = runtime()?.block_on(query::query(address))?;
+    let (info, _) = runtime()?.block_on(query::query(address))?;
     // The exit status is the answer; the output may be closed.
     let _ = write!(io::stdout(), "{}", text(&info));
     Ok(())

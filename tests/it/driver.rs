@@ -271,7 +271,7 @@ async fn server_answers_each_from_the_address_that_was_asked() {
     let server = tokio::spawn(async move { server.run(&games, room_config(1, 3), shutdown).await });
     // A socket that is connected hears nobody else, and neither does a client of QUIC.
     for address in addresses {
-        assert_eq!(query(address).await.expect("it is well").bots, 3);
+        assert_eq!(query(address).await.expect("it is well").0.bots, 3);
         assert_eq!(status(address).await.expect("an answer").bots, 3);
     }
     stop.send(()).expect("it runs");

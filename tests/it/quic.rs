@@ -216,7 +216,7 @@ fn a_server_tells_how_it_is() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 2), ANY_PORT, data.path());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let status = runtime.block_on(query::query(server.address())).expect("it is well");
+    let (status, _) = runtime.block_on(query::query(server.address())).expect("it is well");
     assert_eq!((status.players, status.players_max, status.bots), (0, 16, 2));
     let address = server.address();
     drop(server);
@@ -323,7 +323,7 @@ fn hello_without_its_keys_proof_is_refused_and_so_is_one_behind_a_query() {
         let quinn::ConnectionError::ApplicationClosed(close) = closed else { panic!("{closed}") };
         assert_eq!(close.error_code.into_inner(), u64::from(u16::from(code)));
     }
-    let status = runtime.block_on(query::query(server.address())).expect("it is well");
+    let (status, _) = runtime.block_on(query::query(server.address())).expect("it is well");
     assert_eq!(status.players, 0, "nobody got in");
 }
 

@@ -2,15 +2,18 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::net::Ipv6Addr;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::QUESTION_BYTES;
-use phaselock::wire::directory::{Answer, Listed, Question};
+use phaselock::wire::directory::{Answer, Question};
 use phaselock::wire::query::Nonce;
 use phaselock_quic::address::Address;
-use tokio::net::{UdpSocket, lookup_host};
+use phaselock_quic::attempts::{lookup, race};
+use phaselock_quic::socket::unspecified;
+use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
 /// Time for an answer, and times that are asked.
@@ -23,10 +26,8 @@ const PAGES_MAX: usize = 200;
 pub fn print_list(directory: &Address) -> Result<()> {
     let servers = runtime()?.block_on(list(directory, PAGES_MAX))?;
     let mut text = String::new();
-    for server in servers {
-        let ip = Ipv6Addr::from(server.ip).to_canonical();
-        let address = std::net::SocketAddr::new(ip, server.port);
-        let _ = writeln!(text, "{address} {}", server.fingerprint);
+    for (address, fingerprint) in servers {
+        let _ = writeln!(text, "{address} {fingerprint}");
     }
     write!(io::stdout(), "{text}").context("cannot write to the standard output")
 }
@@ -44,34 +45,41 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.context("cannot start the network runtime")
 }
 
-/// The servers of so many pages of the list.
-pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<Listed>> {
-    let unknown = || format!("cannot find {directory}; check its spelling");
-    let (host, port) = (directory.host(), directory.port());
-    let remote = lookup_host((host, port)).await.with_context(unknown)?.next();
-    let remote = remote.with_context(unknown)?;
-    let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let unreachable = || format!("cannot reach {directory}");
-    let socket = UdpSocket::bind(any).await.with_context(unreachable)?;
-    socket.connect(remote).await.with_context(unreachable)?;
+/// The servers of up to so many pages of the list, from the first of the directory's addresses that
+/// answers.
+pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAddr, Fingerprint)>> {
+    let found = lookup(directory).await?;
+    let answered = race(found, |remote| async move {
+        let socket = UdpSocket::bind(unspecified(remote)).await?;
+        socket.connect(remote).await?;
+        let answer = ask(&socket, 0).await?;
+        io::Result::Ok((remote, socket, answer))
+    });
+    let reached = answered.await.map_err(|last| last.unwrap_or(io::ErrorKind::NotFound.into()));
+    let (remote, socket, mut answer) = reached.with_context(|| {
+        format!("cannot reach {directory}; check the address, and that its UDP port is open")
+    })?;
     let (mut servers, mut after) = (Vec::new(), 0);
-    for _ in 0..pages_max {
-        let Answer::Page { servers: more, next, .. } = ask(&socket, after, directory).await? else {
+    for page in 1.. {
+        let Answer::Page { servers: more, next, .. } = answer else {
             bail!("{directory} answers, but not as a directory does");
         };
-        servers.extend(more);
+        servers.extend(more.iter().map(|it| (it.address(remote), it.fingerprint)));
         // A list that does not go on would never end.
-        match next.filter(|next| *next > after) {
+        match next.filter(|next| *next > after && page < pages_max) {
             Some(next) => after = next,
             None => break,
         }
+        let silent = || format!("{directory} no longer answers; the list is incomplete");
+        answer = ask(&socket, after).await.with_context(silent)?;
     }
     Ok(servers)
 }
 
-async fn ask(socket: &UdpSocket, after: u32, directory: &Address) -> Result<Answer> {
+async fn ask(socket: &UdpSocket, after: u32) -> io::Result<Answer> {
     let mut nonce = Nonce::default();
-    aws_lc_rs::rand::fill(&mut nonce).ok().context("the system gives no random numbers")?;
+    let random = aws_lc_rs::rand::fill(&mut nonce);
+    random.map_err(|_| io::Error::other("the system gives no random numbers"))?;
     let mut bytes = [0; QUESTION_BYTES + 1];
     for _ in 0..TRIES {
         // One that cannot be sent has no answer either.
@@ -82,5 +90,5 @@ async fn ask(socket: &UdpSocket, after: u32, directory: &Address) -> Result<Answ
             return Ok(answer);
         }
     }
-    bail!("no answer from {directory}; check the address, and that its UDP port is open")
+    Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
 }

@@ -96,6 +96,12 @@ impl Announcer {
         &self.standing
     }
 
+    /// Whether the directory has answered, be it with a refusal.
+    pub fn has_answer(&self) -> bool {
+        let is_told = !matches!(self.standing, Standing::Asking | Standing::Silent);
+        is_told || matches!(self.step, Step::Proof { .. })
+    }
+
     /// Time of the next [`handle_timeout`](Self::handle_timeout).
     pub fn next_timeout(&self) -> LocalTime {
         self.due

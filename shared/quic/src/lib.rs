@@ -15,6 +15,7 @@
 //! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
 
 pub mod announce;
+pub mod attempts;
 pub mod client;
 pub mod clock;
 pub mod conditioned;

@@ -11,15 +11,18 @@ use phaselock::limits::QUESTION_BYTES;
 use phaselock::wire::query::{Info, Nonce, question};
 use tokio::net::UdpSocket;
 use tokio::runtime::Builder;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 use crate::address::Address;
+use crate::attempts::{LookupError, lookup, race};
 use crate::socket::unspecified;
 
 /// Longest time for an answer; a healthy server takes a millisecond and the way to it.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Time after which it is asked again: a packet may be lost.
 const AGAIN: Duration = Duration::from_millis(500);
+/// Number of times that a server is asked within [`TIMEOUT`].
+const TIMES: usize = (TIMEOUT.as_millis() / AGAIN.as_millis()) as usize;
 
 /// A server does not tell its status.
 #[allow(missing_docs, reason = "the messages say it")]
@@ -33,55 +36,58 @@ pub enum HealthError {
     Connection { address: SocketAddr, error: io::Error },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
-    #[error("cannot find {address}: {error}; check its spelling")]
-    Unknown { address: String, error: io::Error },
+    #[error(transparent)]
+    Unknown(#[from] LookupError),
 }
 
-/// Asks a server for its status. Nothing secret is told, and nobody is authenticated: whoever sees
-/// the question can answer it. Must be called within a tokio runtime.
-pub async fn query(address: SocketAddr) -> Result<Info, HealthError> {
+/// Asks a server for its status. Returns also the round trip, from sending the question to its
+/// answer. Nothing secret is told, and nobody is authenticated: whoever sees the question can answer
+/// it. Must be called within a tokio runtime.
+pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError> {
     let failed = |error| HealthError::Connection { address, error };
-    let mut nonce = Nonce::default();
-    rand::fill(&mut nonce).map_err(|error| failed(io::Error::other(error.to_string())))?;
+    // Drawn before the clock starts: a process's first random bytes can take 200 ms.
+    let mut nonces = [Nonce::default(); TIMES];
+    for nonce in &mut nonces {
+        rand::fill(nonce).map_err(|error| failed(io::Error::other(error.to_string())))?;
+    }
     let socket = UdpSocket::bind(unspecified(address)).await.map_err(failed)?;
     socket.connect(address).await.map_err(failed)?;
-    let asked = async {
-        loop {
-            socket.send(&question(nonce)).await.map_err(failed)?;
-            if let Ok(answer) = timeout(AGAIN, answer(&socket, nonce, address)).await {
-                return answer;
-            }
-        }
-    };
-    timeout(TIMEOUT, asked).await.map_err(|_| HealthError::Timeout(address))?
-}
-
-/// The same by a name: asks its addresses in turn until one answers. Returns also the time from the
-/// question to the answer.
-pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthError> {
-    let unknown = |error| HealthError::Unknown { address: address.to_string(), error };
-    let found = tokio::net::lookup_host((address.host(), address.port())).await;
-    let mut last = None;
-    for address in found.map_err(unknown)? {
-        let asked = Instant::now();
-        match query(address).await {
-            Ok(info) => return Ok((info, asked.elapsed())),
-            Err(error) => last = Some(error),
+    // Each question has a nonce of its own, so that an answer is measured from its own question.
+    let mut asked: Vec<(Nonce, Instant)> = Vec::with_capacity(TIMES);
+    for nonce in nonces {
+        let now = Instant::now();
+        socket.send(&question(nonce)).await.map_err(failed)?;
+        asked.push((nonce, now));
+        if let Ok(answer) = timeout_at(now + AGAIN, answer(&socket, &asked, address)).await {
+            return answer;
         }
     }
-    Err(last.unwrap_or_else(|| unknown(io::ErrorKind::NotFound.into())))
+    Err(HealthError::Timeout(address))
 }
 
-/// The answer to a question.
+/// Asks a server by its name: all of its addresses, until one answers. Returns what [`query`]
+/// returns.
+pub async fn query_named(address: &Address) -> Result<(Info, Duration), HealthError> {
+    let found = lookup(address).await?;
+    let none = || LookupError::Empty(address.clone()).into();
+    race(found, query).await.map_err(|last| last.unwrap_or_else(none))
+}
+
+/// The answer to one of these questions, and the time since that one was sent.
 async fn answer(
     socket: &UdpSocket,
-    nonce: Nonce,
+    asked: &[(Nonce, Instant)],
     address: SocketAddr,
-) -> Result<Info, HealthError> {
+) -> Result<(Info, Duration), HealthError> {
     let mut bytes = [0; QUESTION_BYTES + 1];
     let received = socket.recv(&mut bytes).await;
+    let now = Instant::now();
     let len = received.map_err(|error| HealthError::Connection { address, error })?;
-    Info::parse(&bytes[..len], nonce).map_err(|_| HealthError::Answer(address))
+    let parse = |(nonce, sent): &(Nonce, Instant)| {
+        let info = Info::parse(&bytes[..len], *nonce).ok()?;
+        Some((info, now - *sent))
+    };
+    asked.iter().rev().find_map(parse).ok_or(HealthError::Answer(address))
 }
 
 /// Time between two questions of an [`Asker`].

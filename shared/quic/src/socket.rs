@@ -74,7 +74,7 @@ impl Sockets for SystemSockets {
 }
 
 /// An address and a port of the system's choice, to talk to `remote` from.
-pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
+pub fn unspecified(remote: SocketAddr) -> SocketAddr {
     let any: IpAddr =
         if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     (any, 0).into()

@@ -10,16 +10,17 @@ mod driver;
 mod tests;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::directory::{Answer, Listed, Question, nonce_of_answer};
+use phaselock::wire::directory::{Answer, Question, nonce_of_answer};
 use phaselock::wire::query::{Info, Nonce, question};
 
 pub use self::driver::{Surveyor, View, Wanted};
 use crate::address::{Address, DEFAULT_PORT};
+use crate::attempts::{Attempts, unmapped};
 
 /// Servers that are known at a time; more are not taken in. Arbitrary: a screen of a list that
 /// nobody reads to its end.
@@ -86,25 +87,83 @@ pub enum Listing {
     Unknown,
 }
 
+/// A server. Each round asks all of its addresses, until one answers.
 #[derive(Debug)]
 struct Target {
     found: Found,
-    remote: Option<SocketAddr>,
-    nonce: Nonce,
+    /// The one that answered last comes first.
+    remotes: Vec<SocketAddr>,
+    /// Addresses that this round has not asked yet.
+    attempts: Attempts,
+    /// Number of rounds.
     times: u8,
-    asked: LocalTime,
+    /// Number of questions that have no answer yet.
+    open: usize,
 }
 
+/// A question to a server.
+#[derive(Debug)]
+struct Asked {
+    address: Address,
+    remote: SocketAddr,
+    at: LocalTime,
+}
+
+/// A directory. Each round asks all of its addresses for a page, until one answers; the pages after
+/// that are asked of the same address.
 #[derive(Debug)]
 struct Directory {
     address: Address,
-    remote: Option<SocketAddr>,
+    remotes: Vec<SocketAddr>,
+    /// The address that has answered.
+    reached: Option<SocketAddr>,
+    attempts: Attempts,
     listing: Listing,
     nonce: Nonce,
     after: u32,
     count: usize,
     times: u8,
     due: LocalTime,
+}
+
+impl Directory {
+    /// Asks for the list from its beginning.
+    fn restart(&mut self, nonce: Nonce, now: LocalTime) {
+        (self.listing, self.reached) = (Listing::Asking, None);
+        (self.nonce, self.after, self.count) = (nonce, 0, 0);
+        self.next_page(now);
+    }
+
+    /// Asks for a page, from now on.
+    fn next_page(&mut self, now: LocalTime) {
+        (self.times, self.due, self.attempts) = (0, now, Attempts::new([], now));
+    }
+
+    /// The address to send the next question to, if one is due.
+    fn poll(&mut self, now: LocalTime) -> Option<SocketAddr> {
+        if self.listing != Listing::Asking {
+            return None;
+        }
+        if self.attempts.next_timeout().is_none() && self.due <= now {
+            if self.times >= TIMES {
+                self.listing = Listing::Silent;
+                return None;
+            }
+            self.times += 1;
+            self.attempts = match self.reached {
+                Some(reached) => Attempts::new([reached], now),
+                None => Attempts::new(self.remotes.iter().copied(), now),
+            };
+        }
+        let remote = self.attempts.poll(now)?;
+        self.due = now + PATIENCE;
+        Some(remote)
+    }
+
+    fn next_timeout(&self) -> Option<LocalTime> {
+        let due = self.attempts.next_timeout().unwrap_or(self.due);
+        (self.listing == Listing::Asking).then_some(due)
+    }
 }
 
 /// Servers, and who is asked next.
@@ -114,8 +173,10 @@ pub struct Survey {
     targets: BTreeMap<Address, Target>,
     /// Servers to ask, in this order.
     queue: VecDeque<Address>,
+    /// Servers with addresses that this round has not asked yet.
+    racing: Vec<Address>,
     /// Questions that have no answer yet.
-    asked: HashMap<Nonce, Address>,
+    asked: HashMap<Nonce, Asked>,
     directories: Vec<Directory>,
     /// Questions to the local network that wait, and the nonce and the time of the last one.
     lan: VecDeque<SocketAddr>,
@@ -131,6 +192,7 @@ impl Survey {
             random: Random::new(seed),
             targets: BTreeMap::new(),
             queue: VecDeque::new(),
+            racing: Vec::new(),
             asked: HashMap::new(),
             directories: Vec::new(),
             lan: VecDeque::new(),
@@ -150,24 +212,36 @@ impl Survey {
         self.directories.iter().map(|it| (&it.address, it.listing))
     }
 
-    /// Asks a server that the player named. Without a remote its name leads nowhere.
-    pub fn ask(&mut self, address: Address, remote: Option<SocketAddr>) {
+    /// Asks a server that the player named, at all of these addresses until one answers. Without
+    /// any its name leads nowhere.
+    pub fn ask(&mut self, address: Address, remotes: Vec<SocketAddr>) {
         let via = Via { named: true, ..Via::default() };
-        self.add(address, remote, via, None);
+        self.add(address, remotes, via, None);
     }
 
-    /// Asks a directory for its list.
-    pub fn browse(&mut self, address: Address, remote: Option<SocketAddr>, now: LocalTime) {
+    /// Asks a directory for its list, at all of these addresses until one answers.
+    pub fn browse(&mut self, address: Address, remotes: Vec<SocketAddr>, now: LocalTime) {
         if self.directories.len() >= DIRECTORIES_MAX
             || self.directories.iter().any(|it| it.address == address)
         {
             return;
         }
-        let listing = if remote.is_some() { Listing::Asking } else { Listing::Unknown };
+        let listing = if remotes.is_empty() { Listing::Unknown } else { Listing::Asking };
         let nonce = self.random.bits().to_le_bytes();
+        let (reached, attempts) = (None, Attempts::new([], now));
         let (after, count, times, due) = (0, 0, 0, now);
-        let directory = Directory { address, remote, listing, nonce, after, count, times, due };
-        self.directories.push(directory);
+        self.directories.push(Directory {
+            address,
+            remotes,
+            reached,
+            attempts,
+            listing,
+            nonce,
+            after,
+            count,
+            times,
+            due,
+        });
     }
 
     /// Asks everybody at these addresses, among them those of whole networks.
@@ -178,41 +252,42 @@ impl Survey {
 
     /// Asks every directory and every server that is known again.
     pub fn refresh(&mut self, now: LocalTime) {
-        for directory in self.directories.iter_mut().filter(|it| it.remote.is_some()) {
-            directory.nonce = self.random.bits().to_le_bytes();
-            (directory.listing, directory.due) = (Listing::Asking, now);
-            (directory.after, directory.count, directory.times) = (0, 0, 0);
+        for directory in self.directories.iter_mut().filter(|it| !it.remotes.is_empty()) {
+            directory.restart(self.random.bits().to_le_bytes(), now);
         }
         self.queue = self.targets.keys().cloned().collect();
+        self.racing.clear();
         self.asked.clear();
         for target in self.targets.values_mut() {
-            target.times = 0;
+            (target.times, target.open) = (0, 0);
         }
     }
 
     fn add(
         &mut self,
         address: Address,
-        remote: Option<SocketAddr>,
+        remotes: Vec<SocketAddr>,
         via: Via,
         listed: Option<Fingerprint>,
     ) {
         let is_full = self.targets.len() >= SERVERS_MAX;
-        if let Some(Target { found, remote: known, .. }) = self.targets.get_mut(&address) {
+        if let Some(Target { found, remotes: known, .. }) = self.targets.get_mut(&address) {
             found.via.named |= via.named;
             found.via.lan |= via.lan;
             found.via.directory |= via.directory;
             found.listed = listed.or(found.listed);
-            *known = remote.or(*known);
+            if !remotes.is_empty() {
+                *known = remotes;
+            }
             return;
         }
         if is_full {
             return;
         }
-        let reply = if remote.is_some() { Reply::Asking } else { Reply::Silent };
+        let reply = if remotes.is_empty() { Reply::Silent } else { Reply::Asking };
         let found = Found { address: address.clone(), via, listed, reply };
-        let (nonce, times, asked) = (Nonce::default(), 0, LocalTime(0));
-        self.targets.insert(address.clone(), Target { found, remote, nonce, times, asked });
+        let (attempts, times, open) = (Attempts::new([], LocalTime(0)), 0, 0);
+        self.targets.insert(address.clone(), Target { found, remotes, attempts, times, open });
         self.queue.push_back(address);
     }
 
@@ -235,39 +310,59 @@ impl Survey {
             return Some((remote, question(self.lan_nonce)));
         }
         for directory in &mut self.directories {
-            let Some(remote) = directory.remote else { continue };
-            if directory.listing != Listing::Asking || directory.due > now {
-                continue;
+            if let Some(remote) = directory.poll(now) {
+                let question = Question::List { after: directory.after };
+                return Some((remote, question.encode(directory.nonce)));
             }
-            if directory.times >= TIMES {
-                directory.listing = Listing::Silent;
-                continue;
-            }
-            (directory.times, directory.due) = (directory.times + 1, now + PATIENCE);
-            let question = Question::List { after: directory.after };
-            return Some((remote, question.encode(directory.nonce)));
         }
-        while self.asked.len() < ASKED_MAX {
-            let address = self.queue.pop_front()?;
+        if self.asked.len() >= ASKED_MAX {
+            return None;
+        }
+        let is_due = |address: &Address| {
+            let target = self.targets.get(address);
+            target.and_then(|it| it.attempts.next_timeout()).is_some_and(|due| due <= now)
+        };
+        if let Some(at) = self.racing.iter().position(is_due) {
+            let address = self.racing.swap_remove(at);
+            return self.question(address, now);
+        }
+        while let Some(address) = self.queue.pop_front() {
             let Some(target) = self.targets.get_mut(&address) else { continue };
-            let Some(remote) = target.remote else { continue };
-            target.nonce = self.random.bits().to_le_bytes();
-            (target.times, target.asked) = (target.times + 1, now);
-            self.asked.insert(target.nonce, address);
-            return Some((remote, question(target.nonce)));
+            if target.remotes.is_empty() {
+                continue;
+            }
+            target.times += 1;
+            target.attempts = Attempts::new(target.remotes.iter().copied(), now);
+            return self.question(address, now);
         }
         None
+    }
+
+    /// A question to the next address of a server.
+    fn question(&mut self, address: Address, now: LocalTime) -> Option<(SocketAddr, Vec<u8>)> {
+        let target = self.targets.get_mut(&address)?;
+        let remote = target.attempts.poll(now)?;
+        let nonce = self.random.bits().to_le_bytes();
+        target.open += 1;
+        if target.attempts.next_timeout().is_some() {
+            self.racing.push(address.clone());
+        }
+        self.asked.insert(nonce, Asked { address, remote, at: now });
+        Some((remote, question(nonce)))
     }
 
     /// Asks those again whose answer has not come, or gives them up.
     fn give_up(&mut self, now: LocalTime) {
         let Self { targets, queue, asked, .. } = self;
-        asked.retain(|_, address| {
+        asked.retain(|_, Asked { address, at, .. }| {
             let Some(target) = targets.get_mut(address) else { return false };
-            if now < target.asked + PATIENCE {
+            if now < *at + PATIENCE {
                 return true;
             }
-            if target.times < TIMES {
+            target.open = target.open.saturating_sub(1);
+            if target.open > 0 || target.attempts.next_timeout().is_some() {
+                // Another address may still answer.
+            } else if target.times < TIMES {
                 queue.push_back(address.clone());
             } else {
                 target.found.reply = Reply::Silent;
@@ -278,18 +373,21 @@ impl Survey {
 
     /// Time of the next [`poll_transmit`](Self::poll_transmit); none if nothing is under way.
     pub fn next_timeout(&self) -> Option<LocalTime> {
-        let asked = self.asked.values().filter_map(|it| self.targets.get(it));
-        let directories =
-            self.directories.iter().filter(|it| it.listing == Listing::Asking).map(|it| it.due);
-        let may_ask = !self.queue.is_empty() && self.asked.len() < ASKED_MAX;
-        let sends = (may_ask || !self.lan.is_empty()).then_some(self.next_send);
-        let due = asked.map(|target| target.asked + PATIENCE).chain(directories);
+        let asked = self.asked.values().map(|asked| asked.at + PATIENCE);
+        let directories = self.directories.iter().filter_map(Directory::next_timeout);
+        let may_ask = self.asked.len() < ASKED_MAX;
+        let racing = self.racing.iter().filter(|_| may_ask);
+        let racing =
+            racing.filter_map(|address| self.targets.get(address)?.attempts.next_timeout());
+        let sends = !self.queue.is_empty() && may_ask || !self.lan.is_empty();
+        let sends = sends.then_some(self.next_send);
+        let due = asked.chain(directories).chain(racing);
         due.map(|due| due.max(self.next_send)).chain(sends).min()
     }
 
     /// Takes in a packet.
     pub fn handle_packet(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
-        let from = SocketAddr::new(from.ip().to_canonical(), from.port());
+        let from = unmapped(from);
         if let Some(nonce) = nonce_of_answer(bytes) {
             return self.handle_page(now, from, nonce, bytes);
         }
@@ -298,34 +396,54 @@ impl Survey {
         if *nonce == self.lan_nonce && self.lan_asked != LocalTime(0) {
             return self.handle_neighbour(now, from, info);
         }
-        let Some(target) = self.asked.get(nonce).and_then(|it| self.targets.get_mut(it)) else {
-            return;
-        };
-        if target.remote != Some(from) {
+        let Some(Asked { address, remote, at }) = self.asked.get(nonce) else { return };
+        if *remote != from {
             return;
         }
-        target.found.reply = Reply::Told(Box::new(info), now - target.asked);
-        self.asked.remove(nonce);
+        let (address, round_trip) = (address.clone(), now - *at);
+        if let Some(target) = self.targets.get_mut(&address) {
+            target.found.reply = Reply::Told(Box::new(info), round_trip);
+            // The next round begins with it.
+            target.remotes.sort_by_key(|it| *it != from);
+        }
+        self.settle(&address);
+    }
+
+    /// Asks a server no more: it has answered.
+    fn settle(&mut self, address: &Address) {
+        if let Some(target) = self.targets.get_mut(address) {
+            (target.attempts, target.open) = (Attempts::new([], LocalTime(0)), 0);
+        }
+        self.asked.retain(|_, asked| asked.address != *address);
+        self.racing.retain(|racing| racing != address);
+        self.queue.retain(|queued| queued != address);
     }
 
     fn handle_page(&mut self, now: LocalTime, from: SocketAddr, nonce: Nonce, bytes: &[u8]) {
-        let found = self.directories.iter_mut().find(|it| {
-            it.nonce == nonce && it.remote == Some(from) && it.listing == Listing::Asking
-        });
+        let is_asked = |it: &Directory| match it.reached {
+            Some(reached) => reached == from,
+            None => it.remotes.contains(&from),
+        };
+        let found = self
+            .directories
+            .iter_mut()
+            .find(|it| it.nonce == nonce && it.listing == Listing::Asking && is_asked(it));
         let Some(directory) = found else { return };
         let Ok(Answer::Page { servers, next, .. }) = Answer::parse(bytes, nonce) else { return };
         directory.count += servers.len();
         directory.nonce = self.random.bits().to_le_bytes();
-        (directory.times, directory.due) = (0, now);
+        directory.reached = Some(from);
+        directory.remotes.sort_by_key(|it| *it != from);
+        directory.next_page(now);
         // A list that does not go on, or that nobody could read, ends here.
         match next.filter(|next| *next > directory.after && directory.count < SERVERS_MAX) {
             Some(next) => directory.after = next,
             None => directory.listing = Listing::Told(directory.count),
         }
-        for Listed { ip, port, fingerprint } in servers {
-            let remote = SocketAddr::new(IpAddr::from(ip).to_canonical(), port);
+        for listed in servers {
+            let remote = listed.address(from);
             let via = Via { directory: true, ..Via::default() };
-            self.add(remote.into(), Some(remote), via, Some(fingerprint));
+            self.add(remote.into(), vec![remote], via, Some(listed.fingerprint));
         }
     }
 
@@ -334,8 +452,8 @@ impl Survey {
     fn handle_neighbour(&mut self, now: LocalTime, from: SocketAddr, info: Info) {
         let is_same = |target: &&Target| {
             let Reply::Told(known, _) = &target.found.reply else { return false };
-            let same_port = target.remote.is_some_and(|it| it.port() == from.port());
-            let other = target.remote != Some(from);
+            let same_port = target.remotes.first().is_some_and(|it| it.port() == from.port());
+            let other = !target.remotes.contains(&from);
             target.found.via.lan
                 && other
                 && same_port
@@ -356,12 +474,11 @@ impl Survey {
         }
         let round_trip = now - self.lan_asked;
         let via = Via { lan: true, ..Via::default() };
-        self.add(from.into(), Some(from), via, None);
+        self.add(from.into(), vec![from], via, None);
         if let Some(target) = self.targets.get_mut(&from.into()) {
             target.found.reply = Reply::Told(Box::new(info), round_trip);
         }
-        let known = Address::from(from);
-        self.queue.retain(|address| *address != known);
+        self.settle(&from.into());
     }
 }
 

@@ -21,6 +21,8 @@
 //! *Invariant:* all of this never changes, as with the [status](super::query): kinds are only
 //! added, unknown ones are passed over, and kind 0 ends the fields.
 
+use core::net::{IpAddr, SocketAddr};
+
 use super::error::WireError;
 use super::query::{Fields, Nonce, number};
 use crate::fingerprint::Fingerprint;
@@ -123,6 +125,23 @@ pub struct Listed {
     pub port: u16,
     /// The certificate that it showed.
     pub fingerprint: Fingerprint,
+}
+
+impl Listed {
+    /// Its address, for a client that has it from the directory at this address. A link-local
+    /// address takes on the directory's zone.
+    pub fn address(&self, directory: SocketAddr) -> SocketAddr {
+        let address = SocketAddr::new(IpAddr::from(self.ip).to_canonical(), self.port);
+        match (address, directory) {
+            (SocketAddr::V6(mut it), SocketAddr::V6(directory))
+                if it.ip().is_unicast_link_local() =>
+            {
+                it.set_scope_id(directory.scope_id());
+                it.into()
+            }
+            _ => address,
+        }
+    }
 }
 
 /// A directory does not list a server.

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::time::LocalTime;
-use tokio::net::{UdpSocket, lookup_host};
+use tokio::net::UdpSocket;
 use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until};
 
 use super::{Announcer, Standing};
 use crate::address::Address;
+use crate::attempts::{lookup, race};
 use crate::clock::Clock;
 use crate::identity::Signer;
 use crate::socket::unspecified;
@@ -38,38 +39,24 @@ pub struct Announcement {
 /// changes. Call it within a tokio runtime.
 pub async fn announce(announcement: Announcement, told: watch::Sender<Standing>) {
     loop {
-        let standing = match connect(&announcement).await {
+        let standing = match reach(&announcement).await {
             // Until the directory is silent: it may have another address by now.
-            Ok(socket) => drive(&socket, &announcement, &told).await,
-            Err(error) => {
-                let why = format!("cannot reach {}: {error}", announcement.directory);
-                Standing::Unreachable(why)
-            }
+            Ok(reached) => drive(reached, &announcement, &told).await,
+            Err(standing) => standing,
         };
         tell(&announcement.directory, &told, &standing);
         sleep(AGAIN).await;
     }
 }
 
-async fn connect(announcement: &Announcement) -> io::Result<UdpSocket> {
-    let Announcement { directory, listen, .. } = announcement;
-    let mut found: Vec<_> = lookup_host((directory.host(), directory.port())).await?.collect();
+/// Asks all addresses of the directory, until one answers.
+async fn reach(announcement: &Announcement) -> Result<Reached, Standing> {
+    let found = lookup(&announcement.directory).await;
+    let mut found = found.map_err(|error| Standing::Unreachable(error.to_string()))?;
     // More players reach an IPv4 address.
     found.sort_by_key(|address| !address.is_ipv4());
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for remote in found {
-        let own = own(listen, remote);
-        let connected = async {
-            let socket = UdpSocket::bind(own).await?;
-            socket.connect(remote).await?;
-            Ok(socket)
-        };
-        match connected.await {
-            Ok(socket) => return Ok(socket),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
+    let answered = race(found, |remote| Reached::connect(announcement, remote)).await;
+    answered.map_err(|last| last.unwrap_or(Standing::Silent))
 }
 
 /// The address to announce from: one that the server listens on, so that it is asked back there.
@@ -83,38 +70,65 @@ fn own(listen: &[SocketAddr], remote: SocketAddr) -> SocketAddr {
     own.map_or(any, |ip| (ip, 0).into())
 }
 
-/// Announces until the directory is silent.
-async fn drive(
-    socket: &UdpSocket,
-    announcement: &Announcement,
-    told: &watch::Sender<Standing>,
-) -> Standing {
-    let clock = Clock::start();
-    let mut announcer = Announcer::new(announcement.port, Clock::seed(), LocalTime(0));
-    let mut bytes = [0; QUESTION_BYTES];
-    loop {
+/// A way to a directory.
+struct Reached {
+    socket: UdpSocket,
+    clock: Clock,
+    announcer: Announcer,
+}
+
+impl Reached {
+    /// Asks one of the directory's addresses until it answers.
+    async fn connect(announcement: &Announcement, remote: SocketAddr) -> Result<Self, Standing> {
+        let Announcement { directory, listen, signer, port } = announcement;
+        let failed = |error| Standing::Unreachable(format!("cannot reach {directory}: {error}"));
+        let socket = UdpSocket::bind(own(listen, remote)).await.map_err(failed)?;
+        socket.connect(remote).await.map_err(failed)?;
+        let announcer = Announcer::new(*port, Clock::seed(), LocalTime(0));
+        let mut reached = Self { socket, clock: Clock::start(), announcer };
+        while !reached.announcer.has_answer() {
+            reached.step(signer).await.map_err(failed)?;
+            if *reached.announcer.standing() == Standing::Silent {
+                return Err(Standing::Silent);
+            }
+        }
+        Ok(reached)
+    }
+
+    /// Waits until something comes or is due, and sends what that calls for.
+    async fn step(&mut self, signer: &Signer) -> io::Result<()> {
+        let Self { socket, clock, announcer } = self;
+        let mut bytes = [0; QUESTION_BYTES];
         let send = tokio::select! {
             () = sleep_until(clock.instant(announcer.next_timeout())) => {
                 announcer.handle_timeout(clock.now())
             }
-            received = socket.recv(&mut bytes) => match received {
-                Ok(len) => {
-                    announcer.handle_packet(clock.now(), &bytes[..len], &announcement.signer)
-                }
-                Err(_) => {
-                    sleep(AFTER_ERROR).await;
-                    None
-                }
-            },
+            received = socket.recv(&mut bytes) => {
+                announcer.handle_packet(clock.now(), &bytes[..received?], signer)
+            }
         };
         if let Some(send) = send {
             // One that cannot be sent has no answer.
             let _ = socket.send(&send).await;
         }
-        if *announcer.standing() == Standing::Silent {
+        Ok(())
+    }
+}
+
+/// Announces until the directory is silent.
+async fn drive(
+    mut reached: Reached,
+    announcement: &Announcement,
+    told: &watch::Sender<Standing>,
+) -> Standing {
+    loop {
+        if *reached.announcer.standing() == Standing::Silent {
             return Standing::Silent;
         }
-        tell(&announcement.directory, told, announcer.standing());
+        tell(&announcement.directory, told, reached.announcer.standing());
+        if reached.step(&announcement.signer).await.is_err() {
+            sleep(AFTER_ERROR).await;
+        }
     }
 }
 

@@ -28,11 +28,13 @@ fn server_proves_itself_and_announces_itself_again_in_time() {
     let mut announcer = Announcer::new(4433, 7, secs(0));
     for now in [0, 300] {
         assert_eq!(announcer.next_timeout(), secs(now));
+        assert_eq!(announcer.has_answer(), now > 0);
         let first = announcer.handle_timeout(secs(now)).expect("an announcement");
         let challenge = answer(&first, &Answer::Challenge([9; 24]));
         let second = announcer.handle_packet(secs(now), &challenge, &signer).expect("a proof");
         assert_eq!(verified(&proof_of(&second), 4433), Some(identity.fingerprint));
         assert!(announcer.handle_packet(secs(now), &challenge, &signer).is_none(), "once");
+        assert!(announcer.has_answer());
         let listed = answer(&second, &Answer::Listed { seconds: 600 });
         assert!(announcer.handle_packet(secs(now), &listed, &signer).is_none());
         assert_eq!(*announcer.standing(), Standing::Listed);
@@ -49,6 +51,7 @@ fn lost_packets_are_sent_again_and_silence_is_told() {
         sent += usize::from(announcer.handle_timeout(due).is_some());
     }
     assert_eq!((sent, announcer.standing()), (3, &Standing::Silent));
+    assert!(!announcer.has_answer());
     let due = announcer.next_timeout();
     let first = announcer.handle_timeout(due).expect("it tries on");
     let challenge = answer(&first, &Answer::Challenge([9; 24]));

@@ -1,10 +1,11 @@
 //! The network's side of a client: connects when told to, and carries what goes to and fro.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::client::Output;
+use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime};
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use super::web::{self, Around};
 use super::{Carriage, Changed, Event, Options, Pins};
 use crate::address::AddressError;
+use crate::attempts::{LookupError, lookup, race};
 use crate::clock::Clock;
 use crate::conditioned::Conditioned;
 use crate::framing::read_frame;
@@ -24,7 +26,7 @@ use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{CertificateSeen, client_config};
 
-/// Time for an answer before the next address is tried.
+/// Time for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Control messages that wait for the stream's window. A server that reads keeps up with them.
 const MESSAGES_MAX: usize = 64;
@@ -252,69 +254,138 @@ impl Options {
     }
 }
 
-/// Reason of a name that no address belongs to, as far as this computer knows.
-fn not_found(host: &str) -> String {
-    format!("no server is called {host}; check the spelling, and that this computer is online")
+/// Reason why a server's name leads nowhere, for the player.
+fn unknown(error: LookupError) -> Disconnect {
+    match error {
+        // The resolver's own words help nobody who plays.
+        LookupError::Unknown(address, _) | LookupError::Empty(address) => lost(format!(
+            "no server is called {}; check the spelling, and that this computer is online",
+            address.host()
+        )),
+        error => lost(error.to_string()),
+    }
 }
 
+/// The certificate that a server must show, and where a new one is remembered.
+struct Trust {
+    known: Option<KnownHosts>,
+    expected: Option<Fingerprint>,
+    /// The server was met before, or its fingerprint was given.
+    is_known: bool,
+}
+
+impl Trust {
+    fn of(pins: &Pins, host: &str) -> Result<Self, Disconnect> {
+        let known = match pins {
+            Pins::File(path) | Pins::Told(path, _) => {
+                Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
+            }
+            Pins::Memory | Pins::Fixed(_) => None,
+        };
+        let expected = match pins {
+            Pins::Fixed(fingerprint) => Some(*fingerprint),
+            _ => known.as_ref().and_then(|known| known.check(host)),
+        };
+        let is_known = expected.is_some();
+        let Pins::Told(_, told) = pins else { return Ok(Self { known, expected, is_known }) };
+        match expected.filter(|known| known != told) {
+            None => Ok(Self { known, expected: Some(*told), is_known }),
+            Some(known) => Err(refused(format!(
+                "the link or --fingerprint says that {host} has the certificate {told}, but it is \
+                 known by {known}: ask whoever gave it to you; to go by what you know, join \
+                 {host} without it"
+            ))),
+        }
+    }
+
+    /// The goodbye to a server that shows another certificate.
+    fn refuse(&self, pins: &Pins, changed: &Changed) -> Disconnect {
+        let Changed { host, expected, found } = changed;
+        let path = match pins {
+            Pins::Told(..) if !self.is_known => {
+                return refused(format!(
+                    "the server at {host} shows another certificate than the link or \
+                     --fingerprint says ({found} instead of {expected}): either it was set up \
+                     anew since, or somebody poses as it. Ask whoever gave it to you for a new one"
+                ));
+            }
+            Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
+            Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
+        };
+        refused(format!(
+            "the server at {host} shows another certificate than before ({found} instead of \
+             {expected}): either it was set up anew, or somebody poses as it. If you know that it \
+             was set up anew, remove its line from {path}"
+        ))
+    }
+
+    /// Remembers the certificate of a server that was met for the first time. Returns it then.
+    fn remember(
+        &mut self,
+        host: &str,
+        seen: Option<CertificateSeen>,
+    ) -> Result<Option<Fingerprint>, Disconnect> {
+        let (Some(CertificateSeen::Proven(fingerprint)), false, Some(known)) =
+            (seen, self.is_known, &mut self.known)
+        else {
+            return Ok(None);
+        };
+        known.remember(host, fingerprint).map_err(|error| refused(error.to_string()))?;
+        Ok(Some(fingerprint))
+    }
+}
+
+/// Tries all addresses of the server (RFC 8305), and opens the control stream of the connection
+/// that is made first.
 async fn connect(
     options: &Options,
     key: &PlayerKey,
     events: &mpsc::Sender<Event>,
 ) -> Result<Connected, Disconnect> {
-    let address = &options.address;
-    let found = timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host(), address.port())))
-        .await
-        .map_err(|_| lost(format!("looking up {} takes too long", address.host())))?
-        // The resolver's own words help nobody who plays.
-        .map_err(|_| lost(not_found(address.host())))?;
-
-    let mut last = lost(not_found(address.host()));
-    for mut remote in found {
-        // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
-        if let IpAddr::V4(ip) = remote.ip().to_canonical() {
-            remote.set_ip(ip.into());
+    let host = options.address.to_string();
+    let mut trust = Trust::of(&options.pins, &host)?;
+    let found = lookup(&options.address).await.map_err(unknown)?;
+    let expected = trust.expected;
+    // A server that refuses has answered; only silence leads on to the next address.
+    let answered = race(found, |remote| async move {
+        match shake_hands(options, remote, expected).await {
+            Err(lost) if lost.retry_after.is_some() => Err(lost),
+            answer => Ok(answer),
         }
-        match connect_to(options, key, remote, events).await {
-            Ok(connected) => return Ok(connected),
-            Err(lost) if lost.retry_after.is_some() => last = lost,
-            Err(lost) => return Err(lost),
+    });
+    let answer = answered.await;
+    let silent = || LookupError::Empty(options.address.clone());
+    match answer.unwrap_or_else(|last| Err(last.unwrap_or_else(|| unknown(silent()))))? {
+        Handshake::Done(endpoint, connection, seen) => {
+            if let Some(fingerprint) = trust.remember(&host, seen)? {
+                let _ = events.send(Event::Pinned(fingerprint)).await;
+            }
+            open(options, key, endpoint, connection, seen).await
+        }
+        Handshake::Changed(changed) => {
+            let refused = trust.refuse(&options.pins, &changed);
+            let is_told_only = matches!(options.pins, Pins::Told(..)) && !trust.is_known;
+            if trust.known.is_some() && !is_told_only {
+                let _ = events.send(Event::Changed(changed)).await;
+            }
+            Err(refused)
         }
     }
-    Err(last)
 }
 
-async fn connect_to(
+/// Outcome of a handshake that was answered.
+enum Handshake {
+    Done(Endpoint, Connection, Option<CertificateSeen>),
+    Changed(Changed),
+}
+
+/// Makes a connection to one address of the server.
+async fn shake_hands(
     options: &Options,
-    key: &PlayerKey,
     remote: SocketAddr,
-    events: &mpsc::Sender<Event>,
-) -> Result<Connected, Disconnect> {
+    expected: Option<Fingerprint>,
+) -> Result<Handshake, Disconnect> {
     let host = options.address.to_string();
-    let mut known = match &options.pins {
-        Pins::File(path) | Pins::Told(path, _) => {
-            Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
-        }
-        Pins::Memory | Pins::Fixed(_) => None,
-    };
-    let expected = match &options.pins {
-        Pins::Fixed(fingerprint) => Some(*fingerprint),
-        _ => known.as_ref().and_then(|known| known.check(&host)),
-    };
-    let is_known = expected.is_some();
-    let expected = match &options.pins {
-        Pins::Told(_, told) => {
-            if let Some(known) = expected.filter(|known| known != told) {
-                return Err(refused(format!(
-                    "the link or --fingerprint says that {host} has the certificate {told}, but \
-                     it is known by {known}: ask whoever gave it to you; to go by what you know, \
-                     join {host} without it"
-                )));
-            }
-            Some(*told)
-        }
-        _ => expected,
-    };
     let is_web = options.carriage != Carriage::Native;
     let broken = |error: &dyn std::fmt::Display| lost(format!("no network: {error}"));
     let mut endpoint = options
@@ -332,42 +403,26 @@ async fn connect_to(
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
     if let Some(CertificateSeen::Changed { expected, found }) = observed.get() {
-        if let Pins::Told(..) = &options.pins
-            && !is_known
-        {
-            return Err(refused(format!(
-                "the server at {host} shows another certificate than the link or --fingerprint \
-                 says ({found} instead of {expected}): either it was set up anew since, or \
-                 somebody poses as it. Ask whoever gave it to you for a new one"
-            )));
-        }
-        if let Pins::File(_) | Pins::Told(..) = &options.pins {
-            let changed = Changed { host: host.clone(), expected, found };
-            let _ = events.send(Event::Changed(changed)).await;
-        }
-        return Err(refused(format!(
-            "the server at {host} shows another certificate than before ({found} instead of \
-             {expected}): either it was set up anew, or somebody poses as it. If you know that it \
-             was set up anew, remove its line from {}",
-            match &options.pins {
-                Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
-                Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
-            }
-        )));
+        return Ok(Handshake::Changed(Changed { host, expected, found }));
     }
-    let connection = match result {
-        Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return Err(describe(&error)),
-        Err(_) => return Err(lost(format!("no answer from {host}"))),
-    };
-    if let (Some(CertificateSeen::Proven(fingerprint)), false, Some(known)) =
-        (observed.get(), is_known, &mut known)
-    {
-        known.remember(&host, fingerprint).map_err(|error| refused(error.to_string()))?;
-        let _ = events.send(Event::Pinned(fingerprint)).await;
+    match result {
+        Ok(Ok(connection)) => Ok(Handshake::Done(endpoint, connection, observed.get())),
+        Ok(Err(error)) => Err(describe(&error)),
+        Err(_) => Err(lost(format!("no answer from {host}"))),
     }
+}
+
+/// Opens a connection's control stream.
+async fn open(
+    options: &Options,
+    key: &PlayerKey,
+    endpoint: Endpoint,
+    connection: Connection,
+    seen: Option<CertificateSeen>,
+) -> Result<Connected, Disconnect> {
+    let host = options.address.to_string();
     if let Carriage::WebTransport(origin) = &options.carriage {
-        let Some(CertificateSeen::Proven(certificate)) = observed.get() else {
+        let Some(CertificateSeen::Proven(certificate)) = seen else {
             return Err(lost(format!("{host} has shown no certificate")));
         };
         let begun = web::begin(&connection, &host, origin.as_deref(), certificate, key);

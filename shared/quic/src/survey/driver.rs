@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::time::{LocalTime, Micros};
-use tokio::net::{UdpSocket, lookup_host};
+use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
-use tokio::time::{sleep_until, timeout};
+use tokio::task::JoinSet;
+use tokio::time::sleep_until;
 
 use super::{Found, Listing, Survey, neighbours};
 use crate::address::Address;
+use crate::attempts::lookup;
 use crate::clock::Clock;
 
-/// Time for the look-up of a name.
-const LOOKUP: Duration = Duration::from_secs(3);
 /// Longest time until the view is told anew.
 const TOLD_EVERY: Micros = Micros::from_ms(100);
 /// Orders that wait; a player presses no faster.
@@ -125,6 +125,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
     let mut bytes = [[0; QUESTION_BYTES + 1]; 2];
     let mut tell_at = clock.now();
     let mut current = None;
+    let mut lookups = Lookups::new();
     loop {
         while let Some((to, bytes)) = survey.poll_transmit(clock.now()) {
             sockets.send(to, &bytes);
@@ -135,7 +136,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
             let view = View {
                 found: survey.found().cloned().collect(),
                 listings: survey.listings().map(|(it, listing)| (it.clone(), listing)).collect(),
-                is_busy: due.is_some(),
+                is_busy: due.is_some() || !lookups.is_empty(),
             };
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
             tell_at = now + TOLD_EVERY;
@@ -150,10 +151,21 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
                     }
                 }
                 Some(wanted) => {
-                    survey = begin(wanted.clone(), &clock).await;
+                    survey = Survey::new(Clock::seed());
+                    lookups = look_up(&wanted);
+                    if wanted.lan {
+                        survey.search(neighbours());
+                    }
                     current = Some(wanted);
                 }
                 None => return,
+            },
+            Some(found) = lookups.join_next() => match found {
+                Ok((Kind::Server, address, remotes)) => survey.ask(address, remotes),
+                Ok((Kind::Directory, address, remotes)) => {
+                    survey.browse(address, remotes, clock.now());
+                }
+                Err(error) => tracing::debug!(%error, "a look-up did not end"),
             },
             came = sockets.receive(&mut bytes) => match came {
                 Some((which, len, from)) => {
@@ -167,33 +179,25 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
     }
 }
 
-/// A survey of this. Names are looked up at the same time.
-async fn begin(wanted: Wanted, clock: &Clock) -> Survey {
-    let mut survey = Survey::new(Clock::seed());
-    let look_up = |address: Address| {
-        tokio::spawn(async move {
-            let host = (address.host().to_owned(), address.port());
-            let found = timeout(LOOKUP, lookup_host(host)).await;
-            let remotes = found.ok().and_then(Result::ok).into_iter().flatten();
-            // As they answer most often.
-            let remote = remotes.min_by_key(|it| !it.is_ipv4());
-            (address, remote)
-        })
+/// The things that a survey looks at while their names are being looked up.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Server,
+    Directory,
+}
+
+/// Names that are being looked up, all at the same time.
+type Lookups = JoinSet<(Kind, Address, Vec<SocketAddr>)>;
+
+/// Begins to look all names up.
+fn look_up(wanted: &Wanted) -> Lookups {
+    let servers = wanted.servers.iter().map(|it| (Kind::Server, it.clone()));
+    let directories = wanted.directories.iter().map(|it| (Kind::Directory, it.clone()));
+    let look_up = |(kind, address): (Kind, Address)| async move {
+        let mut found = lookup(&address).await.unwrap_or_default();
+        // As they answer most often.
+        found.sort_by_key(|it| !it.is_ipv4());
+        (kind, address, found)
     };
-    let servers: Vec<_> = wanted.servers.into_iter().map(look_up).collect();
-    let directories: Vec<_> = wanted.directories.into_iter().map(look_up).collect();
-    if wanted.lan {
-        survey.search(neighbours());
-    }
-    for found in servers {
-        if let Ok((address, remote)) = found.await {
-            survey.ask(address, remote);
-        }
-    }
-    for found in directories {
-        if let Ok((address, remote)) = found.await {
-            survey.browse(address, remote, clock.now());
-        }
-    }
-    survey
+    servers.chain(directories).map(look_up).collect()
 }

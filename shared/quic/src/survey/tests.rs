@@ -1,6 +1,9 @@
 //! Surveys in virtual time, and one over real UDP on this machine.
 
+use std::net::IpAddr;
+
 use super::*;
+use phaselock::wire::directory::Listed;
 use phaselock::wire::query::parse_question;
 
 fn ms(ms: i64) -> LocalTime {
@@ -46,9 +49,9 @@ fn servers_are_asked_at_a_bounded_rate_and_pings_are_measured() {
     let mut survey = Survey::new(7);
     for number in 0..200_u8 {
         let remote = SocketAddr::new([203, 0, 113, number].into(), 4433);
-        survey.ask(remote.into(), Some(remote));
+        survey.ask(remote.into(), vec![remote]);
     }
-    survey.ask("nowhere.example".parse().expect("an address"), None);
+    survey.ask("nowhere.example".parse().expect("an address"), vec![]);
     let sent = run(&mut survey, |to, bytes| {
         let IpAddr::V4(ip) = to.ip() else { panic!("it is IPv4") };
         let number = ip.octets()[3];
@@ -72,7 +75,7 @@ fn servers_are_asked_at_a_bounded_rate_and_pings_are_measured() {
 fn answers_count_from_whom_was_asked_alone() {
     let mut survey = Survey::new(7);
     let remote = at("203.0.113.7:4433");
-    survey.ask(remote.into(), Some(remote));
+    survey.ask(remote.into(), vec![remote]);
     run(&mut survey, |to, bytes| {
         let nonce = parse_question(bytes).expect("a question");
         let forger = SocketAddr::new(to.ip(), 9);
@@ -85,10 +88,10 @@ fn answers_count_from_whom_was_asked_alone() {
 fn directories_are_read_to_their_end_and_their_servers_asked() {
     let mut survey = Survey::new(7);
     let directory = at("192.0.2.1:4435");
-    survey.browse(directory.into(), Some(directory), ms(0));
+    survey.browse(directory.into(), vec![directory], ms(0));
     let silent = at("192.0.2.2:4435");
-    survey.browse(silent.into(), Some(silent), ms(0));
-    survey.browse("nowhere.example".parse().expect("an address"), None, ms(0));
+    survey.browse(silent.into(), vec![silent], ms(0));
+    survey.browse("nowhere.example".parse().expect("an address"), vec![], ms(0));
     let listed = |number: u8| {
         let ip = Ipv4Addr::new(203, 0, 113, number).to_ipv6_mapped().octets();
         Listed { ip, port: 4433, fingerprint: Fingerprint([number; 32]) }
@@ -114,6 +117,42 @@ fn directories_are_read_to_their_end_and_their_servers_asked() {
 }
 
 #[test]
+fn a_name_is_asked_at_all_of_its_addresses_until_one_answers() {
+    let mut survey = Survey::new(7);
+    let dead = at("[2001:db8::1]:4433");
+    let [server, directory] = [at("192.0.2.1:4433"), at("192.0.2.2:4435")];
+    survey.ask("game.example".parse().expect("an address"), vec![dead, server]);
+    let name = "list.example:4435".parse().expect("an address");
+    survey.browse(name, vec![dead, directory], ms(0));
+    let mut dead_asked = 0;
+    let mut answer = |to: SocketAddr, bytes: &[u8]| {
+        if to == dead {
+            dead_asked += 1;
+            return None;
+        }
+        if let Ok((Question::List { .. }, nonce)) = Question::parse(bytes) {
+            let servers = std::iter::empty();
+            let page = phaselock::wire::directory::page(nonce, bytes.len(), 0, servers);
+            return Some((to, page.expect("it fits"), 5));
+        }
+        let nonce = parse_question(bytes).expect("a question");
+        Some((to, info("found", 1).answer(nonce, bytes.len()), 5))
+    };
+    let sent = run(&mut survey, &mut answer);
+    assert_eq!(sent.len(), 4);
+    // A quarter of a second after the first, and the time between two questions.
+    assert!(sent[3] <= ms(250) + APART + APART, "{sent:?}");
+    let found = survey.found().next().expect("the server");
+    let Reply::Told(_, took) = found.reply else { panic!("{found:?}") };
+    assert_eq!(took, Micros::from_ms(5), "from its own question");
+    assert_eq!(survey.listings().next().expect("it").1, Listing::Told(0));
+    // The next time those that have answered come first.
+    survey.refresh(ms(9000));
+    assert_eq!(run(&mut survey, &mut answer).len(), 2);
+    assert_eq!(dead_asked, 2);
+}
+
+#[test]
 fn neighbours_answer_a_question_to_everybody_and_are_listed_once() {
     let mut survey = Survey::new(7);
     survey.search([at("255.255.255.255:4433"), at("127.0.0.1:4433")]);
@@ -135,7 +174,7 @@ fn memory_is_bounded_and_junk_changes_nothing() {
     for number in 0..SERVERS_MAX + 99 {
         let number = u32::try_from(number).expect("small");
         let remote = SocketAddr::from((Ipv4Addr::from(0x0a00_0000 + number), 4433));
-        survey.ask(remote.into(), Some(remote));
+        survey.ask(remote.into(), vec![remote]);
     }
     assert_eq!(survey.found().count(), SERVERS_MAX);
     let mut random = Random::new(3);

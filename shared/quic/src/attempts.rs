@@ -1,0 +1,88 @@
+//! Happy Eyeballs (RFC 8305): tries all addresses of a name, soon and side by side, until one
+//! answers.
+//!
+//! [`Attempts`] decides when to try which address. Call [`poll`](Attempts::poll) when
+//! [`next_timeout`](Attempts::next_timeout) is due, start an attempt at the address that it returns,
+//! and report one that failed with [`handle_failure`](Attempts::handle_failure). The first attempt
+//! that gets an answer wins; the driver then closes the others. [`race`] is that driver.
+
+mod driver;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+use phaselock::time::{LocalTime, Micros};
+
+pub use self::driver::{LookupError, lookup, race};
+
+/// Time from one attempt to the next while none has failed (RFC 8305, section 8).
+pub const ATTEMPT_DELAY: Micros = Micros::from_ms(250);
+/// The maximum number of addresses of a name that are tried. Arbitrary; large services publish up
+/// to eight.
+pub const ADDRESSES_MAX: usize = 16;
+
+/// The attempts to reach one name.
+#[derive(Clone, Debug)]
+pub struct Attempts {
+    waiting: VecDeque<SocketAddr>,
+    /// Time of the next attempt, if an address is left.
+    due: LocalTime,
+}
+
+impl Attempts {
+    /// Attempts at these addresses, the first of them now. The families take turns, beginning with
+    /// that of the first address.
+    pub fn new(addresses: impl IntoIterator<Item = SocketAddr>, now: LocalTime) -> Self {
+        Self { waiting: interleaved(addresses).into(), due: now }
+    }
+
+    /// The next address to try, if one is due.
+    pub fn poll(&mut self, now: LocalTime) -> Option<SocketAddr> {
+        if now < self.due {
+            return None;
+        }
+        let address = self.waiting.pop_front()?;
+        self.due = now + ATTEMPT_DELAY;
+        Some(address)
+    }
+
+    /// Takes in that an attempt failed: the next address is due at once.
+    pub fn handle_failure(&mut self, now: LocalTime) {
+        self.due = self.due.min(now);
+    }
+
+    /// Time of the next [`poll`](Self::poll), or none if every address has been tried.
+    pub fn next_timeout(&self) -> Option<LocalTime> {
+        (!self.waiting.is_empty()).then_some(self.due)
+    }
+}
+
+/// The addresses in the order in which they are tried: the families take turns (RFC 8305, section
+/// 4), each in the resolver's order. Keeps the first [`ADDRESSES_MAX`].
+pub(crate) fn interleaved(addresses: impl IntoIterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut seen: Vec<SocketAddr> = Vec::new();
+    for address in addresses.into_iter().map(unmapped) {
+        if !seen.contains(&address) {
+            seen.push(address);
+        }
+    }
+    let first_is_v4 = seen.first().is_some_and(SocketAddr::is_ipv4);
+    let (first, second): (Vec<_>, Vec<_>) =
+        seen.into_iter().partition(|address| address.is_ipv4() == first_is_v4);
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    let pairs = std::iter::from_fn(|| match (first.next(), second.next()) {
+        (None, None) => None,
+        (one, other) => Some([one, other]),
+    });
+    pairs.flatten().flatten().take(ADDRESSES_MAX).collect()
+}
+
+/// An address of IPv4 as such where IPv6 maps it; not every system lets an IPv6 socket talk to it.
+pub(crate) fn unmapped(mut address: SocketAddr) -> SocketAddr {
+    if let IpAddr::V4(ip) = address.ip().to_canonical() {
+        address.set_ip(ip.into());
+    }
+    address
+}
