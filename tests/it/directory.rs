@@ -18,11 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn servers_are_announced_asked_back_and_found() {
-    let socket = drive::bind("127.0.0.1:0".parse().expect("an address")).expect("a socket");
+    let mut socket = drive::bind("127.0.0.1:0".parse().expect("an address")).expect("a socket");
     let directory: Address = socket.local_addr().expect("an address").into();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(async move {
-        drive::serve(&socket, Bounds::default(), async { drop(stopped.await) }).await
+        drive::serve(&mut socket, Bounds::default(), async { drop(stopped.await) }).await
     });
     assert!(ask::list(&directory, 9).await.expect("an empty list").is_empty());
 

@@ -24,6 +24,7 @@ use phaselock::wire::directory::{Answer, Proof, Question, Refusal, page};
 use phaselock::wire::query::{Info, Nonce, question_of};
 use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::identity::verified;
+use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, Buckets, Kind, Moment};
 
 use self::entries::Entries;
@@ -82,8 +83,8 @@ impl Default for Bounds {
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Receiver.
-    pub to: SocketAddr,
+    /// Receiver, and the address of this side that it comes from: the one that was asked.
+    pub to: Route,
     /// Content.
     pub bytes: Vec<u8>,
 }
@@ -105,7 +106,7 @@ struct Asking {
     fingerprint: Fingerprint,
     nonce: Nonce,
     /// Address and nonce of the announcement, and the bytes that its answer may have.
-    announced: (SocketAddr, Nonce, usize),
+    announced: (Route, Nonce, usize),
     times: u8,
     due: LocalTime,
 }
@@ -152,13 +153,15 @@ impl Directory {
     }
 
     /// Takes in a packet.
-    pub fn handle_packet(&mut self, now: LocalTime, from: SocketAddr, bytes: &[u8]) {
+    pub fn handle_packet(&mut self, now: LocalTime, route: impl Into<Route>, bytes: &[u8]) {
+        let route = route.into();
+        let from = route.remote;
         match Question::parse(bytes) {
             Ok((Question::List { after }, nonce)) => {
-                self.handle_list(now, from, (nonce, bytes.len()), after);
+                self.handle_list(now, route, (nonce, bytes.len()), after);
             }
             Ok((Question::Announce { port, proof }, nonce)) => {
-                let announced = (from, nonce, bytes.len());
+                let announced = (route, nonce, bytes.len());
                 let (bucket, limits) = (&mut self.announcements, self.bounds.announcements);
                 if !pass(bucket, &mut self.buckets, now, (Kind::Hello, from), &limits) {
                     return;
@@ -178,10 +181,11 @@ impl Directory {
     fn handle_list(
         &mut self,
         now: LocalTime,
-        from: SocketAddr,
+        route: Route,
         (nonce, bytes): (Nonce, usize),
         after: u32,
     ) {
+        let from = route.remote;
         let (bucket, limits) = (&mut self.questions, self.bounds.questions);
         if !pass(bucket, &mut self.buckets, now, (Kind::Query, from), &limits) {
             return;
@@ -190,22 +194,24 @@ impl Directory {
         let total = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let servers = self.entries.after(after, now, is_local);
         if let Some(bytes) = page(nonce, shown, total, servers) {
-            self.transmit(from, bytes);
+            self.transmit(route, bytes);
         }
     }
 
     fn handle_proof(
         &mut self,
         now: LocalTime,
-        announced: (SocketAddr, Nonce, usize),
+        announced: (Route, Nonce, usize),
         port: u16,
         proof: &Proof,
     ) {
-        let from = announced.0;
+        let from = announced.0.remote;
         if !self.mint.is_of(now, from, port, &proof.token) {
             return self.refuse(announced, Refusal::Token);
         }
-        let server = SocketAddr::new(from.ip(), port);
+        // With the zone of a link-local address.
+        let mut server = from;
+        server.set_port(port);
         // It asks again if it has had no answer yet.
         let is_asked = self.asking.contains_key(&server);
         let is_busy = self.asking.len() >= self.bounds.asking;
@@ -284,21 +290,22 @@ impl Directory {
 
     fn ask_back(&mut self, server: SocketAddr, asking: &Asking) {
         let bytes = question_of(asking.nonce, ASK_BYTES.min(asking.announced.2));
-        self.transmit(server, bytes);
+        // From the address that the announcement came to, which the server's side expects.
+        self.transmit(Route { remote: server, ..asking.announced.0 }, bytes);
     }
 
-    fn refuse(&mut self, announced: (SocketAddr, Nonce, usize), refusal: Refusal) {
-        self.tell(Event::Refused(announced.0, refusal));
+    fn refuse(&mut self, announced: (Route, Nonce, usize), refusal: Refusal) {
+        self.tell(Event::Refused(announced.0.remote, refusal));
         self.answer(announced, &Answer::Refused(refusal));
     }
 
-    fn answer(&mut self, (to, nonce, bytes_max): (SocketAddr, Nonce, usize), answer: &Answer) {
+    fn answer(&mut self, (to, nonce, bytes_max): (Route, Nonce, usize), answer: &Answer) {
         if let Some(bytes) = answer.encode(nonce, bytes_max) {
             self.transmit(to, bytes);
         }
     }
 
-    fn transmit(&mut self, to: SocketAddr, bytes: Vec<u8>) {
+    fn transmit(&mut self, to: Route, bytes: Vec<u8>) {
         if self.transmits.len() < WAITING_MAX {
             self.transmits.push_back(Transmit { to, bytes });
         }

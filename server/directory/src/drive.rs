@@ -7,8 +7,7 @@ use anyhow::{Context, Result};
 use phaselock::limits::ANNOUNCEMENT_BYTES_MAX;
 use phaselock::time::Micros;
 use phaselock_quic::clock::Clock;
-use phaselock_quic::socket;
-use tokio::net::UdpSocket;
+use phaselock_quic::packets::AnsweringSocket;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::{Args, LogFormat};
@@ -24,26 +23,25 @@ pub fn run(args: &Args) -> Result<()> {
     log(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start the network runtime")?.block_on(async {
-        let socket = bind(args.listen)?;
+        let mut socket = bind(args.listen)?;
         let address = socket.local_addr().context("the socket has no address")?;
         tracing::info!(%address, "listening");
-        serve(&socket, Bounds::default(), stopped()).await?;
+        serve(&mut socket, Bounds::default(), stopped()).await?;
         tracing::info!("stopped");
         Ok(())
     })
 }
 
 /// Binds the socket. Must be called within a tokio runtime.
-pub fn bind(listen: SocketAddr) -> Result<UdpSocket> {
+pub fn bind(listen: SocketAddr) -> Result<AnsweringSocket> {
     let taken = || format!("cannot listen on {listen}; does another directory run there?");
-    let socket = socket::bind(listen).with_context(taken)?;
-    socket.set_nonblocking(true).context("cannot set up the socket")?;
-    UdpSocket::from_std(socket).context("cannot set up the socket")
+    // One byte more, so that what is too long is seen to be.
+    AnsweringSocket::bind(listen, ANNOUNCEMENT_BYTES_MAX + 1).with_context(taken)
 }
 
 /// Serves at a socket until `stop` resolves.
 pub async fn serve(
-    socket: &UdpSocket,
+    socket: &mut AnsweringSocket,
     bounds: Bounds,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
@@ -54,8 +52,6 @@ pub async fn serve(
     let mut directory = Directory::new(bounds, &secret, u64::from_le_bytes(seed));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);
-    // One byte more, so that what is too long is seen to be.
-    let mut bytes = [0; ANNOUNCEMENT_BYTES_MAX + 1];
     loop {
         let now = clock.now();
         let latest = now + SLEEP_MAX;
@@ -65,8 +61,8 @@ pub async fn serve(
             () = tokio::time::sleep_until(clock.instant(due)) => {
                 directory.handle_timeout(clock.now());
             }
-            received = socket.recv_from(&mut bytes) => match received {
-                Ok((len, from)) => directory.handle_packet(clock.now(), from, &bytes[..len]),
+            received = socket.receive() => match received {
+                Ok((route, bytes)) => directory.handle_packet(clock.now(), route, bytes),
                 Err(error) => {
                     tracing::debug!(%error, "nothing received");
                     tokio::time::sleep(AFTER_ERROR).await;
@@ -75,8 +71,8 @@ pub async fn serve(
         }
         while let Some(transmit) = directory.poll_transmit() {
             // Now or never: whoever has no answer asks again.
-            if let Err(error) = socket.try_send_to(&transmit.bytes, transmit.to) {
-                tracing::debug!(to = %transmit.to, %error, "not sent");
+            if let Err(error) = socket.try_send(&transmit.to, &transmit.bytes) {
+                tracing::debug!(to = %transmit.to.remote, %error, "not sent");
             }
         }
         while let Some(event) = directory.poll_event() {

@@ -27,6 +27,7 @@ mod framing;
 mod goodbye;
 pub mod identity;
 pub mod local;
+pub mod packets;
 pub mod pins;
 pub mod player;
 pub mod query;

@@ -62,6 +62,7 @@ impl Server {
                 directory.handle_timeout(clock);
                 continue;
             };
+            let to = to.remote;
             if to == self.address {
                 let asked = parse_question(&bytes).expect("a question for the status");
                 if self.answers {
@@ -165,7 +166,7 @@ fn forged_addresses_are_never_listed_nor_flooded() {
             directory.handle_packet(now, victim, packet);
             directory.handle_timeout(now);
             for Transmit { to, bytes } in sent(&mut directory) {
-                assert_eq!(to, victim);
+                assert_eq!(to.remote, victim);
                 assert!(parse_question(&bytes).is_none(), "nobody is asked back");
                 assert!(bytes.len() <= packet.len());
                 went += bytes.len();
@@ -305,4 +306,31 @@ fn junk_changes_nothing() {
     }
     assert!(directory.listed() == 0 && directory.asking.is_empty());
     assert!(sent(&mut directory).len() < 100, "the address has its limits");
+}
+
+#[test]
+fn answers_come_from_the_address_that_was_asked_and_servers_are_asked_back_from_there() {
+    let mut directory = directory(Bounds::default());
+    let server = Server::new("203.0.113.7:4433");
+    let local = Some("198.51.100.2".parse().expect("an address"));
+    let route = Route { remote: server.from, local };
+    let (nonce, port) = ([3; 8], server.address.port());
+    directory.handle_packet(secs(1), route, &Question::List { after: 0 }.encode(nonce));
+    let first = Question::Announce { port, proof: None }.encode(nonce);
+    directory.handle_packet(secs(1), route, &first);
+    let [page, challenge] = &sent(&mut directory)[..] else { panic!("two answers") };
+    assert_eq!((page.to, challenge.to), (route, route));
+    let Ok(Answer::Challenge(token)) = Answer::parse(&challenge.bytes, nonce) else {
+        panic!("a challenge");
+    };
+    let proof = server.identity.signer().prove(token, port).expect("a proof");
+    let proven = Question::Announce { port, proof: Some(proof) }.encode(nonce);
+    directory.handle_packet(secs(1), route, &proven);
+    let [asked] = &sent(&mut directory)[..] else { panic!("it is asked back") };
+    assert_eq!(asked.to, Route { remote: server.address, local });
+    let back = parse_question(&asked.bytes).expect("a question for the status");
+    let answer = server.info().answer(back, asked.bytes.len());
+    directory.handle_packet(secs(1), asked.to, &answer);
+    let [listed] = &sent(&mut directory)[..] else { panic!("it is listed") };
+    assert_eq!(listed.to, route);
 }

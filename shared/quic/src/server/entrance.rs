@@ -1,7 +1,6 @@
 //! The sockets' side: whose packet it is, who may come in, and where the others' connections are.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -11,19 +10,20 @@ use phaselock::limits::ROOMS_LISTED_MAX;
 use phaselock::server::ClientId;
 use phaselock::wire::query::{Info, Nonce};
 use quinn::AsyncUdpSocket;
-use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit};
+use quinn_proto::{ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, Incoming};
 
 use super::directory::RoomFigures;
 use super::doorkeeper::{Doorkeeper, Verdict};
 use super::hosting::Gate;
 use super::newcomers::{Entry, SharedPlaces};
-use super::packets::{Intake, Outlet, Packet, Way};
+use super::outlet::{Outlet, Way};
 use super::peer::Peer;
 use super::rooms::Rooms;
 use super::shards::{Inbox, Item, Lines};
 use super::tally::{self, Refusal};
 use super::web::Web;
 use crate::identity::Signer;
+use crate::packets::{Intake, Packet, Route};
 
 /// Handshakes that are begun in a turn; each signs and takes a fifth of a millisecond, for which
 /// players' packets wait. The others wait for the next turn.
@@ -69,8 +69,7 @@ pub(super) enum Received {
 #[derive(Debug)]
 struct Question {
     way: Way,
-    remote: SocketAddr,
-    local: Option<IpAddr>,
+    route: Route,
     nonce: Nonce,
     /// Length, which its answer may have too.
     bytes: usize,
@@ -202,22 +201,22 @@ impl Entrance {
     pub(super) fn receive(&mut self, outlet: &Outlet) -> Received {
         let Self { endpoint, doorkeeper, intakes, way, response, .. } = self;
         let way = *way;
-        let Some(Packet { remote, local, arrival, bytes }) =
-            intakes.get_mut(way).and_then(Intake::pop)
+        let Some(Packet { route, arrival, bytes }) = intakes.get_mut(way).and_then(Intake::pop)
         else {
             return Received::Dropped;
         };
+        let Route { remote, local } = route;
         outlet.count_received(bytes.len());
         response.clear();
         match doorkeeper.look(arrival, remote, bytes, response) {
             Verdict::Pass => {}
             Verdict::Drop => return Received::Dropped,
             Verdict::Question(nonce) => {
-                self.questions.push(Question { way, remote, local, nonce, bytes: bytes.len() });
+                self.questions.push(Question { way, route, nonce, bytes: bytes.len() });
                 return Received::Other;
             }
             Verdict::Answer => {
-                answer(outlet, way, (remote, local), response);
+                outlet.answer(way, &route, response);
                 return Received::Other;
             }
         }
@@ -253,8 +252,8 @@ impl Entrance {
         info.games = rooms.games();
         info.fingerprint = Some(self.signer.fingerprint());
         outlet.counters().answered(self.questions.len());
-        for Question { way, remote, local, nonce, bytes } in self.questions.drain(..) {
-            answer(outlet, way, (remote, local), &info.answer(nonce, bytes));
+        for Question { way, route, nonce, bytes } in self.questions.drain(..) {
+            outlet.answer(way, &route, &info.answer(nonce, bytes));
         }
     }
 
@@ -343,23 +342,6 @@ fn of_all(info: &Info, rooms: &[RoomFigures]) -> Info {
         }
     }
     info
-}
-
-/// Sends an answer of the door's own, from the address that was asked.
-fn answer(outlet: &Outlet, way: Way, path: (SocketAddr, Option<IpAddr>), bytes: &[u8]) {
-    let (destination, asked) = path;
-    // Nobody answers from the address of a whole network.
-    let src_ip = asked.filter(|ip| !is_of_many(*ip));
-    let (ecn, segment_size, size) = (None, None, bytes.len());
-    outlet.respond(way, &Transmit { destination, ecn, size, segment_size, src_ip }, bytes);
-}
-
-/// True for addresses by which many are asked at once, and for those that may be such.
-fn is_of_many(ip: IpAddr) -> bool {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_multicast() || ip.octets()[3] == u8::MAX,
-        IpAddr::V6(ip) => ip.is_multicast(),
-    }
 }
 
 /// The ways to the other threads.

@@ -9,7 +9,7 @@
 //!     pause      a room between a panic and its next game
 //!   network      all connections: who may send, what is due
 //!     entrance   the sockets: whose packet, who may come in            newcomers: how many
-//!       packets  packets by batches                                    shards: other threads
+//!       outlet   packets out                                           shards: other threads
 //!       doorkeeper  a stranger's packet: worth an answer or not        tally: how many were not
 //!         peek, ids  its kind, and own connection ids
 //!         buckets, recent, retry  its sender's tokens, haste and proof
@@ -37,7 +37,7 @@ mod hosting;
 mod ids;
 mod network;
 mod newcomers;
-mod packets;
+mod outlet;
 mod pause;
 mod peek;
 mod peer;

@@ -21,7 +21,7 @@ use super::deadlines::Deadlines;
 use super::directory::RoomId;
 use super::entrance::{ForConnection, Received, Source};
 use super::newcomers::SharedPlaces;
-use super::packets::Outlet;
+use super::outlet::Outlet;
 use super::peer::{Peer, too_slow};
 use super::rooms::Rooms;
 use super::shards::{Item, Lines};

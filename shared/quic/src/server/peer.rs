@@ -21,7 +21,7 @@ use super::control::{ControlStream, NotReading};
 use super::directory::{Destination, RoomId};
 use super::doorkeeper::moment;
 use super::newcomers::Place;
-use super::packets::Way;
+use super::outlet::Way;
 use super::rooms::Rooms;
 use super::web::{Web, WebSession};
 use crate::congestion;

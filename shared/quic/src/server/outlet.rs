@@ -1,117 +1,20 @@
-//! UDP packets at the socket: in by batches, out one transmission at a time.
+//! The ways out of a server: one transmission at a time, and none lost for want of room.
 
-use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
-use quinn::udp::{RecvMeta, Transmit as UdpTransmit};
+use quinn::udp::Transmit as UdpTransmit;
 use quinn::{AsyncUdpSocket, UdpPoller};
 use quinn_proto::{Connection, Transmit};
-use tokio::time::Instant as TokioInstant;
 
 use super::counters::Counters;
+use crate::packets::{Route, Sender};
 
-/// Buffers that one call of the system fills, each with packets of one sender. As quinn's.
-const BATCH: usize = 32;
 /// Packets of a client that one call of the system takes, as quinn's: a snapshot has eight at most.
 const SEGMENTS_MAX: usize = 10;
-
-/// A packet that came, in the buffer into which the system put it.
-#[derive(Debug)]
-pub(super) struct Packet<'a> {
-    pub(super) remote: SocketAddr,
-    /// This side's address, where the system tells it.
-    pub(super) local: Option<IpAddr>,
-    pub(super) arrival: Instant,
-    pub(super) bytes: &'a [u8],
-}
-
-/// Packets that the system handed over and nobody has looked at yet.
-#[derive(Debug)]
-pub(super) struct Intake {
-    buffers: Box<[u8]>,
-    metas: [RecvMeta; BATCH],
-    filled: usize,
-    /// Buffer and byte of the next packet.
-    next: (usize, usize),
-    arrival: Instant,
-    /// The last call failed, and that was logged.
-    has_failed: bool,
-}
-
-impl Intake {
-    /// For packets of up to `bytes_max`.
-    pub(super) fn new(socket: &dyn AsyncUdpSocket, bytes_max: usize) -> Self {
-        let bytes = BATCH * bytes_max * socket.max_receive_segments().max(1);
-        Self {
-            // Zeroed memory takes no room before it is written to.
-            buffers: vec![0; bytes].into(),
-            metas: [RecvMeta::default(); BATCH],
-            filled: 0,
-            next: (0, 0),
-            arrival: TokioInstant::now().into_std(),
-            has_failed: false,
-        }
-    }
-
-    /// True if every packet of the last batch has been looked at.
-    pub(super) fn is_used_up(&self) -> bool {
-        self.next.0 >= self.filled
-    }
-
-    /// Fetches the next batch once the last one is used up. Ready if there are packets.
-    pub(super) fn poll_fill(
-        &mut self,
-        cx: &mut Context<'_>,
-        socket: &dyn AsyncUdpSocket,
-    ) -> Poll<()> {
-        if !self.is_used_up() {
-            return Poll::Ready(());
-        }
-        (self.filled, self.next) = (0, (0, 0));
-        let size = self.buffers.len() / BATCH;
-        let mut slices = self.buffers.chunks_mut(size).map(IoSliceMut::new);
-        let mut buffers: [_; BATCH] =
-            std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
-        let filled = loop {
-            match ready!(socket.poll_recv(cx, &mut buffers, &mut self.metas)) {
-                // Anybody can provoke it, and it says nothing.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
-                filled => break filled,
-            }
-        };
-        match filled {
-            Ok(filled) => {
-                self.arrival = TokioInstant::now().into_std();
-                (self.filled, self.has_failed) = (filled, false);
-                Poll::Ready(())
-            }
-            // The next tick tries again.
-            Err(error) => {
-                if !self.has_failed {
-                    tracing::error!(%error, "cannot receive packets; trying on");
-                }
-                self.has_failed = true;
-                Poll::Pending
-            }
-        }
-    }
-
-    /// The next packet of the batch.
-    pub(super) fn pop(&mut self) -> Option<Packet<'_>> {
-        let (index, start) = self.next;
-        let meta = self.metas[..self.filled].get(index)?;
-        // The system may have put several packets of a sender into one buffer.
-        let end = start.saturating_add(meta.stride.max(1)).min(meta.len);
-        self.next = if end < meta.len { (index, end) } else { (index + 1, 0) };
-        let buffer = &self.buffers[index * (self.buffers.len() / BATCH)..];
-        let bytes = &buffer[start..end];
-        Some(Packet { remote: meta.addr, local: meta.dst_ip, arrival: self.arrival, bytes })
-    }
-}
 
 /// One of the sockets that a server listens on, by its number.
 pub(super) type Way = usize;
@@ -119,7 +22,7 @@ pub(super) type Way = usize;
 /// A socket, and what tells when it has room again.
 #[derive(Debug)]
 struct WayOut {
-    socket: Arc<dyn AsyncUdpSocket>,
+    sender: Sender,
     poller: Pin<Box<dyn UdpPoller>>,
 }
 
@@ -137,7 +40,7 @@ pub(super) struct Outlet {
 impl Outlet {
     pub(super) fn new(sockets: &[Arc<dyn AsyncUdpSocket>], counters: Arc<Counters>) -> Self {
         let way_out = |socket: &Arc<dyn AsyncUdpSocket>| WayOut {
-            socket: Arc::clone(socket),
+            sender: Sender::new(Arc::clone(socket)),
             poller: Arc::clone(socket).create_io_poller(),
         };
         let sockets = sockets.iter().map(way_out).collect();
@@ -145,7 +48,7 @@ impl Outlet {
     }
 
     fn try_send(&self, way: Way, transmit: &UdpTransmit<'_>) -> io::Result<()> {
-        self.sockets.get(way).map_or(Ok(()), |way| way.socket.try_send(transmit))
+        self.sockets.get(way).map_or(Ok(()), |way| way.sender.try_send(transmit))
     }
 
     /// Sends a packet now or never: an endpoint's answer, which its peer asks for again.
@@ -156,10 +59,17 @@ impl Outlet {
         }
     }
 
+    /// Sends an answer of the door's own, now or never, from the address that was asked.
+    pub(super) fn answer(&self, way: Way, route: &Route, bytes: &[u8]) {
+        let (destination, src_ip, size) = (route.remote, route.source(), bytes.len());
+        let (ecn, segment_size) = (None, None);
+        self.respond(way, &Transmit { destination, ecn, size, segment_size, src_ip }, bytes);
+    }
+
     /// Sends all that a connection may send now. Returns false if the system has no room for it.
     pub(super) fn transmit(&mut self, way: Way, connection: &mut Connection, now: Instant) -> bool {
-        let Some(WayOut { socket, .. }) = self.sockets.get(way) else { return true };
-        let segments = socket.max_transmit_segments().clamp(1, SEGMENTS_MAX);
+        let Some(WayOut { sender, .. }) = self.sockets.get(way) else { return true };
+        let segments = sender.socket.max_transmit_segments().clamp(1, SEGMENTS_MAX);
         while self.waiting.is_none() {
             self.buffer.clear();
             let Some(transmit) = connection.poll_transmit(now, segments, &mut self.buffer) else {

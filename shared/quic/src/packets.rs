@@ -1,0 +1,228 @@
+//! UDP packets at a socket that answers from the address that was asked: in by batches, out one
+//! transmission at a time.
+//!
+//! *Invariant:* an IPv4-mapped address (`::ffff:192.0.2.7`), which an IPv6 socket has for IPv4
+//! peers, is known to this file alone: all others see and give IPv4 addresses.
+
+use std::future::poll_fn;
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
+use tokio::time::Instant as TokioInstant;
+
+use crate::attempts::unmapped;
+use crate::socket;
+
+/// Buffers that one call of the system fills, each with packets of one sender. As quinn's.
+const BATCH: usize = 32;
+/// Whence a packet came, and so where its answer goes and what it comes from. An IPv4 address is
+/// one of IPv4 also where the system maps it to IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The other side's address.
+    pub remote: SocketAddr,
+    /// This side's address, where the system tells it.
+    pub local: Option<IpAddr>,
+}
+
+impl Route {
+    /// The address to answer from: the one that was asked, unless it is a whole network's.
+    pub fn source(&self) -> Option<IpAddr> {
+        self.local.filter(|ip| !is_of_many(*ip))
+    }
+}
+
+impl From<SocketAddr> for Route {
+    /// To `remote`, from an address of the system's choice.
+    fn from(remote: SocketAddr) -> Self {
+        Self { remote, local: None }
+    }
+}
+
+/// Whether many are asked at once by an address, or may be.
+fn is_of_many(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_multicast() || ip.octets()[3] == u8::MAX,
+        IpAddr::V6(ip) => ip.is_multicast(),
+    }
+}
+
+/// A packet that came, in the buffer into which the system put it.
+#[derive(Debug)]
+pub(crate) struct Packet<'a> {
+    pub(crate) route: Route,
+    pub(crate) arrival: Instant,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Packets that the system handed over and nobody has looked at yet.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    buffers: Box<[u8]>,
+    metas: [RecvMeta; BATCH],
+    filled: usize,
+    /// Buffer and byte of the next packet.
+    next: (usize, usize),
+    arrival: Instant,
+    /// The last call failed, and that was logged.
+    has_failed: bool,
+}
+
+impl Intake {
+    /// For packets of up to `bytes_max`.
+    pub(crate) fn new(socket: &dyn AsyncUdpSocket, bytes_max: usize) -> Self {
+        let bytes = BATCH * bytes_max * socket.max_receive_segments().max(1);
+        Self {
+            // Zeroed memory takes no room before it is written to.
+            buffers: vec![0; bytes].into(),
+            metas: [RecvMeta::default(); BATCH],
+            filled: 0,
+            next: (0, 0),
+            arrival: TokioInstant::now().into_std(),
+            has_failed: false,
+        }
+    }
+
+    /// True if every packet of the last batch has been looked at.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.next.0 >= self.filled
+    }
+
+    /// Fetches the next batch once the last one is used up. Ready if there are packets; errors are
+    /// logged, and the next call tries again.
+    pub(crate) fn poll_fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        socket: &dyn AsyncUdpSocket,
+    ) -> Poll<()> {
+        match ready!(self.poll_batch(cx, socket)) {
+            Ok(()) => {
+                self.has_failed = false;
+                Poll::Ready(())
+            }
+            Err(error) => {
+                if !self.has_failed {
+                    tracing::error!(%error, "cannot receive packets; retrying");
+                }
+                self.has_failed = true;
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Fetches the next batch once the last one is used up. Ready if there are packets, or with the
+    /// system's error.
+    fn poll_batch(
+        &mut self,
+        cx: &mut Context<'_>,
+        socket: &dyn AsyncUdpSocket,
+    ) -> Poll<io::Result<()>> {
+        if !self.is_used_up() {
+            return Poll::Ready(Ok(()));
+        }
+        (self.filled, self.next) = (0, (0, 0));
+        let size = self.buffers.len() / BATCH;
+        let mut slices = self.buffers.chunks_mut(size).map(IoSliceMut::new);
+        let mut buffers: [_; BATCH] =
+            std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
+        let filled = loop {
+            match ready!(socket.poll_recv(cx, &mut buffers, &mut self.metas)) {
+                // Anybody can provoke it, and it says nothing.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+                filled => break filled,
+            }
+        };
+        self.filled = filled?;
+        self.arrival = TokioInstant::now().into_std();
+        Poll::Ready(Ok(()))
+    }
+
+    /// The next packet of the batch.
+    pub(crate) fn pop(&mut self) -> Option<Packet<'_>> {
+        let (index, start) = self.next;
+        let meta = self.metas[..self.filled].get(index)?;
+        // The system may have put several packets of a sender into one buffer.
+        let end = start.saturating_add(meta.stride.max(1)).min(meta.len);
+        self.next = if end < meta.len { (index, end) } else { (index + 1, 0) };
+        let buffer = &self.buffers[index * (self.buffers.len() / BATCH)..];
+        let bytes = &buffer[start..end];
+        let local = meta.dst_ip.map(|ip| ip.to_canonical());
+        let route = Route { remote: unmapped(meta.addr), local };
+        Some(Packet { route, arrival: self.arrival, bytes })
+    }
+}
+
+/// Sends packets by a socket, with IPv4 addresses as the socket wants them.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) socket: Arc<dyn AsyncUdpSocket>,
+    /// The socket is one of IPv6, and has IPv4 peers by mapped addresses.
+    maps: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(socket: Arc<dyn AsyncUdpSocket>) -> Self {
+        let maps = socket.local_addr().is_ok_and(|address| address.is_ipv6());
+        Self { socket, maps }
+    }
+
+    pub(crate) fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let destination = match transmit.destination {
+            SocketAddr::V4(to) if self.maps => {
+                SocketAddrV6::new(to.ip().to_ipv6_mapped(), to.port(), 0, 0).into()
+            }
+            to => to,
+        };
+        // With a source of IPv4 the system takes the mapped destination for what it is.
+        let Transmit { ecn, contents, segment_size, src_ip, .. } = *transmit;
+        self.socket.try_send(&Transmit { destination, ecn, contents, segment_size, src_ip })
+    }
+}
+
+/// A UDP socket that answers each packet from the address that was asked, on machines with several
+/// too.
+#[derive(Debug)]
+pub struct AnsweringSocket {
+    sender: Sender,
+    intake: Intake,
+}
+
+impl AnsweringSocket {
+    /// Binds an address, for packets of up to `bytes_max`; longer ones are cut. Must be called
+    /// within a tokio runtime. Errors are those of [`socket::bind`].
+    pub fn bind(address: SocketAddr, bytes_max: usize) -> io::Result<Self> {
+        let socket = TokioRuntime.wrap_udp_socket(socket::bind(address)?)?;
+        let intake = Intake::new(&*socket, bytes_max);
+        Ok(Self { sender: Sender::new(socket), intake })
+    }
+
+    /// The address that it is bound to.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.sender.socket.local_addr()
+    }
+
+    /// The next packet, and whence it came. Dropping the future loses none.
+    pub async fn receive(&mut self) -> io::Result<(Route, &[u8])> {
+        loop {
+            let Self { sender, intake } = self;
+            poll_fn(|cx| intake.poll_batch(cx, &*sender.socket)).await?;
+            if !intake.is_used_up() {
+                break;
+            }
+        }
+        let packet = self.intake.pop();
+        packet.map(|packet| (packet.route, packet.bytes)).ok_or(io::ErrorKind::WouldBlock.into())
+    }
+
+    /// Sends a packet by a route, now or never.
+    pub fn try_send(&self, route: &Route, contents: &[u8]) -> io::Result<()> {
+        let (destination, src_ip) = (route.remote, route.source());
+        let (ecn, segment_size) = (None, None);
+        self.sender.try_send(&Transmit { destination, ecn, contents, segment_size, src_ip })
+    }
+}
