@@ -394,7 +394,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
     let status = timeout(PATIENCE, query(house.address)).await.expect("in time");
-    assert_eq!(status.expect("it is well").players, 4, "the room that runs tells how it is");
+    assert_eq!(status.expect("it is well").0.players, 4, "the room that runs tells how it is");
     // Those who want another are told so.
     let mut in_vain = [Some("1"); 3].map(|code| house.join(code));
     all.extend(&mut in_vain);
@@ -441,7 +441,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     players.push(house.join(None));
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, all_play).await;
-    let status =
+    let (status, _) =
         timeout(PATIENCE, query(house.address)).await.expect("in time").expect("it is well");
     let rooms = status.rooms.iter().map(|room| (room.code.as_str(), room.players));
     assert_eq!(rooms.collect::<Vec<_>>(), [("1", 2), ("2", 3)]);
