@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use phaselock_quic::clock::Clock;
 use tokio::time::sleep;
 
+use crate::clocks::{CalendarState, Clocks};
 use crate::config::Config;
 use crate::host::{hash_of, new_token};
 use crate::people::{Book, Gatekeeper, Role, Rules};
@@ -30,6 +30,7 @@ pub(crate) struct Kept {
     pub(crate) book: Arc<Book>,
     pub(crate) gate: Arc<Gatekeeper>,
     pub(crate) store: Store,
+    pub(crate) clocks: Clocks,
     pub(crate) worlds: Worlds,
     /// Held for as long as the server runs.
     _lock: File,
@@ -47,23 +48,32 @@ pub(crate) fn rules(config: &Config) -> Rules {
 
 /// Opens all that is kept in the data directory, which is made if it is not there.
 pub(crate) fn open(config: &Config) -> Result<Kept> {
+    open_by(config, Clocks::begin)
+}
+
+/// Opens it with clocks that go on from a calendar.
+pub(crate) fn open_by(
+    config: &Config,
+    clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
+) -> Result<Kept> {
     let data_dir = &config.data_dir;
     make_private_dir(data_dir)
         .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
     let lock = lock(data_dir)?;
     let (store, everything, store_thread) = Store::open(data_dir)?;
+    let clocks = clocks(everything.calendar.as_ref());
     let book = Arc::new(Book::new(everything));
     let decided = Arc::clone(&book);
     store.refill_from(move || decided.all());
-    store.keep_for(config.keep_days);
+    store.note(vec![Change::Calendar(clocks.state())]);
     if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
-        make_first_token(data_dir, &book, &store)?;
+        make_first_token(data_dir, &book, &store, clocks.unix())?;
     }
-    let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), rules(config)));
-    let opened = Worlds::open(data_dir, config.resume_seconds);
+    let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), clocks.clone(), rules(config)));
+    let opened = Worlds::open(data_dir, config.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
-    Ok(Kept { book, gate, store, worlds, _lock: lock, store_thread, worlds_thread })
+    Ok(Kept { book, gate, store, clocks, worlds, _lock: lock, store_thread, worlds_thread })
 }
 
 /// Makes a directory that only the server's user can look into, unless there is one.
@@ -97,12 +107,12 @@ fn lock(data_dir: &Path) -> Result<File> {
 }
 
 /// Makes the first token of an admin, and puts it into a file that only the server's user can read.
-fn make_first_token(data_dir: &Path, book: &Book, store: &Store) -> Result<()> {
+fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Result<()> {
     let token = new_token()?;
     let path = token_path(data_dir);
     write_private(&path, &token).with_context(|| format!("cannot write {}", path.display()))?;
     let grant = Some((hash_of(&token), Role::Admin));
-    let change: Change = book.set_token(FIRST_TOKEN, grant, Clock::unix_secs())?;
+    let change: Change = book.set_token(FIRST_TOKEN, grant, now)?;
     store.note(vec![change]);
     tracing::info!(
         file = %path.display(),
@@ -139,6 +149,7 @@ impl Kept {
 
     /// Writes all that is left.
     pub(crate) fn close(self) {
+        self.store.note(vec![Change::Calendar(self.clocks.state())]);
         let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
         if have_ended.contains(&false) {
             tracing::error!("a thread that writes panicked or hangs; what it had is lost");

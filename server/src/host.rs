@@ -25,7 +25,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use phaselock::game::Best;
 use phaselock::time::Rates;
 use phaselock_quic::announce::Standing;
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{OrderError, ServerHandle};
 use tokio::sync::watch::Receiver as Current;
 use tokio::sync::{broadcast, watch};
@@ -40,6 +39,7 @@ pub use view::{
     StatusView, TokenView,
 };
 
+use crate::clocks::Clocks;
 use crate::config::Config;
 use crate::data::Kept;
 use crate::logging::LogHandle;
@@ -57,8 +57,6 @@ pub struct Facts {
     pub addresses: Vec<String>,
     /// Directories that it is announced to.
     pub directories: Vec<Directory>,
-    /// Unix time in seconds of its start.
-    pub started: i64,
     /// Ticks and snapshots a second.
     pub rates: Rates,
     /// Directory of everything that must survive.
@@ -85,6 +83,7 @@ pub struct Host {
     pub(crate) handle: ServerHandle,
     pub(crate) book: Arc<Book>,
     pub(crate) store: Store,
+    pub(crate) clocks: Clocks,
     pub(crate) log: LogHandle,
     pub(crate) reloader: Reloader,
     config: Current<Arc<Config>>,
@@ -164,11 +163,13 @@ impl Host {
         let (joins, leaves) = Default::default();
         let config = reloader.config();
         let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
+        let clocks = kept.clocks.clone();
         Self {
             facts,
             handle,
             book,
             store,
+            clocks,
             log,
             reloader,
             config,
@@ -208,7 +209,7 @@ impl Host {
         mut changes: Vec<Change>,
     ) -> Result<Writing, ActError> {
         let line = AuditLine {
-            time: Clock::unix_secs(),
+            time: self.clocks.unix(),
             author: by.name.clone(),
             role: by.role,
             act,

@@ -12,6 +12,7 @@
 pub mod admin;
 mod beside;
 mod certificate;
+pub mod clocks;
 pub mod config;
 pub mod ctl;
 mod data;

@@ -35,7 +35,6 @@ use crate::notify::Notifier;
 use crate::people::Gatekeeper;
 use crate::reload::{Parts, Reloader, room_changes};
 use crate::signals::{Signal, Signals};
-use crate::store::Store;
 use crate::web;
 
 /// Longest time for reading the certificate and its key.
@@ -95,6 +94,8 @@ async fn run(
     let listener = beside::bind(config.admin_listen)?;
     let page = web::bind(config)?;
     let kept = data::open(config)?;
+    let clocks = kept.clocks.clone();
+    presented.identity().date_by(move || clocks.unix());
     let server = match &page {
         Some(_) => {
             let options = WebOptions { origins: config.web_origins.clone() };
@@ -160,7 +161,6 @@ async fn run(
     let facts = Facts {
         addresses,
         directories,
-        started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
         is_stopping: Arc::clone(&is_stopping),
@@ -192,10 +192,7 @@ async fn run(
         });
     }
     watch.spawn("a thread that writes", kept.ended());
-    watch.spawn(
-        "the task of the gate",
-        keep_rules(Arc::clone(&kept.gate), kept.store.clone(), reloader.config()),
-    );
+    watch.spawn("the task of the gate", keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let (broken, is_broken) = oneshot::channel();
     let current = reloader.config();
     let stopped = async move {
@@ -242,12 +239,11 @@ fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> 
     announced.collect()
 }
 
-/// Has newcomers judged, and people forgotten, by the rules in force.
-async fn keep_rules(gate: Arc<Gatekeeper>, store: Store, mut config: Current<Arc<Config>>) {
+/// Has newcomers judged by the rules in force.
+async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());
         gate.set_rules(data::rules(&config));
-        store.keep_for(config.keep_days);
     }
 }
 

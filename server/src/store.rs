@@ -17,7 +17,7 @@ mod read;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -128,8 +128,8 @@ struct Common {
     decided: OnceLock<Decided>,
     /// Moment since which the thread is at one job, if it is at any.
     at_work: Mutex<Option<Instant>>,
-    /// Days for which what is known of people and acts is kept; 0 for ever.
-    keep_days: AtomicU32,
+    /// Unix time in seconds before which records may be deleted; none if none may.
+    expired_before: Mutex<Option<i64>>,
 }
 
 impl std::fmt::Debug for Common {
@@ -261,9 +261,10 @@ impl Store {
         let _ = self.common.decided.set(Box::new(decided));
     }
 
-    /// Has acts, results and players be forgotten after so many days; 0 for never.
-    pub fn keep_for(&self, days: u32) {
-        self.common.keep_days.store(days, Ordering::Relaxed);
+    /// Lets acts, results and players of before a Unix time in seconds be deleted; none forbids it.
+    pub fn expire_before(&self, unix: Option<i64>) {
+        let before = &self.common.expired_before;
+        *before.lock().unwrap_or_else(PoisonError::into_inner) = unix;
     }
 
     fn give(&self, job: Job) -> Result<(), StoreError> {

@@ -17,6 +17,7 @@ use tracing::subscriber::DefaultGuard;
 
 use crate::beside::{self, Beside};
 use crate::certificate::{Presented, identity};
+use crate::clocks::{CalendarState, Clocks};
 use crate::config::{Command, Settings, parse_from};
 use crate::data::{self, Kept};
 use crate::host::{Author, Facts, Host};
@@ -57,6 +58,14 @@ fn settings(dir: &Path, more: &[&str]) -> Settings {
 
 /// A server with these flags.
 pub(crate) fn serve(more: &[&str]) -> Served {
+    serve_by(more, Clocks::begin)
+}
+
+/// A server with these flags and clocks.
+pub(crate) fn serve_by(
+    more: &[&str],
+    clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
+) -> Served {
     let dir = tempfile::tempdir().expect("a directory");
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(1).enable_all().build().expect("a runtime");
@@ -65,7 +74,7 @@ pub(crate) fn serve(more: &[&str]) -> Served {
     let config = &settings.config;
     let (log, logs) = logging::for_tests();
     let presented = Presented::new(identity(config).expect("an identity"));
-    let kept = data::open(config).expect("a directory for it");
+    let kept = data::open_by(config, clocks).expect("a directory for it");
     let server = Server::bind(config.listen[0], presented.identity()).expect("a socket");
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
@@ -80,7 +89,6 @@ pub(crate) fn serve(more: &[&str]) -> Served {
         directories: Vec::new(),
         is_stopping: Arc::default(),
         addresses: vec![address.to_string()],
-        started: Clock::unix_secs(),
         rates: room.rates,
         data_dir: config.data_dir.clone(),
         records: measures_of(&selected),

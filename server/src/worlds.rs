@@ -11,9 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Keeper;
 
+use crate::clocks::Clocks;
 use crate::data;
 use crate::writer::Writer;
 
@@ -50,6 +50,7 @@ struct Jobs {
 #[derive(Debug)]
 struct Shared {
     directory: PathBuf,
+    clocks: Clocks,
     jobs: Mutex<Jobs>,
     changed: Condvar,
 }
@@ -68,7 +69,11 @@ pub struct Worlds {
 impl Worlds {
     /// The rooms that were kept in a data directory within the last so many seconds; older ones
     /// have nobody any more who could come back, and are removed. Starts the thread that writes.
-    pub fn open(data_dir: &Path, secs_max: u32) -> io::Result<(Self, WorldsThread)> {
+    pub fn open(
+        data_dir: &Path,
+        secs_max: u32,
+        clocks: Clocks,
+    ) -> io::Result<(Self, WorldsThread)> {
         let directory = data_dir.join("rooms");
         data::make_private_dir(&directory)?;
         let mut kept = BTreeMap::new();
@@ -78,8 +83,10 @@ impl Worlds {
             let stem = path.file_stem().and_then(|stem| stem.to_str());
             let code = stem.and_then(|stem| stem.parse::<RoomCode>().ok());
             match (code, path.extension().is_some_and(|end| end == END)) {
-                (Some(code), true) => match read(&path, secs_max) {
+                (Some(code), true) => match read(&path, clocks.unix(), secs_max) {
                     Ok(room) => drop(kept.insert(code, room)),
+                    // One that only a doubtful date makes old stays until its room is opened.
+                    Err(Unread::Old) if !clocks.is_sure() => {}
                     Err(Unread::Old) => drop(old.insert(path)),
                     Err(Unread::Damaged(problem)) => set_aside(&path, problem),
                 },
@@ -95,7 +102,7 @@ impl Worlds {
             }
         }
         let (jobs, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { directory, jobs, changed });
+        let shared = Arc::new(Shared { directory, clocks, jobs, changed });
         let written = Arc::clone(&shared);
         let writer = Writer::spawn("worlds", move || written.run())?;
         let worlds = Self { shared: Arc::clone(&shared), kept: Arc::new(Mutex::new(kept)) };
@@ -113,7 +120,7 @@ enum Unread {
 }
 
 /// The checkpoint in a file, if it is whole and not too old, and true if anybody is led there.
-fn read(path: &Path, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
+fn read(path: &Path, now: i64, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
     let size = fs::metadata(path).map(|it| it.len()).unwrap_or(u64::MAX);
     let bytes = (size <= FILE_BYTES_MAX).then(|| fs::read(path).ok()).flatten();
     let bytes = bytes.ok_or(Unread::Damaged("cannot be read"))?;
@@ -126,7 +133,7 @@ fn read(path: &Path, secs_max: u32) -> Result<(bool, Vec<u8>), Unread> {
         return Err(Unread::Damaged("is damaged"));
     }
     let time = time.try_into().map_or(0, i64::from_le_bytes);
-    let age = Clock::unix_secs() - time;
+    let age = now - time;
     let is_young = (-SET_BACK_MAX..=i64::from(secs_max)).contains(&age);
     is_young.then(|| (is_open != [0], checkpoint.to_vec())).ok_or(Unread::Old)
 }
@@ -200,7 +207,7 @@ impl Shared {
             file => file?,
         };
         file.write_all(&MAGIC)?;
-        file.write_all(&Clock::unix_secs().to_le_bytes())?;
+        file.write_all(&self.clocks.unix().to_le_bytes())?;
         file.write_all(&[u8::from(is_open)])?;
         file.write_all(digest(&SHA256, checkpoint).as_ref())?;
         file.write_all(checkpoint)?;
@@ -269,7 +276,7 @@ mod tests {
     #[test]
     fn rooms_are_kept_whole_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), []);
         worlds.keep(&code("1"), true, vec![1; 1000]);
         worlds.keep(&code("1"), true, vec![2; 1000]);
@@ -278,7 +285,7 @@ mod tests {
         worlds.forget(&code("gone"));
         assert!(thread.end());
 
-        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), [(code("1"), true), (code("friday"), false)]);
         assert_eq!(worlds.take(&code("1")), Some(vec![2; 1000]));
         assert_eq!(worlds.take(&code("1")), None, "once");
@@ -291,7 +298,7 @@ mod tests {
         fs::write(path("1.room"), bytes).expect("it can be written");
         fs::write(path("2.room"), b"phl").expect("it can be written");
         fs::write(path("3.new"), b"phl-room").expect("it can be written");
-        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), [(code("friday"), false)]);
         assert!(thread.end());
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
@@ -303,14 +310,14 @@ mod tests {
     #[test]
     fn rooms_that_nobody_can_come_back_to_are_removed() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
         worlds.keep(&code("1"), true, vec![1; 10]);
         assert!(thread.end());
         let path = dir.path().join("rooms").join("1.room");
         let mut bytes = fs::read(&path).expect("it is there");
-        bytes[8..16].copy_from_slice(&(Clock::unix_secs() - 61).to_le_bytes());
+        bytes[8..16].copy_from_slice(&(Clocks::begin(None).unix() - 61).to_le_bytes());
         fs::write(&path, bytes).expect("it can be written");
-        let (worlds, thread) = Worlds::open(dir.path(), 60).expect("it opens");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), []);
         assert!(thread.end());
         assert!(!path.exists());

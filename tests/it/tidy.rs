@@ -110,6 +110,17 @@ fn engine_and_products_never_read_the_wall_clock() {
 }
 
 #[test]
+fn the_system_clock_dates_nothing_by_itself() {
+    // It may jump: dates are those of the server's calendar.
+    let except = ["server/src/clocks.rs"];
+    assert_absent("server", &except, &["unix_millis"], "ask Clocks");
+    let except = ["shared/quic/src/clock.rs", "shared/quic/src/identity/presented.rs"];
+    for folder in ["shared", "client"] {
+        assert_absent(folder, &except, &["unix_millis"], "the system clock may jump");
+    }
+}
+
+#[test]
 fn games_know_no_network() {
     let network =
         ["phaselock::wire::control", "phaselock::snapshot", "phaselock::clock", "phaselock::link"];

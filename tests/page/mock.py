@@ -132,6 +132,7 @@ class World:
                 "bots": 4 * len(self.rooms), "draining": self.draining,
                 "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
+                "clock": "ok",
                 "log": {"written": 81234, "dropped": self.dropped, "filter": self.filter},
                 "traffic": dict(zip(["packets_in", "packets_out", "bytes_in", "bytes_out"],
                                     self.sums)), "rooms": self.rooms}

@@ -403,7 +403,8 @@
   /** Loads the page anew, for the server's new build; not twice in a row. */
   function reload() {
     const last = Number(lookUp("tab:reloaded") || 0);
-    if (Date.now() - last < RELOAD_MS || !keep("tab:reloaded", String(Date.now()))) return 0;
+    const since = Date.now() - last; // The clock may have been set back.
+    if (since >= 0 && since < RELOAD_MS || !keep("tab:reloaded", String(Date.now()))) return 0;
     location.reload();
     return 1;
   }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use phaselock::wire::disconnect::Code;
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::{RoomFigures, TIME_CLASSES, Times, Traffic};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -28,7 +27,8 @@ type Labels = Vec<(&'static str, String)>;
 /// Everything that is told, at one moment.
 #[derive(Debug)]
 struct Look {
-    started: i64,
+    /// Seconds since the start.
+    up: f64,
     rooms: Vec<RoomFigures>,
     traffic: Traffic,
     health: Health,
@@ -42,7 +42,7 @@ struct Look {
 /// The text of all metrics.
 pub(super) fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
     let look = Look {
-        started: host.facts.started,
+        up: host.clocks.now().awake as f64,
         rooms: host.handle.rooms(),
         traffic: host.handle.traffic(),
         health: host.store.health(),
@@ -147,8 +147,7 @@ impl Collector for Look {
         let level = |yes: bool| Level(f64::from(u8::from(yes)));
         let info = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
         Self::tell(to, "build_info", "Version of the program", [(info, Level(1.0))])?;
-        let up = (Clock::unix_secs() - self.started).max(0) as f64;
-        Self::tell(to, "up_seconds", "Time since the start", [(none(), Level(up))])?;
+        Self::tell(to, "up_seconds", "Time since the start", [(none(), Level(self.up))])?;
         let ticking = "1 while every thread of rooms has its turns";
         Self::tell(to, "ticking", ticking, [(none(), level(self.ticking))])?;
         let draining = "1 while the server takes nobody in";

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use phaselock_quic::clock::Clock;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -80,7 +79,7 @@ pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick
 }
 
 fn sentences(host: &Host, act: Act) -> Json<Vec<SentenceView>> {
-    Json(host.book.sentences(act, Clock::unix_secs()).iter().map(SentenceView::from).collect())
+    Json(host.book.sentences(act, host.clocks.unix()).iter().map(SentenceView::from).collect())
 }
 
 /// Bans in force.

@@ -167,7 +167,7 @@ fn answers_have_the_shape_that_their_schema_says() {
     let seen = call(&served, (Method::GET, "/v1/status"), Some(&admin), "");
     let status: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
-        seats bots draining database directories log traffic rooms";
+        seats bots draining database clock directories log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";

@@ -257,6 +257,9 @@ fn status(value: &Value) -> String {
         ),
         format!("database: {}", of("database")),
     ];
+    if of("clock") != "ok" {
+        lines.push(format!("clock: {}", of("clock")));
+    }
     let dropped = value["log"]["dropped"].as_u64().unwrap_or(0);
     if dropped > 0 {
         lines.push(format!("log: {dropped} lines were dropped"));

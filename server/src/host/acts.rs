@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::OrderError;
 
 use super::{ActError, Host, Person, done};
@@ -122,8 +121,10 @@ impl Host {
             let secs = self.check_span(by, Some(span))?;
             let ban = self.sentence(by, Act::Ban, Subject::Key(person.key), secs, &reason);
             let ban = Sentence { name: Some(person.name.clone()), ..ban };
-            let (ban, written) =
-                self.book.add(ban).map_err(|error| ActError::Bad(error.to_string()))?;
+            let (ban, written) = self
+                .book
+                .add(ban, self.clocks.is_sure())
+                .map_err(|error| ActError::Bad(error.to_string()))?;
             changes = written;
             text = ban.goodbye(ban.made);
         }
@@ -169,7 +170,7 @@ impl Host {
         secs: Option<i64>,
         reason: &str,
     ) -> Sentence {
-        let made = Clock::unix_secs();
+        let made = self.clocks.unix();
         Sentence {
             id: 0,
             act,
@@ -202,8 +203,10 @@ impl Host {
         for subject in subjects {
             let sentence = self.sentence(by, act, subject, secs, &reason);
             let sentence = Sentence { name: name.clone(), ..sentence };
-            let (sentence, written) =
-                self.book.add(sentence).map_err(|error| ActError::Bad(error.to_string()))?;
+            let (sentence, written) = self
+                .book
+                .add(sentence, self.clocks.is_sure())
+                .map_err(|error| ActError::Bad(error.to_string()))?;
             made.push(sentence);
             changes.extend(written);
         }
@@ -270,7 +273,7 @@ impl Host {
     /// Puts out or silences whoever is here and meant.
     async fn enforce(&self, act: Act, made: &[Sentence]) {
         let here: Vec<_> = self.roster().people().cloned().collect();
-        let now = Clock::unix_secs();
+        let now = self.clocks.unix();
         for person in here {
             let Some(sentence) = made.iter().find(|it| person.is_subject(&it.subject)) else {
                 continue;
@@ -295,6 +298,15 @@ impl Host {
         Command::Mute { player: person.target(), mute }
     }
 
+    /// Tells a player's room of the mute that is in force now, if any.
+    pub(super) async fn renew_mute(&self, person: &Person, now: i64) {
+        let ip = person.address.map(|it| it.ip());
+        let mute = self.book.against(Act::Mute, Some(person.key), ip, now);
+        let order = self.mute_order(person, mute.as_ref(), now);
+        // Gone by now, if it fails.
+        let _ = self.handle.command_in(&person.room, order).await;
+    }
+
     /// Lifts a ban or a mute of a number. A moderator may not lift one that an admin made.
     pub async fn lift(&self, by: &Author, act: Act, id: i64) -> Result<String, ActError> {
         by.needs(Right::Order)?;
@@ -311,12 +323,7 @@ impl Host {
         if act == Act::Mute {
             let here: Vec<_> = self.roster().people().cloned().collect();
             for person in here.iter().filter(|it| it.is_subject(&lifted.subject)) {
-                let now = Clock::unix_secs();
-                let ip = person.address.map(|it| it.ip());
-                let left = self.book.against(Act::Mute, Some(person.key), ip, now);
-                let order = self.mute_order(person, left.as_ref(), now);
-                // Gone by now, if it fails.
-                let _ = self.handle.command_in(&person.room, order).await;
+                self.renew_mute(person, self.clocks.unix()).await;
             }
         }
         let subject = lifted.subject.to_string();
@@ -333,7 +340,7 @@ impl Host {
     /// Numbers of the bans or mutes that a text means: a number, and of no number a subject or a
     /// player's name.
     pub fn find_sentences(&self, act: Act, text: &str) -> Result<Vec<i64>, ActError> {
-        let all = self.book.sentences(act, Clock::unix_secs());
+        let all = self.book.sentences(act, self.clocks.unix());
         let is_meant = |it: &&Sentence| match is_number(text) {
             true => Ok(it.id) == text.parse(),
             false => {
@@ -423,7 +430,7 @@ impl Host {
         if role.is_none() && known.is_none() {
             return Err(ActError::NotFound(format!("the key {key} has no role")));
         }
-        let made = Clock::unix_secs();
+        let made = self.clocks.unix();
         let given = role.map(|role| crate::people::GivenRole {
             name: name.clone(),
             role,

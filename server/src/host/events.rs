@@ -10,16 +10,16 @@ use phaselock::limits::ROOMS_MAX;
 use phaselock::server::{Command, Event, MemberStats, Target};
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::RoomEvent;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::view::{
     DirectoryView, DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView,
 };
 use super::{Directory, Host, Person};
+use crate::clocks::Now;
 use crate::people::Act;
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
@@ -29,6 +29,8 @@ const COMMANDS_MAX: usize = 16;
 /// Numbers of a round that are remembered for a room. Arbitrary: three for each of a full one.
 const NUMBERS_MAX: usize = 4096;
 
+/// Time between two times that the calendar is kept: what it loses by a reboot at most.
+const CALENDAR_INTERVAL: Duration = Duration::from_secs(600);
 /// Seconds of play that are added to somebody's total at a time, the session with the first of
 /// them: what a server that is killed forgets at most.
 const COUNT_SECS: i64 = 60;
@@ -37,7 +39,7 @@ const COUNT_SECS: i64 = 60;
 pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
     let mut news = host.handle.events();
     // Before this nobody listened.
-    host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
+    host.roster().correct(&host.handle.rooms(), host.clocks.now());
     let mut numbers = BTreeMap::new();
     // Whoever has a role does not wait behind strangers.
     let [of_role, of_others] = [(); 2].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));
@@ -76,7 +78,7 @@ pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
             }
             Err(RecvError::Lagged(lost)) => {
                 tracing::warn!(lost, "the host missed news of the rooms");
-                host.roster().correct(&host.handle.rooms(), Clock::unix_secs());
+                host.roster().correct(&host.handle.rooms(), host.clocks.now());
             }
             Err(RecvError::Closed) => return,
         }
@@ -90,8 +92,9 @@ type Numbers = BTreeMap<RoomCode, OfRound>;
 
 impl Host {
     async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
-        let now = Clock::unix_secs();
-        let person = self.roster().note(&told, now);
+        let moment = self.clocks.now();
+        let now = moment.unix;
+        let person = self.roster().note(&told, moment);
         let RoomEvent { room, event } = told;
         let code = room.as_str().to_owned();
         let name = || person.as_ref().map(|it| it.name.clone());
@@ -115,7 +118,7 @@ impl Host {
             Event::Left { player, reason, .. } => {
                 self.leaves.fetch_add(1, Ordering::Relaxed);
                 if let Some(person) = &person {
-                    let secs = now - person.counted;
+                    let secs = moment.awake - person.counted;
                     // Whoever looks in for a moment leaves no row behind.
                     if person.is_counted || secs >= COUNT_SECS {
                         self.store.note(vec![played(person, secs, now)]);
@@ -182,6 +185,19 @@ impl Host {
         }
     }
 
+    /// Has bans and mutes follow the date, which has changed by so many seconds.
+    async fn follow_date(&self, secs: i64) {
+        let shifted = self.book.shift(secs);
+        self.store.note(shifted);
+        self.store.note(vec![Change::Calendar(self.clocks.state())]);
+        let here: Vec<_> = self.roster().people().cloned().collect();
+        let now = self.clocks.unix();
+        for person in here {
+            self.put_out_if_banned(&person, now).await;
+            self.renew_mute(&person, now).await;
+        }
+    }
+
     /// Shows a newcomer the host's line.
     async fn greet(self: Arc<Self>, room: RoomCode, player: Target) {
         let greeting = self.config.borrow().greeting.clone();
@@ -196,9 +212,9 @@ impl Host {
 
     /// Adds the time that people have played since it was last added.
     fn note_times(&self, is_end: bool) {
-        let now = Clock::unix_secs();
-        let due = self.roster().count(now, COUNT_SECS, is_end);
-        let times = due.iter().map(|(person, secs)| played(person, *secs, now));
+        let now = self.clocks.now();
+        let due = self.roster().count(now.awake, COUNT_SECS, is_end);
+        let times = due.iter().map(|(person, secs)| played(person, *secs, now.unix));
         let times: Vec<_> = times.collect();
         if !times.is_empty() {
             self.store.note(times);
@@ -254,8 +270,18 @@ pub async fn watch_figures(host: Arc<Host>) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut before = Before::default();
+    let mut calendar_due = None;
     loop {
         seconds.tick().await;
+        if let Some(secs) = host.clocks.look() {
+            host.follow_date(secs).await;
+        }
+        if calendar_due.is_none_or(|due| due <= Instant::now()) {
+            calendar_due = Some(Instant::now() + CALENDAR_INTERVAL);
+            host.store.note(vec![Change::Calendar(host.clocks.state())]);
+        }
+        let keep_days = host.config.borrow().keep_days;
+        host.store.expire_before(host.clocks.expired_before(keep_days));
         let figures = host.look(&mut before);
         host.note_times(false);
         host.figures.send_replace(Arc::new(figures));
@@ -272,7 +298,7 @@ struct Before {
 impl Host {
     /// Everything as it is now.
     fn look(&self, before: &mut Before) -> Figures {
-        let now = Clock::unix_secs();
+        let now = self.clocks.now();
         let rooms = self.handle.rooms();
         self.roster().correct(&rooms, now);
         let mut stats = BTreeMap::new();
@@ -299,7 +325,7 @@ impl Host {
             }
         }
         *before = Before { stats, busy };
-        Figures { time: now * 1000, status: self.status(views, now), players }
+        Figures { time: now.unix * 1000, status: self.status(views, now), players }
     }
 
     /// The drain that goes on, if there is one.
@@ -314,10 +340,10 @@ impl Host {
     /// just ordered one sees it.
     pub(crate) fn status_now(&self) -> StatusView {
         let status = self.figures().borrow().status.clone();
-        StatusView { draining: self.draining(Clock::unix_secs()), ..status }
+        StatusView { draining: self.draining(self.clocks.unix()), ..status }
     }
 
-    fn status(&self, rooms: Vec<RoomView>, now: i64) -> StatusView {
+    fn status(&self, rooms: Vec<RoomView>, now: Now) -> StatusView {
         let facts = &self.facts;
         let traffic = self.handle.traffic();
         let sum =
@@ -329,15 +355,16 @@ impl Host {
             address: facts.addresses.clone(),
             fingerprint: self.reloader.fingerprint().to_string(),
             directories: facts.directories.iter().map(directory).collect(),
-            started: facts.started,
-            now,
+            started: now.unix_at(0),
+            now: now.unix,
             tick_hz: facts.rates.tick_hz,
             snapshot_hz: facts.rates.snapshot_hz,
             players: sum(|room| room.players),
             seats: sum(|room| room.seats),
             bots: sum(|room| room.bots),
-            draining: self.draining(now),
+            draining: self.draining(now.unix),
             database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
+            clock: self.clocks.problem().unwrap_or_else(|| "ok".to_owned()),
             log: LogView {
                 written: self.log.written(),
                 dropped: self.log.dropped(),

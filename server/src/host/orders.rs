@@ -9,7 +9,6 @@ use phaselock::limits::RESUME_MAX;
 use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::OrderError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -252,7 +251,7 @@ impl Host {
         let token = new_token()?;
         let change = self
             .book
-            .set_token(name, Some((hash_of(&token), role)), Clock::unix_secs())
+            .set_token(name, Some((hash_of(&token), role)), self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let detail = Some(role.to_string());
         self.record(by, "token", (Some(name.to_owned()), None, detail), vec![change])?
@@ -282,7 +281,7 @@ impl Host {
         self.keep_an_admin(name)?;
         let change = self
             .book
-            .set_token(name, None, Clock::unix_secs())
+            .set_token(name, None, self.clocks.unix())
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let record = (Some(name.to_owned()), None, Some("none".to_owned()));
         let written = self.record(by, "token", record, vec![change])?.done().await?;

@@ -11,6 +11,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{RoomEvent, RoomFigures};
 
 use super::ActError;
+use crate::clocks::Now;
 use crate::people::Subject;
 
 /// People who have left and are remembered, so that they can be banned by name. Arbitrary.
@@ -31,9 +32,9 @@ pub struct Person {
     pub key: PublicKey,
     /// Where the player's connection comes from.
     pub address: Option<SocketAddr>,
-    /// Unix time in seconds of the join.
+    /// Seconds that the server had been running at the join.
     pub joined: i64,
-    /// Unix time in seconds up to which the time played is in the player's total.
+    /// The same, up to which the time played is in the player's total.
     pub counted: i64,
     /// The session is in that total.
     pub is_counted: bool,
@@ -62,14 +63,14 @@ impl Person {
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
     people: BTreeMap<(RoomCode, PlayerId), Person>,
-    /// People who have left, the last one last, and the Unix time in seconds of it.
+    /// People who have left, the last one last, and the seconds that the server had been running.
     left: VecDeque<(Person, i64)>,
     games: BTreeMap<RoomCode, &'static str>,
 }
 
 impl Roster {
     /// Takes in what a room tells. Returns who it is about, also if that player is gone.
-    pub fn note(&mut self, told: &RoomEvent, now: i64) -> Option<Person> {
+    pub fn note(&mut self, told: &RoomEvent, now: Now) -> Option<Person> {
         let RoomEvent { room, event } = told;
         let at = |player: &PlayerId| (room.clone(), *player);
         match event {
@@ -81,8 +82,8 @@ impl Roster {
                     name: name.clone(),
                     key: *key,
                     address: *address,
-                    joined: now,
-                    counted: now,
+                    joined: now.awake,
+                    counted: now.awake,
                     is_counted: *is_kept,
                     game,
                 };
@@ -93,7 +94,7 @@ impl Roster {
                 let person = self.people.remove(&at(player))?;
                 // Once each, and as of the last time.
                 self.left.retain(|(it, _)| it.key != person.key);
-                self.left.push_back((person.clone(), now));
+                self.left.push_back((person.clone(), now.awake));
                 let over = self.left.len().saturating_sub(LEFT_MAX);
                 self.left.drain(..over);
                 Some(person)
@@ -120,7 +121,8 @@ impl Roster {
 
     /// Takes in the figures of all rooms, after news were missed, and for addresses of those who
     /// are back from elsewhere.
-    pub fn correct(&mut self, rooms: &[RoomFigures], now: i64) {
+    pub fn correct(&mut self, rooms: &[RoomFigures], now: Now) {
+        let now = now.awake;
         // Strangers choose the codes of rooms, so those that are gone must not add up.
         self.games.retain(|code, _| rooms.iter().any(|room| room.status.code == *code));
         let mut before = mem::take(&mut self.people);
@@ -152,7 +154,7 @@ impl Roster {
     }
 
     /// Counts the time that people have played, where there are so many seconds to add, or any at
-    /// the end. Returns who that is, as of before, and how many.
+    /// the end; `now` is in seconds that the server has been running. Returns who that is, as of before, and how many.
     pub fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
         let is_due = |it: &Person| {
             let secs = now - it.counted;
@@ -179,7 +181,7 @@ impl Roster {
         self.people.values()
     }
 
-    /// People who have left, the last one first, and the Unix time in seconds of it.
+    /// People who have left, the last one first, and the seconds that the server had been running.
     pub fn left(&self) -> impl Iterator<Item = &(Person, i64)> {
         self.left.iter().rev()
     }

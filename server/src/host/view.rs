@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Host, IN_MEMORY, Person};
+use crate::clocks::Now;
 use crate::people::{GivenRole, Role, Sentence};
 use crate::store::{AuditLine, Written};
 
@@ -45,6 +46,8 @@ pub struct StatusView {
     pub draining: Option<DrainView>,
     /// `ok`, or a sentence on what is wrong.
     pub database: String,
+    /// `ok`, or a sentence on a system clock that jumped.
+    pub clock: String,
     /// State of the log.
     pub log: LogView,
     /// Packets since the start.
@@ -436,12 +439,13 @@ impl RoomView {
 impl Host {
     /// Players who have left, the last one first.
     pub fn left(&self) -> Vec<LeftView> {
+        let now = self.clocks.now();
         let view = |(person, left): &(Person, i64)| LeftView {
             name: person.name.clone(),
             key: person.key.to_string(),
             address: person.address.map(|it| it.to_string()),
             room: person.room.as_str().to_owned(),
-            left: *left,
+            left: now.unix_at(*left),
         };
         self.roster().left().map(view).collect()
     }
@@ -452,10 +456,10 @@ impl Host {
         person: &Person,
         figures: Option<&phaselock::server::PlayerFigures>,
         before: MemberStats,
-        now: i64,
+        now: Now,
     ) -> PlayerView {
         let ip = person.address.map(|it| it.ip());
-        let mute = self.book.against(crate::people::Act::Mute, Some(person.key), ip, now);
+        let mute = self.book.against(crate::people::Act::Mute, Some(person.key), ip, now.unix);
         let stats = figures.map(|it| it.stats).unwrap_or_default();
         let missing = stats.missing.saturating_sub(before.missing) as f64;
         let accepted = stats.accepted.saturating_sub(before.accepted) as f64;
@@ -468,7 +472,7 @@ impl Host {
             key: person.key.to_string(),
             address: person.address.map(|it| it.to_string()),
             role: self.book.role(person.key),
-            joined: person.joined,
+            joined: now.unix_at(person.joined),
             away: figures.is_some_and(|it| it.is_away),
             idle: figures.map_or(0, |it| it.idle.0 / 1_000_000),
             ping: known.and_then(|it| it.round_trip).map(millis),

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 83] = [
+const EVENTS: [(&str, &str); 86] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -38,6 +38,9 @@ const EVENTS: [(&str, &str); 83] = [
     ("the room panicked", "room_panicked"),
     ("the room's players are lost", "room_players_lost"),
     ("the server stalled", "server_stalled"),
+    ("the system clock jumped", "clock_jumped"),
+    ("the system clock is back", "clock_returned"),
+    ("dates follow the system clock", "dates_changed"),
     ("the configuration is not of this game", "game_setup_invalid"),
     ("the coding tables were trained on other records", "game_tables_stale"),
     ("a thread of rooms could not keep up", "thread_packets_lost"),

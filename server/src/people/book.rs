@@ -44,8 +44,9 @@ struct Lists {
     sentences: BTreeMap<i64, Sentence>,
     roles: BTreeMap<PublicKey, GivenRole>,
     tokens: BTreeMap<String, (String, Role, i64)>,
-    /// Number of the last sentence.
+    /// Number of the last sentence, and of the last one that the database had at the start.
     last: i64,
+    last_loaded: i64,
 }
 
 impl Lists {
@@ -61,7 +62,7 @@ pub struct Book(RwLock<Lists>);
 impl Book {
     /// The book of what was in the database.
     pub fn new(everything: Everything) -> Self {
-        let Everything { sentences, roles, tokens } = everything;
+        let Everything { sentences, roles, tokens, .. } = everything;
         let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
         let last = sentences.iter().map(|sentence| sentence.id).max().unwrap_or(0).max(0);
         Self(RwLock::new(Lists {
@@ -72,6 +73,7 @@ impl Book {
                 .map(|(name, hash, role, made)| (name, (hash, role, made)))
                 .collect(),
             last,
+            last_loaded: last,
         }))
     }
 
@@ -84,8 +86,12 @@ impl Book {
     }
 
     /// Adds a ban or a mute, whose number it gives. One against the same subject gives way; so do
-    /// those that are over.
-    pub fn add(&self, mut sentence: Sentence) -> Result<(Sentence, Vec<Change>), BookError> {
+    /// those that are over, if the date is sure.
+    pub fn add(
+        &self,
+        mut sentence: Sentence,
+        is_date_sure: bool,
+    ) -> Result<(Sentence, Vec<Change>), BookError> {
         let mut lists = self.lists_mut();
         let same = |it: &&Sentence| {
             it.act == sentence.act && it.subject == sentence.subject && it.holds(sentence.made)
@@ -94,7 +100,8 @@ impl Book {
             return Err(BookError::Higher);
         }
         let gives_way = |it: &Sentence| {
-            it.act == sentence.act && it.subject == sentence.subject || !it.holds(sentence.made)
+            it.act == sentence.act && it.subject == sentence.subject
+                || is_date_sure && !it.holds(sentence.made)
         };
         let old: Vec<_> =
             lists.sentences.values().filter(|it| gives_way(it)).map(|it| it.id).collect();
@@ -108,6 +115,20 @@ impl Book {
         lists.sentences.insert(sentence.id, sentence.clone());
         changes.push(Change::Sentence(sentence.clone()));
         Ok((sentence, changes))
+    }
+
+    /// Moves what was made since the start by so many seconds, after the date changed by them: a ban
+    /// for ten minutes lasts for ten minutes.
+    pub fn shift(&self, secs: i64) -> Vec<Change> {
+        let mut lists = self.lists_mut();
+        let first = lists.last_loaded + 1;
+        let made_since = lists.sentences.range_mut(first..);
+        let shifted = made_since.map(|(_, it)| {
+            it.made += secs;
+            it.until = it.until.map(|until| until + secs);
+            Change::Sentence(it.clone())
+        });
+        shifted.collect()
     }
 
     /// Takes a ban or a mute away.
@@ -261,16 +282,43 @@ mod tests {
         let book = Book::default();
         let holding =
             |now| book.sentences(Act::Ban, now).iter().map(|it| it.id).collect::<Vec<_>>();
-        book.add(ban(Role::Moderator, 0, Some(100))).expect("the first");
-        let (_, changes) = book.add(ban(Role::Admin, 10, Some(50))).expect("a higher role");
+        book.add(ban(Role::Moderator, 0, Some(100)), true).expect("the first");
+        let (_, changes) = book.add(ban(Role::Admin, 10, Some(50)), true).expect("a higher role");
         assert_eq!((holding(20), changes.len()), (vec![2], 2), "the old one is lifted");
-        let refused = book.add(ban(Role::Moderator, 20, Some(21)));
+        let refused = book.add(ban(Role::Moderator, 20, Some(21)), true);
         assert_eq!(refused.map(|_| ()), Err(BookError::Higher));
         assert_eq!(holding(49), [2]);
         // It is over.
-        book.add(ban(Role::Moderator, 60, None)).expect("nothing stands any more");
+        book.add(ban(Role::Moderator, 60, None), true).expect("nothing stands any more");
         assert_eq!(holding(1_000_000), [3]);
         assert_eq!(book.against(Act::Ban, Some(PublicKey([8; 32])), None, 70), None);
+    }
+
+    #[test]
+    fn what_is_over_stays_while_the_date_is_in_doubt() {
+        let book = Book::default();
+        let of = |key| Subject::Key(PublicKey([key; 32]));
+        let year = 365 * 86_400;
+        let first = Sentence { subject: of(1), ..ban(Role::Admin, 0, Some(100)) };
+        book.add(first, true).expect("the first");
+        // The clock says that it is a year later, when somebody else is banned.
+        let other = Sentence { subject: of(2), ..ban(Role::Admin, year, Some(year + 100)) };
+        let (_, changes) = book.add(other, false).expect("another");
+        assert_eq!(changes.len(), 1, "nothing is lifted");
+        assert_eq!(book.sentences(Act::Ban, 50).len(), 2, "the clock is right again");
+    }
+
+    #[test]
+    fn a_ban_lasts_for_its_span_when_the_date_changes() {
+        let loaded = Sentence { id: 4, ..ban(Role::Admin, 0, Some(1000)) };
+        let book = Book::new(Everything { sentences: vec![loaded], ..Everything::default() });
+        let subject = Subject::Key(PublicKey([1; 32]));
+        let given = Sentence { subject, ..ban(Role::Admin, 100, Some(700)) };
+        book.add(given, true).expect("it is new");
+        let changes = book.shift(-50);
+        assert_eq!(changes.len(), 1, "a date that was stored stays");
+        let untils: Vec<_> = book.sentences(Act::Ban, 0).iter().map(|it| it.until).collect();
+        assert_eq!(untils, [Some(1000), Some(650)]);
     }
 
     #[test]
@@ -279,7 +327,8 @@ mod tests {
         let home = "192.0.2.7".parse().expect("an address");
         let subject = Subject::of_address(home);
         for act in [Act::Ban, Act::Mute] {
-            book.add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }).expect("the first");
+            book.add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }, true)
+                .expect("the first");
         }
         let (ada, eve) = (PublicKey([1; 32]), PublicKey([2; 32]));
         let given = GivenRole { name: None, role: Role::Moderator, author: "x".into(), made: 0 };

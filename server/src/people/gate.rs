@@ -10,10 +10,10 @@ use phaselock::identity::PublicKey;
 use phaselock::server::Pass;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock_quic::clock::Clock;
 use phaselock_quic::server::Gate;
 
 use super::{Act, Book};
+use crate::clocks::Clocks;
 
 /// Time for which an address is not heard again that is banned and was told so.
 const TURNED_AWAY: Duration = Duration::from_secs(1);
@@ -33,14 +33,15 @@ pub struct Rules {
 #[derive(Debug)]
 pub struct Gatekeeper {
     book: Arc<Book>,
+    clocks: Clocks,
     rules: RwLock<Rules>,
     turned_away: Mutex<HashMap<IpAddr, Instant>>,
 }
 
 impl Gatekeeper {
     /// A gate with a book and rules.
-    pub fn new(book: Arc<Book>, rules: Rules) -> Self {
-        Self { book, rules: RwLock::new(rules), turned_away: Mutex::default() }
+    pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules) -> Self {
+        Self { book, clocks, rules: RwLock::new(rules), turned_away: Mutex::default() }
     }
 
     /// Takes other rules from now on.
@@ -100,7 +101,7 @@ impl Gate for Gatekeeper {
     }
 
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
-        let (ip, now) = (address.ip().to_canonical(), Clock::unix_secs());
+        let (ip, now) = (address.ip().to_canonical(), self.clocks.unix());
         if let Err(goodbye) = self.check(hello, ip, now) {
             // Neighbours of one who has no password, or whose key is banned, may knock on.
             if self.book.against(Act::Ban, None, Some(ip), now).is_some() {

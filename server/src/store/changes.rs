@@ -4,6 +4,7 @@ use phaselock::game::Best;
 use phaselock::identity::PublicKey;
 use rusqlite::{Savepoint, Transaction, params};
 
+use crate::clocks::CalendarState;
 use crate::people::{Role, Sentence};
 
 /// An act that somebody did.
@@ -117,6 +118,8 @@ pub enum Change {
     Record(Record),
     /// An addition to a player's totals.
     Played(PlayerTotals),
+    /// The calendar as it is now.
+    Calendar(CalendarState),
     /// Nothing that a host has decided stands any more, apart from what follows.
     Clear,
     /// Nothing of a player is remembered any more: results, records and totals.
@@ -126,7 +129,7 @@ pub enum Change {
 impl Change {
     /// True for what a host has decided; results and statistics matter less.
     pub(super) fn is_essential(&self) -> bool {
-        !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_))
+        !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_) | Self::Calendar(_))
     }
 }
 
@@ -254,6 +257,18 @@ impl Change {
                      seconds = seconds + excluded.seconds",
                 )?
                 .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
+            Self::Calendar(it) => to
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO calendar (id, unix, floor, unsure, boot, since_boot)
+                     VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![
+                    it.unix,
+                    it.floor,
+                    it.unsure,
+                    it.boot.map(|(boot, _)| boot.to_string()),
+                    it.boot.map(|(_, since)| since)
+                ])?,
             Self::Clear => {
                 to.execute_batch("DELETE FROM sentences; DELETE FROM roles; DELETE FROM tokens")?;
                 0

@@ -2,13 +2,11 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use std::{iter, mem};
 
-use phaselock_quic::clock::Clock;
 use rusqlite::Connection;
 use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CANTOPEN};
 
@@ -24,8 +22,6 @@ pub(super) const RETRY: Duration = Duration::from_secs(5);
 const OLD_FIRST: Duration = Duration::from_secs(60);
 const OLD_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 const OLD_NEXT: Duration = Duration::from_secs(1);
-/// Seconds of a day.
-const DAY: i64 = 86_400;
 /// Time from a decision of the host to the next copy of the database, and the least time from one
 /// copy to the next. Arbitrary.
 const COPY_AFTER: Duration = Duration::from_secs(10);
@@ -49,8 +45,6 @@ pub(super) struct Keeping {
     lost: Option<String>,
     /// Moment of the next attempt.
     pub(super) retry_at: Option<Instant>,
-    /// Unix time in seconds of the start, and the moment.
-    began: (i64, Instant),
     /// Moment of the next look for what is old.
     old_at: Instant,
     /// Moment of the next copy, if there is something new in it, and the earliest after that.
@@ -71,7 +65,6 @@ impl Keeping {
             common,
             lost: None,
             retry_at: None,
-            began: (Clock::unix_secs(), now),
             old_at: now + OLD_FIRST,
             copy_at: None,
             copy_not_before: now,
@@ -326,19 +319,10 @@ impl Keeping {
         }
     }
 
-    /// Deletes what is older than the host wants.
+    /// Deletes some of what is older than the host wants.
     fn drop_old(&mut self) {
-        let days = self.common.keep_days.load(Ordering::Relaxed);
-        let now = Clock::unix_secs();
-        let (began, at) = self.began;
-        let elapsed = i64::try_from(at.elapsed().as_secs()).unwrap_or(i64::MAX);
-        // By a clock that was set nothing is old.
-        let is_set = (now - began).abs_diff(elapsed) > DAY.unsigned_abs();
-        let dropped = match days {
-            0 => Ok(0),
-            _ if is_set => Ok(0),
-            days => old::drop_some(&self.connection, now - i64::from(days) * DAY),
-        };
+        let before = *self.common.expired_before.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = before.map_or(Ok(0), |before| old::drop_some(&self.connection, before));
         let wait = match dropped {
             // More of it, after whatever waits.
             Ok(rows) if rows >= old::ROWS_MAX => OLD_NEXT,

@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use phaselock_quic::clock::Clock;
 use rusqlite::ffi::SQLITE_NOTADB;
 use rusqlite::{Connection, ErrorCode};
 
@@ -14,7 +13,7 @@ use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -51,6 +50,19 @@ const MIGRATIONS: [&str; 3] = [
 ",
     "
     ALTER TABLE records ADD COLUMN best TEXT NOT NULL DEFAULT 'least';
+",
+    // A date before the newest record is that of a clock that was never set.
+    "
+    CREATE TABLE calendar (
+        id INTEGER PRIMARY KEY CHECK (id = 1), unix INTEGER NOT NULL, floor INTEGER NOT NULL,
+        unsure INTEGER NOT NULL, boot TEXT, since_boot INTEGER
+    ) STRICT;
+    INSERT INTO calendar (id, unix, floor, unsure)
+    SELECT 1, 1000 * newest, 1000 * newest, 0 FROM (SELECT max(time) AS newest FROM (
+        SELECT max(time) AS time FROM audit UNION ALL SELECT max(time) FROM results
+        UNION ALL SELECT max(last_seen) FROM players UNION ALL SELECT max(made) FROM sentences
+        UNION ALL SELECT max(made) FROM tokens))
+    WHERE newest IS NOT NULL;
 ",
 ];
 
@@ -191,7 +203,10 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), OpenError> {
 
 /// Renames a damaged database and its journals. Nothing is deleted.
 fn set_aside(file: &Path) -> Result<PathBuf, OpenError> {
-    let aside = files::with_end(file, &format!(".damaged-{}", Clock::unix_secs()));
+    // The first name that is free: an older file that was set aside is never replaced.
+    let named = |number: u32| files::with_end(file, &format!(".damaged-{number}"));
+    let mut names = (1..u32::MAX).map(named);
+    let aside = names.find(|it| !it.exists()).unwrap_or_else(|| named(u32::MAX));
     for end in ["", "-wal", "-shm"] {
         let to = files::with_end(&aside, end);
         match std::fs::rename(files::with_end(file, end), to) {

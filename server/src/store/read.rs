@@ -5,6 +5,7 @@ use rusqlite::{Connection, Params, Row, params};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::clocks::{BootId, CalendarState};
 use crate::people::{Act, Role, Sentence, Subject, parse_key};
 
 /// Everything that the server keeps in memory.
@@ -16,6 +17,8 @@ pub struct Everything {
     pub roles: Vec<(PublicKey, Option<String>, Role, String, i64)>,
     /// Tokens of the interface: name, hash, role and when it was made.
     pub tokens: Vec<(String, String, Role, i64)>,
+    /// The calendar, if one was kept.
+    pub calendar: Option<CalendarState>,
 }
 
 /// Rows of a query, those left out that cannot be read: another program may have written them.
@@ -87,7 +90,15 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
         let Some(role) = role else { return Ok(None) };
         Ok(Some((row.get(0)?, row.get(1)?, role, row.get(3)?)))
     })?;
-    Ok(Everything { sentences, roles, tokens })
+    let query = "SELECT unix, floor, unsure, boot, since_boot FROM calendar";
+    let calendar = rows(connection, query, [], |row| {
+        let boot: Option<String> = row.get(3)?;
+        let boot = boot.and_then(|text| BootId::parse(&text)).zip(row.get(4)?);
+        let (unix, floor, unsure) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let kept = CalendarState { unix, floor, unsure, boot };
+        Ok(kept.is_plausible().then_some(kept))
+    })?;
+    Ok(Everything { sentences, roles, tokens, calendar: calendar.first().copied() })
 }
 
 /// A line of the audit log.

@@ -41,10 +41,11 @@ impl Clock {
         self.start + Micros(i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX))
     }
 
-    /// Unix time in seconds, for people and for what is kept: a host may set this clock.
-    pub fn unix_secs() -> i64 {
+    /// Unix time in milliseconds by the system clock, which may jump in either direction at any
+    /// time. Nothing may end, or be deleted, by it alone.
+    pub fn unix_millis() -> i64 {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(unix.as_secs()).unwrap_or(i64::MAX)
+        i64::try_from(unix.as_millis()).unwrap_or(i64::MAX)
     }
 
     /// The host's Unix time in microseconds between two readings: their distance, their middle, and
@@ -72,9 +73,14 @@ impl Clock {
         best.map_or(0, |(_, now, unix)| unix.saturating_sub(now.0))
     }
 
-    /// A seed that differs each time, from the host's Unix time.
+    /// A seed that differs each time, also on machines that boot with the same date.
     pub fn seed() -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+        let mut bytes = [0; 8];
+        match aws_lc_rs::rand::fill(&mut bytes) {
+            Ok(()) => u64::from_le_bytes(bytes),
+            // No system that we know is without random numbers.
+            Err(_) => Self::unix_millis().cast_unsigned(),
+        }
     }
 
     /// The moment of a time on this clock, for timers; the start for earlier times.

@@ -1,7 +1,8 @@
 //! The certificate that handshakes present, which can be replaced while a server runs, and those
 //! for browsers beside it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use phaselock::fingerprint::Fingerprint;
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -11,17 +12,33 @@ use super::web::{Rotation, is_self_signed};
 use crate::clock::Clock;
 use crate::web::ALPN;
 
+/// Source of the date, as Unix time in seconds.
+type Date = Box<dyn Fn() -> i64 + Send + Sync>;
+
 /// A certificate with its chain and key.
-#[derive(Debug)]
 pub(super) struct Presented {
     certified: RwLock<Arc<CertifiedKey>>,
     /// Certificates for browsers, from the first time that one is asked for.
     rotation: Mutex<Option<Rotation>>,
+    /// By which those are made and renewed; the system clock by default.
+    date: OnceLock<Date>,
+}
+
+impl fmt::Debug for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Presented").field("certified", &self.certified).finish_non_exhaustive()
+    }
 }
 
 impl Presented {
     pub(super) fn new(certified: CertifiedKey) -> Arc<Self> {
-        Arc::new(Self { certified: RwLock::new(Arc::new(certified)), rotation: Mutex::default() })
+        let certified = RwLock::new(Arc::new(certified));
+        Arc::new(Self { certified, rotation: Mutex::default(), date: OnceLock::new() })
+    }
+
+    pub(super) fn date_by(&self, date: Date) {
+        // The first one stays.
+        let _ = self.date.set(date);
     }
 
     pub(super) fn get(&self) -> Arc<CertifiedKey> {
@@ -62,7 +79,7 @@ impl Presented {
             return None;
         }
         let mut rotation = self.rotation.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Clock::unix_secs();
+        let now = self.date.get().map_or_else(|| Clock::unix_millis() / 1000, |date| date());
         let renewed = match &mut *rotation {
             Some(rotation) => rotation.advance(now),
             none => Rotation::begin(now).map(|begun| *none = Some(begun)),

@@ -159,6 +159,12 @@ impl WebCertificates {
 }
 
 impl Identity {
+    /// Takes the date, as Unix time in seconds, from the caller instead of the system clock, so that
+    /// a clock that jumps does not renew the certificates for browsers. The first call counts.
+    pub fn date_by(&self, date: impl Fn() -> i64 + Send + Sync + 'static) {
+        self.presented.date_by(Box::new(date));
+    }
+
     /// Certificates by which browsers know servers of this identity.
     pub fn web(&self) -> WebCertificates {
         WebCertificates(Arc::clone(&self.presented))

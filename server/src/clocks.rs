@@ -1,0 +1,191 @@
+//! The clocks of a server: one for dates, one for durations.
+//!
+//! Dates (when a ban ends, when a record was set, how old a result is) come from a [`Calendar`],
+//! which the system clock only corrects. Durations (time played, uptime) are counted by the
+//! monotonic clock. ARCHITECTURE.md has a table of what uses which.
+
+mod calendar;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use phaselock::time::LocalTime;
+use phaselock_quic::clock::Clock;
+
+pub use calendar::{Calendar, CalendarState, Look, Reading};
+
+use crate::people::span_text;
+
+/// A boot of the machine, by which a server knows that the machine ran on while it did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BootId(pub u128);
+
+impl BootId {
+    /// The boot of this machine; none if the system does not say.
+    fn read() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Self::parse(&text)
+    }
+
+    /// The boot that a text names: 32 hexadecimal digits, in groups or not.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().replace('-', "");
+        u128::from_str_radix(&digits, 16).ok().map(Self)
+    }
+}
+
+impl std::fmt::Display for BootId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A moment: its date, and the time that the server had been running, both in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Unix time.
+    pub unix: i64,
+    /// Time that the server has been running, without suspends of the machine.
+    pub awake: i64,
+}
+
+impl Now {
+    /// Date of an earlier moment of which only the time running is known.
+    pub fn unix_at(&self, awake: i64) -> i64 {
+        self.unix - (self.awake - awake)
+    }
+}
+
+type Read = dyn Fn() -> Reading + Send + Sync;
+
+/// The clocks of a server. Copies share them.
+#[derive(Clone)]
+pub struct Clocks {
+    calendar: Arc<Mutex<Calendar>>,
+    boot: Option<BootId>,
+    read: Arc<Read>,
+}
+
+impl std::fmt::Debug for Clocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clocks").field("calendar", &self.calendar).finish_non_exhaustive()
+    }
+}
+
+impl Clocks {
+    /// The machine's clocks, with a calendar that goes on from what the database kept.
+    pub fn begin(kept: Option<&CalendarState>) -> Self {
+        let start = Clock::start();
+        let read = move || Reading {
+            wall: Clock::unix_millis(),
+            awake: (start.now() - LocalTime(0)).0 / 1000,
+            boot: since_boot(),
+        };
+        Self::read_by(kept, BootId::read(), read)
+    }
+
+    /// Clocks that are read in a way of the caller's.
+    pub fn read_by(
+        kept: Option<&CalendarState>,
+        boot: Option<BootId>,
+        read: impl Fn() -> Reading + Send + Sync + 'static,
+    ) -> Self {
+        let calendar = Calendar::begin(kept, boot, read());
+        Self { calendar: Arc::new(Mutex::new(calendar)), boot, read: Arc::new(read) }
+    }
+
+    fn calendar(&self) -> MutexGuard<'_, Calendar> {
+        self.calendar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The moment now.
+    pub fn now(&self) -> Now {
+        let reading = (self.read)();
+        let mut calendar = self.calendar();
+        calendar.advance(reading);
+        Now { unix: calendar.unix().div_euclid(1000), awake: reading.awake.div_euclid(1000) }
+    }
+
+    /// Unix time now, in seconds.
+    pub fn unix(&self) -> i64 {
+        self.now().unix
+    }
+
+    /// Compares the calendar with the system clock, and says in the log what it found. Call it once
+    /// a second. Returns the seconds by which the date changed, if it did.
+    pub fn look(&self) -> Option<i64> {
+        let looked = self.calendar().look((self.read)());
+        match looked {
+            Look::Same => None,
+            Look::Jumped(ahead) => {
+                tracing::warn!(
+                    by = jump_text(ahead),
+                    "the system clock jumped; bans and dates follow if it stays for 10 minutes"
+                );
+                None
+            }
+            Look::Returned => {
+                tracing::info!("the system clock is back where it was before it jumped");
+                None
+            }
+            Look::Followed(by) => {
+                tracing::warn!(
+                    by = jump_text(by),
+                    "dates follow the system clock; no old records are deleted for a day"
+                );
+                Some(by / 1000)
+            }
+        }
+    }
+
+    /// The date before which a record that is kept for so many days may be deleted, as Unix time in
+    /// seconds; none while the date is in doubt, and for 0 days.
+    pub fn expired_before(&self, days: u32) -> Option<i64> {
+        let now = self.unix();
+        let is_sure = days > 0 && self.calendar().is_sure();
+        is_sure.then(|| now - i64::from(days) * 86_400)
+    }
+
+    /// Returns true if records may be deleted for their age.
+    pub fn is_sure(&self) -> bool {
+        self.calendar().is_sure()
+    }
+
+    /// `ok`, or a sentence on what is wrong with the system clock.
+    pub fn problem(&self) -> Option<String> {
+        let calendar = self.calendar();
+        match calendar.doubt() {
+            Some(ahead) => Some(format!(
+                "the system clock jumped by {}; check it (timedatectl, or the host's NTP)",
+                jump_text(ahead)
+            )),
+            None if !calendar.is_sure() => {
+                Some("the system clock jumped within the last day; nothing old is deleted".into())
+            }
+            None => None,
+        }
+    }
+
+    /// The calendar as the database is to keep it.
+    pub fn state(&self) -> CalendarState {
+        self.calendar().state(self.boot)
+    }
+}
+
+/// A difference in milliseconds for people, such as `+1 d 2 h`.
+fn jump_text(millis: i64) -> String {
+    let sign = if millis < 0 { "-" } else { "+" };
+    format!("{sign}{}", span_text(millis.abs() / 1000))
+}
+
+/// Time since the machine booted in milliseconds, including suspends.
+#[cfg(target_os = "linux")]
+fn since_boot() -> Option<i64> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Some(time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
+}
+
+/// Elsewhere a suspend looks as if the system clock had jumped.
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Option<i64> {
+    None
+}

@@ -1,0 +1,378 @@
+//! The date, kept by elapsed time: the core of [`Clocks`](super::Clocks), which reads no clock.
+//!
+//! The calendar advances by elapsed time and follows small corrections of the system clock at once.
+//! When the system clock jumps (a boot without an RTC, NTP, a restored virtual machine), the
+//! calendar goes on as before and adopts the new date once it has stayed for [`SETTLED_MS`]. It
+//! adopts one at once if it was unsure itself, such as after a boot with a date before the newest it knows.
+//! After any jump nothing may be deleted for its age until the calendar has been right for
+//! [`SURE_MS`].
+
+use super::BootId;
+
+/// Largest difference from the system clock that is a correction and no jump. Arbitrary: far more
+/// than NTP slews in a second.
+const CORRECTION_MS: i64 = 10_000;
+/// Time for which a jump of the system clock must last before the date follows. Arbitrary.
+const SETTLED_MS: i64 = 600_000;
+/// Time after a jump until old records may be deleted: a host has a day to notice a wrong date.
+const SURE_MS: i64 = 86_400_000;
+/// Longest time between two runs on different boots that is taken for a pause rather than for a
+/// jump. Arbitrary: longer than a night.
+const PAUSE_MS: i64 = 86_400_000;
+/// 2026-01-01. No server of this kind ran before, so an earlier date is that of a clock that was
+/// never set.
+const FIRST_MS: i64 = 1_767_225_600_000;
+
+/// 9999-12-31, the last date that people write with four digits.
+const LAST_MS: i64 = 253_402_214_400_000;
+
+/// The machine's clocks at one moment, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Unix time, which anybody may set.
+    pub wall: i64,
+    /// Time that the process has been running, without the time that the machine was suspended.
+    pub awake: i64,
+    /// Time since the machine booted, including suspends; none if the system does not say.
+    pub boot: Option<i64>,
+}
+
+/// A calendar as the database keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalendarState {
+    /// Unix time in milliseconds when this was kept.
+    pub unix: i64,
+    /// The newest Unix time that the calendar was sure of, in milliseconds.
+    pub floor: i64,
+    /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is.
+    pub unsure: i64,
+    /// Boot of the machine, and time since then in milliseconds, if the system says.
+    pub boot: Option<(BootId, i64)>,
+}
+
+/// A date of the system clock that the calendar does not follow yet.
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    /// System clock less calendar.
+    ahead: i64,
+    /// Elapsed time when it was first seen.
+    since: i64,
+}
+
+/// The result of a look at the clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing has changed.
+    Same,
+    /// The system clock jumped by so many milliseconds; the calendar does not follow yet.
+    Jumped(i64),
+    /// The system clock is right again.
+    Returned,
+    /// The calendar followed the system clock by so many milliseconds.
+    Followed(i64),
+}
+
+/// The date. All times are in milliseconds.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    last: Reading,
+    /// Time since the start, including suspends.
+    elapsed: i64,
+    unix: i64,
+    floor: i64,
+    unsure: i64,
+    doubt: Option<Doubt>,
+}
+
+impl Calendar {
+    /// A calendar that goes on from what the database kept, on a boot of the machine.
+    pub fn begin(kept: Option<&CalendarState>, boot: Option<BootId>, now: Reading) -> Self {
+        let (unix, unsure) = match kept {
+            None if now.wall < FIRST_MS => (FIRST_MS, SURE_MS),
+            None => (now.wall, 0),
+            Some(kept) => match kept.time_since(boot, now) {
+                // Nobody can set the time since the boot.
+                Some(since) => (kept.unix + since, kept.unsure),
+                None if now.wall < kept.floor - CORRECTION_MS => (kept.floor, SURE_MS),
+                None if now.wall - kept.floor <= PAUSE_MS => (now.wall, kept.unsure),
+                None => (now.wall, SURE_MS),
+            },
+        };
+        let floor = kept.map_or(FIRST_MS, |kept| kept.floor);
+        let mut begun = Self { last: now, elapsed: 0, unix, floor, unsure, doubt: None };
+        begun.raise_floor();
+        begun
+    }
+
+    /// The state to keep.
+    pub fn state(&self, boot: Option<BootId>) -> CalendarState {
+        let Self { unix, floor, unsure, .. } = *self;
+        CalendarState { unix, floor, unsure, boot: boot.zip(self.last.boot) }
+    }
+
+    /// Unix time in milliseconds.
+    pub fn unix(&self) -> i64 {
+        self.unix
+    }
+
+    /// Returns true if records may be deleted for their age.
+    pub fn is_sure(&self) -> bool {
+        self.unsure == 0 && self.doubt.is_none()
+    }
+
+    /// System clock less calendar, while the calendar does not follow it.
+    pub fn doubt(&self) -> Option<i64> {
+        self.doubt.map(|doubt| doubt.ahead)
+    }
+
+    /// Lets the time pass that has elapsed, whatever the system clock says.
+    pub fn advance(&mut self, now: Reading) {
+        let passed = now.since(&self.last);
+        self.last = now;
+        self.elapsed += passed;
+        self.unix += passed;
+        if self.doubt.is_none() {
+            self.unsure = (self.unsure - passed).max(0);
+            self.raise_floor();
+        }
+    }
+
+    /// Advances, then compares the calendar with the system clock.
+    pub fn look(&mut self, now: Reading) -> Look {
+        self.advance(now);
+        let ahead = now.wall - self.unix;
+        if ahead.abs() <= CORRECTION_MS {
+            self.unix = now.wall;
+            let was_in_doubt = self.doubt.take().is_some();
+            return if was_in_doubt { Look::Returned } else { Look::Same };
+        }
+        let elapsed = self.elapsed;
+        let known = self.doubt.filter(|it| (it.ahead - ahead).abs() <= CORRECTION_MS);
+        let is_new = known.is_none();
+        let Doubt { since, .. } = known.unwrap_or(Doubt { ahead, since: elapsed });
+        self.doubt = Some(Doubt { ahead, since });
+        let was_unsure = self.unsure > 0 && now.wall >= self.floor;
+        let is_settled = elapsed - since >= SETTLED_MS;
+        if now.wall >= FIRST_MS && (was_unsure || is_settled) {
+            self.doubt = None;
+            self.unix = now.wall;
+            self.unsure = SURE_MS;
+            self.floor = self.floor.min(now.wall);
+            return Look::Followed(ahead);
+        }
+        if is_new { Look::Jumped(ahead) } else { Look::Same }
+    }
+
+    fn raise_floor(&mut self) {
+        if self.is_sure() {
+            self.floor = self.floor.max(self.unix);
+        }
+    }
+}
+
+impl CalendarState {
+    /// Returns true if a calendar can have these times: another program may have written them.
+    pub fn is_plausible(&self) -> bool {
+        let since_boot = self.boot.map_or(0, |(_, since)| since);
+        let times = [self.unix, self.floor, self.unsure, since_boot];
+        times.iter().all(|time| (0..=LAST_MS).contains(time))
+    }
+
+    /// Time since this was kept, if the machine has not booted since.
+    fn time_since(&self, boot: Option<BootId>, now: Reading) -> Option<i64> {
+        let ((kept_boot, kept), now) = self.boot.zip(now.boot)?;
+        (Some(kept_boot) == boot && now >= kept).then_some(now - kept)
+    }
+}
+
+impl Reading {
+    /// Time that has passed since an earlier reading; a suspend counts where the system says.
+    fn since(&self, before: &Self) -> i64 {
+        let awake = self.awake - before.awake;
+        let booted = self.boot.zip(before.boot).map_or(0, |(now, before)| now - before);
+        awake.max(booted).max(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1000;
+    const HOUR: i64 = 3600 * SECOND;
+    const DAY: i64 = 24 * HOUR;
+    const YEARS: i64 = 10 * 365 * DAY;
+    /// 2026-11-26.
+    const START: i64 = 1_795_651_200_000;
+    const BOOT: BootId = BootId(7);
+
+    /// A machine whose clocks a test sets.
+    struct Machine {
+        now: Reading,
+        boot: BootId,
+        calendar: Calendar,
+    }
+
+    impl Machine {
+        fn start(kept: Option<&CalendarState>, boot: BootId, wall: i64, up: i64) -> Self {
+            let now = Reading { wall, awake: 0, boot: Some(up) };
+            Self { now, boot, calendar: Calendar::begin(kept, Some(boot), now) }
+        }
+
+        /// A server that has been running for a while with the right date.
+        fn running() -> Self {
+            let mut machine = Self::start(None, BOOT, START, HOUR);
+            machine.run(HOUR);
+            machine
+        }
+
+        /// Looks at the clocks every second for so long; returns what was found.
+        fn run(&mut self, time: i64) -> Vec<Look> {
+            let mut found = Vec::new();
+            for _ in 0..time / SECOND {
+                self.pass(SECOND);
+                found.push(self.calendar.look(self.now));
+            }
+            found.retain(|look| *look != Look::Same);
+            found
+        }
+
+        fn pass(&mut self, time: i64) {
+            self.now.wall += time;
+            self.now.awake += time;
+            self.now.boot = self.now.boot.map(|boot| boot + time);
+        }
+
+        fn restart(&self, boot: BootId, wall: i64, up: i64) -> Self {
+            Self::start(Some(&self.calendar.state(Some(self.boot))), boot, wall, up)
+        }
+    }
+
+    #[test]
+    fn a_jump_that_goes_back_leaves_no_trace() {
+        for jump in [YEARS, -YEARS, DAY, -DAY, 8 * HOUR, -8 * HOUR, 60 * SECOND] {
+            let mut machine = Machine::running();
+            let before = machine.calendar.unix();
+            machine.now.wall += jump;
+            assert_eq!(machine.run(SETTLED_MS - SECOND), [Look::Jumped(jump)]);
+            assert_eq!(machine.calendar.unix(), before + SETTLED_MS - SECOND);
+            assert!(!machine.calendar.is_sure(), "nothing is deleted by a clock that jumped");
+            machine.now.wall -= jump;
+            assert_eq!(machine.run(SECOND), [Look::Returned]);
+            assert_eq!(machine.calendar.unix(), before + SETTLED_MS);
+            assert!(machine.calendar.is_sure());
+        }
+    }
+
+    #[test]
+    fn a_jump_that_lasts_is_followed_and_deletes_nothing_for_a_day() {
+        for jump in [YEARS, -100 * DAY, 8 * HOUR] {
+            let mut machine = Machine::running();
+            machine.now.wall += jump;
+            let found = machine.run(2 * SETTLED_MS);
+            assert_eq!(found, [Look::Jumped(jump), Look::Followed(jump)]);
+            assert_eq!(machine.calendar.unix(), machine.now.wall);
+            machine.run(SURE_MS - SETTLED_MS - HOUR);
+            assert!(!machine.calendar.is_sure());
+            // The way back is followed at once: the date was doubtful.
+            let (mut back, mut right) = (machine.calendar.clone(), machine.now);
+            right.wall -= jump;
+            assert_eq!(back.look(right), Look::Followed(-jump));
+            machine.run(2 * HOUR);
+            assert!(machine.calendar.is_sure());
+        }
+    }
+
+    #[test]
+    fn a_boot_without_a_date_goes_on_from_the_newest_one_known() {
+        let machine = Machine::running();
+        let known = machine.calendar.unix();
+        // 1970, and no network for two days.
+        let mut booted = machine.restart(BootId(8), 5 * SECOND, 10 * SECOND);
+        assert_eq!(booted.calendar.unix(), known);
+        let found = booted.run(2 * DAY);
+        assert_eq!(found, [Look::Jumped(5 * SECOND - known)]);
+        assert_eq!(booted.calendar.unix(), known + 2 * DAY, "bans end as time passes");
+        assert!(!booted.calendar.is_sure());
+        // The network gives the date.
+        booted.now.wall = known + 9 * DAY;
+        assert_eq!(booted.run(SECOND).len(), 1);
+        assert_eq!(booted.calendar.unix(), booted.now.wall);
+        assert!(!booted.calendar.is_sure());
+        booted.run(SURE_MS);
+        assert!(booted.calendar.is_sure());
+    }
+
+    #[test]
+    fn a_restart_on_one_boot_counts_elapsed_time_whatever_the_system_clock_says() {
+        for jump in [YEARS, -YEARS, DAY, -DAY, 0] {
+            let machine = Machine::running();
+            let (known, up) = (machine.calendar.unix(), machine.now.boot.unwrap_or(0));
+            let wall = machine.now.wall + 30 * SECOND + jump;
+            let mut restarted = machine.restart(BOOT, wall, up + 30 * SECOND);
+            assert_eq!(restarted.calendar.unix(), known + 30 * SECOND);
+            restarted.run(SECOND);
+            assert_eq!(restarted.calendar.unix(), known + 31 * SECOND);
+            assert_eq!(restarted.calendar.is_sure(), jump == 0);
+        }
+    }
+
+    #[test]
+    fn a_boot_after_a_night_is_believed_and_one_after_a_year_is_doubted() {
+        let machine = Machine::running();
+        for (pause, is_sure) in [(8 * HOUR, true), (YEARS, false)] {
+            let wall = machine.now.wall + pause;
+            let mut booted = machine.restart(BootId(9), wall, SECOND);
+            assert_eq!((booted.calendar.unix(), booted.calendar.is_sure()), (wall, is_sure));
+            booted.run(SURE_MS);
+            assert!(booted.calendar.is_sure());
+        }
+        // The date of a year that was wrong does not stay known: it was never sure.
+        let mut wrong = machine.restart(BootId(9), machine.now.wall + YEARS, SECOND);
+        wrong.run(HOUR);
+        let mut right = wrong.restart(BootId(10), machine.now.wall + DAY, SECOND);
+        assert_eq!(right.calendar.unix(), machine.now.wall + DAY);
+        assert_eq!(right.run(SECOND), []);
+    }
+
+    #[test]
+    fn a_suspend_counts_and_is_no_jump() {
+        let mut machine = Machine::running();
+        let before = machine.calendar.unix();
+        machine.now.wall += 3 * DAY;
+        machine.now.boot = machine.now.boot.map(|boot| boot + 3 * DAY);
+        assert_eq!(machine.run(SECOND), []);
+        assert_eq!(machine.calendar.unix(), before + 3 * DAY + SECOND);
+        assert!(machine.calendar.is_sure());
+    }
+
+    #[test]
+    fn a_monotonic_clock_that_goes_back_takes_nothing_away() {
+        let mut machine = Machine::running();
+        let before = machine.calendar.unix();
+        machine.now.awake -= 10 * DAY;
+        machine.now.boot = None;
+        machine.run(2 * SECOND);
+        assert!((before..=before + 2 * SECOND).contains(&machine.calendar.unix()));
+    }
+
+    #[test]
+    fn small_corrections_are_followed_at_once() {
+        let mut machine = Machine::running();
+        for correction in [9 * SECOND, -9 * SECOND] {
+            machine.now.wall += correction;
+            assert_eq!(machine.run(SECOND), []);
+            assert_eq!(machine.calendar.unix(), machine.now.wall);
+        }
+    }
+
+    #[test]
+    fn a_first_start_in_1970_waits_for_a_date() {
+        let mut machine = Machine::start(None, BOOT, 0, 0);
+        machine.run(SECOND);
+        assert_eq!(machine.calendar.unix(), FIRST_MS + SECOND);
+        machine.now.wall = START;
+        assert!(matches!(machine.run(SECOND)[..], [Look::Followed(_)]));
+        assert_eq!(machine.calendar.unix(), machine.now.wall);
+    }
+}

@@ -1,0 +1,114 @@
+//! A server whose system clock jumps by days and years while it is used.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::clocks::{BootId, Clocks, Reading};
+use crate::tests::serve_by;
+
+const SECOND: i64 = 1000;
+const DAY: i64 = 86_400 * SECOND;
+const YEARS: i64 = 10 * 365 * DAY;
+
+/// The machine's clocks, which a test sets.
+#[derive(Clone)]
+struct Hands(Arc<Mutex<Reading>>);
+
+impl Hands {
+    fn new() -> Self {
+        let wall = 1_795_651_200 * SECOND;
+        Self(Arc::new(Mutex::new(Reading { wall, awake: 0, boot: Some(DAY) })))
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Reading)) {
+        change(&mut self.0.lock().expect("nobody panics with it"));
+    }
+
+    fn jump(&self, by: i64) {
+        self.set(|it| it.wall += by);
+    }
+
+    fn pass(&self, time: i64) {
+        self.set(|it| {
+            it.wall += time;
+            it.awake += time;
+            it.boot = it.boot.map(|boot| boot + time);
+        });
+    }
+
+    fn serve(&self) -> Served {
+        let hands = self.clone();
+        let read = move || *hands.0.lock().expect("nobody panics with it");
+        serve_by(&[], |kept| Clocks::read_by(kept, Some(BootId(1)), read))
+    }
+}
+
+fn status(host: &Host) -> String {
+    host.figures().borrow().status.clock.clone()
+}
+
+fn ban_for(served: &Served, key: &str, span: &str) -> Sentence {
+    let request =
+        BanRequest { key: Some(key.into()), span: Some(span.into()), ..Default::default() };
+    let banned = served.wait(served.host.punish(&author(Role::Admin), Act::Ban, &request));
+    banned.expect("an admin may").0.remove(0)
+}
+
+#[test]
+fn a_ban_lasts_for_its_span_whatever_the_system_clock_does() {
+    for jump in [YEARS, -DAY] {
+        let hands = Hands::new();
+        let served = hands.serve();
+        let host = &served.host;
+        let ban = ban_for(&served, &"ab".repeat(32), "1h");
+        hands.jump(jump);
+        served.until("a word of the jump", |host| status(host).contains("jumped by"));
+        let bans = || host.book.sentences(Act::Ban, host.clocks.unix());
+        assert_eq!(bans(), std::slice::from_ref(&ban));
+        assert_eq!(host.clocks.expired_before(30), None, "nothing is deleted");
+        // Another ban takes away none that only seems to be over.
+        ban_for(&served, &"cd".repeat(32), "1h");
+        assert_eq!(bans().len(), 2);
+        // The date stays, and dates follow; the ban has 48 minutes left.
+        hands.pass(700 * SECOND);
+        served.until("the date follows", |host| !status(host).contains("jumped by"));
+        let until = host.book.sentences(Act::Ban, 0).remove(0).until.expect("an end");
+        assert_eq!(until - host.clocks.unix(), 3600 - 700);
+        assert_eq!(host.clocks.expired_before(30), None, "not for a day");
+        let stored = served.wait(host.store.read(|db| {
+            db.query_row("SELECT until FROM sentences ORDER BY id", [], |row| row.get::<_, i64>(0))
+        }));
+        assert_eq!(stored.expect("it can be read"), until);
+        hands.pass(2901 * SECOND);
+        assert_eq!(bans(), []);
+    }
+}
+
+#[test]
+fn statistics_and_uptime_count_elapsed_time() {
+    let hands = Hands::new();
+    let served = hands.serve();
+    let host = &served.host;
+    let ada = served.join("Ada");
+    let joined = host.figures().borrow().players[0].joined;
+    for jump in [DAY / 3, -DAY] {
+        hands.jump(jump);
+        served.until("a word of the jump", |host| status(host).contains("jumped by"));
+    }
+    hands.pass(66 * SECOND);
+    let status = || host.figures().borrow().status.clone();
+    served.until("66 s more", |host| host.clocks.now().awake == 66);
+    served.until("a new look", |_| status().now - status().started == 66);
+    assert_eq!(host.figures().borrow().players[0].joined, joined);
+    drop(ada);
+    served.until("an empty roster", |host| host.roster().people().next().is_none());
+    let query = "SELECT seconds, last_seen - first_seen FROM players";
+    let read = || {
+        let read = host.store.read(move |db| {
+            let row = db.query_row(query, [], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
+            Ok(row.unwrap_or_default())
+        });
+        served.wait(read).expect("it can be read")
+    };
+    served.until("a total", |_| read() == (66, 0_i64));
+}
