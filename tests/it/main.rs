@@ -58,6 +58,7 @@ mod trust;
 mod vectors;
 mod watch;
 mod web;
+mod web_rules;
 mod wide;
 mod workers;
 mod yard;

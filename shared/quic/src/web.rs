@@ -3,22 +3,27 @@
 //! `server/web.rs`, a client's in `client/web.rs`.
 //!
 //! ```text
-//! stream 0   the request, extended CONNECT to /phaselock; later the goodbye, in a capsule
-//! stream 4   the game's: 0x41, the session's number, a byte that says how the rest is made, and
+//! a request  extended CONNECT to /phaselock; later the goodbye, in a capsule. Its stream's number,
+//!            0 as a rule, is the session's
+//! a stream   the game's: 0x41, the session's number, a byte that says how the rest is made, and
 //!            then what the native carriage has; the server's side begins with a challenge
 //! streams to one side   settings of HTTP/3, and what its own compression has to say: nothing
-//! datagrams  a byte before each, the session's number
+//! datagrams  before each a quarter of the session's number
 //! ```
 
+mod control;
 mod frames;
 mod proof;
+mod qpack;
 mod request;
 
 use quinn::VarInt;
 use web_transport_proto::{Setting, Settings};
 
-pub(crate) use frames::{FrameReader, Part, varint};
+pub use control::{ClientSettings, ControlReader};
+pub(crate) use frames::{FrameReader, Part, Place, varint};
 pub(crate) use proof::{Challenge, Shown, binding};
+pub(crate) use qpack::answer;
 pub(crate) use request::goodbye;
 pub use request::{Request, RequestReader, Said};
 
@@ -28,12 +33,32 @@ pub(crate) const ALPN: &[u8] = b"h3";
 pub(crate) const PATH: &str = "/phaselock";
 /// First byte of a client on the game's stream: the way in which the rest is made.
 pub(crate) const PREFACE: u8 = 1;
-/// Bytes before the game's messages on its stream: the kind of stream, and the session's number.
-pub(crate) const STREAM_PREFIX: [u8; 3] = [0x40, 0x41, 0];
-/// Byte before each datagram: a quarter of the session's number (RFC 9297, 2.1).
+/// Kind of a WebTransport stream both ways.
+pub(crate) const STREAM: u64 = 0x41;
+/// Bytes before a client's messages on the game's stream: its kind, and the first session's number.
+pub(crate) const STREAM_PREFIX: [u8; 3] = [0x40, STREAM as u8, 0];
+/// Byte before each datagram of a connection's first session: a quarter of its number (RFC 9297,
+/// 2.1).
 pub(crate) const DATAGRAM_PREFIX: u8 = 0;
 
-/// Reasons for which a connection is closed (RFC 9114, 8.1; RFC 9204, 6).
+/// Settings of HTTP/3 by their numbers. Browsers look for the sessions' by one of three names, as
+/// drafts had them: 02, 07, 13 and 15 of draft-ietf-webtrans-http3.
+const ENABLE_CONNECT_PROTOCOL: u64 = 0x8;
+const H3_DATAGRAM: u64 = 0x33;
+const H3_DATAGRAM_OLD: u64 = 0xff_d277;
+const WT_MAX_SESSIONS: u64 = 0x14e9_cd29;
+const WT_ENABLED: u64 = 0x2c7c_f000;
+/// Limits of the flow in a session (draft-ietf-webtrans-http3-16, 9.2).
+const WT_INITIAL_MAX_DATA: u64 = 0x2b61;
+const WT_INITIAL_MAX_STREAMS_UNI: u64 = 0x2b64;
+const WT_INITIAL_MAX_STREAMS_BIDI: u64 = 0x2b65;
+/// Limits that nobody reaches: QUIC's own are far lower, and those count. A client that finds none
+/// opens no stream. Both are exact in a 64-bit float.
+const STREAMS_MAX: u64 = 1 << 32;
+const DATA_MAX: u64 = 1 << 52;
+
+/// Reasons for which a connection or a stream is closed (RFC 9114, 8.1; RFC 9204, 6;
+/// draft-ietf-webtrans-http3-16, 9.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Fault {
@@ -49,15 +74,33 @@ pub enum Fault {
     /// A frame is not for this place.
     #[error("a frame is not for this place")]
     FrameUnexpected = 0x105,
+    /// A frame is malformed.
+    #[error("a frame is malformed")]
+    Frame = 0x106,
     /// There is too much of something.
     #[error("there is too much of something")]
     ExcessiveLoad = 0x107,
+    /// A number names nothing that can be.
+    #[error("a number names nothing that can be")]
+    Id = 0x108,
+    /// The settings are not allowed, or are not enough.
+    #[error("the settings are not allowed, or are not enough")]
+    Settings = 0x109,
     /// The settings are missing.
     #[error("the settings are missing")]
     MissingSettings = 0x10a,
+    /// A request ends before it is complete.
+    #[error("a request ends before it is complete")]
+    RequestIncomplete = 0x10d,
     /// The request is malformed.
     #[error("the request is malformed")]
     Message = 0x10e,
+    /// Compressed headers cannot be read.
+    #[error("compressed headers cannot be read")]
+    Decompression = 0x200,
+    /// A limit of the flow was lowered.
+    #[error("a limit of the flow was lowered")]
+    FlowControl = 0x045d_4487,
 }
 
 impl Fault {
@@ -66,13 +109,23 @@ impl Fault {
     }
 }
 
-/// The first bytes of either side's own stream: settings, of which browsers demand several names of
-/// one thing, as drafts had them: Chrome the first two, Safari the last.
+/// The first bytes of either side's own stream: settings, with those of all drafts that browsers
+/// and libraries look for.
 pub(crate) fn settings() -> Vec<u8> {
-    let (one, mut settings) = (web_transport_proto::VarInt::from_u32(1), Settings::default());
+    let number = |value: u64| web_transport_proto::VarInt::try_from(value).unwrap_or_default();
+    let mut settings = Settings::default();
     settings.enable_webtransport(1);
-    let max_sessions = web_transport_proto::VarInt::from_u32(0x14e9_cd29);
-    settings.insert(Setting(max_sessions), one);
+    for (id, value) in [
+        (WT_MAX_SESSIONS, 1),
+        (WT_ENABLED, 1),
+        (WT_INITIAL_MAX_DATA, DATA_MAX),
+        (WT_INITIAL_MAX_STREAMS_UNI, STREAMS_MAX),
+        (WT_INITIAL_MAX_STREAMS_BIDI, STREAMS_MAX),
+    ] {
+        settings.insert(Setting(number(id)), number(value));
+    }
+    let section_bytes_max = number(qpack::SECTION_BYTES_MAX as u64);
+    settings.insert(Setting::MAX_FIELD_SECTION_SIZE, section_bytes_max);
     let mut bytes = Vec::new();
     settings.encode(&mut bytes);
     bytes
@@ -142,13 +195,23 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_all_names_that_browsers_look_for() {
+    fn settings_have_all_names_that_clients_look_for() {
         let bytes = settings();
         let decoded = Settings::decode(&mut &*bytes).expect("settings");
         assert_eq!(decoded.supports_webtransport(), 1);
-        for setting in [0x8, 0x33, 0xff_d277, 0x2b60_3742, 0x14e9_cd29] {
-            let setting = Setting(web_transport_proto::VarInt::from_u32(setting));
-            assert_eq!(decoded.get(&setting).map(|it| it.into_inner()), Some(1), "{setting:?}");
+        let value = |id: u64| {
+            let id = Setting(web_transport_proto::VarInt::try_from(id).expect("a number"));
+            decoded.get(&id).map(|it| it.into_inner())
+        };
+        for id in [0x8, 0x33, 0xff_d277, 0x2b60_3742, 0xc671_706a, 0x14e9_cd29, 0x2c7c_f000] {
+            assert_eq!(value(id), Some(1), "{id:#x}");
         }
+        for id in [0x2b61, 0x2b64, 0x2b65] {
+            assert!(value(id).is_some_and(|value| value >= 1 << 32), "{id:#x}");
+        }
+        // The server's own reader takes them, as it would a client's.
+        let settings = ControlReader::default().take(&bytes[1..]).expect("allowed");
+        let expected = ClientSettings { has_datagrams: true, data_max: Some(DATA_MAX) };
+        assert_eq!(settings, Some(expected));
     }
 }

@@ -34,13 +34,13 @@ pub use query::query;
 pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint, invitation};
-pub use web::web;
+pub use web::{web, web_control};
 
 /// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 18] = [
+pub const TARGETS: [(&str, Body); 19] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
@@ -59,6 +59,7 @@ pub const TARGETS: [(&str, Body); 18] = [
     ("server_message", server_message),
     ("snapshot", snapshot),
     ("web", web),
+    ("web_control", web_control),
 ];
 
 fn corpus_folder(target: &str) -> PathBuf {

@@ -1,8 +1,9 @@
-//! The stream on which a browser asks for a session, and says goodbye.
+//! A browser's streams of HTTP/3: the one on which it asks for a session and says goodbye, and the
+//! one with its settings.
 
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::text::printable;
-use phaselock_quic::web::{RequestReader, Said};
+use phaselock_quic::web::{ControlReader, RequestReader, Said};
 
 use super::{Script, taken};
 
@@ -22,22 +23,45 @@ pub fn web(data: &[u8]) -> bool {
     }
     for said in &all {
         match said {
-            Said::Asked(request) => assert!(request.path.starts_with('/'), "{request:?}"),
+            Said::Asked(request) => assert!(!request.authority.is_empty(), "{request:?}"),
+            Said::Refused(status) => assert!(status.as_u16() >= 400, "{status}"),
+            Said::Allowed(bytes) => assert!(*bytes > 0),
             Said::Left(goodbye) => {
                 assert!(goodbye.text.len() <= TEXT_BYTES_MAX, "{goodbye:?}");
                 assert_eq!(printable(&goodbye.text), goodbye.text);
             }
         }
     }
-    // A goodbye is the last, and behind a request.
-    let asked = |said: &Said| matches!(said, Said::Asked(_));
-    assert!(all.iter().skip(1).all(|said| !asked(said)) && all.first().is_none_or(asked));
-    assert!(all.len() <= 2, "{all:?}");
-    // It does not matter how it was cut, but that a fault behind a goodbye is not looked for.
-    let has_left = matches!(all.last(), Some(Said::Left(_)));
+    // Exactly one request comes, and before all else. Permissions grow; a goodbye is the last.
+    let is_first = |said: &Said| matches!(said, Said::Asked(_) | Said::Refused(_));
+    assert!(all.iter().skip(1).all(|said| !is_first(said)) && all.first().is_none_or(is_first));
+    let allowed = |said: &Said| if let Said::Allowed(bytes) = said { Some(*bytes) } else { None };
+    assert!(all.iter().filter_map(allowed).is_sorted(), "{all:?}");
+    let is_last = |said: &Said| matches!(said, Said::Left(_) | Said::Refused(_));
+    assert!(all.iter().rev().skip(1).all(|said| !is_last(said)), "{all:?}");
+    // Pieces of another size change nothing, but a fault behind the end is not looked for.
+    let is_over = all.last().is_some_and(is_last);
     match RequestReader::default().take(&whole) {
         Ok(together) => assert!(is_good && together == all, "{together:?}, {all:?}"),
-        Err(_) => assert!(!is_good || has_left, "{all:?}"),
+        Err(_) => assert!(!is_good || is_over, "{all:?}"),
     }
     !all.is_empty()
+}
+
+/// The stream with a client's settings, whole and byte by byte.
+pub fn web_control(data: &[u8]) -> bool {
+    let whole = ControlReader::default().take(data);
+    let mut reader = ControlReader::default();
+    let mut settings = None;
+    for byte in data {
+        match reader.take(&[*byte]) {
+            Ok(told) => settings = settings.or(told),
+            Err(fault) => {
+                assert_eq!(whole, Err(fault));
+                return settings.is_some();
+            }
+        }
+    }
+    assert_eq!(whole, Ok(settings));
+    settings.is_some()
 }

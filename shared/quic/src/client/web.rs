@@ -1,6 +1,5 @@
 //! A client's side of WebTransport, as a browser has it: for programs that try servers.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -16,8 +15,8 @@ use web_transport_proto::{Capsule, ConnectRequest, ConnectResponse, Frame};
 
 use crate::player::PlayerKey;
 use crate::web::{
-    Challenge, DATAGRAM_PREFIX, Fault, FrameReader, PATH, PREFACE, Part, STREAM_PREFIX, Shown,
-    binding, settings,
+    Challenge, DATAGRAM_PREFIX, Fault, FrameReader, PATH, PREFACE, Part, Place, STREAM_PREFIX,
+    Shown, binding, settings,
 };
 
 /// Longest wait for the server to take a goodbye.
@@ -33,8 +32,6 @@ pub(super) struct Around {
     request: SendStream,
     answers: RecvStream,
     reader: FrameReader,
-    /// Parts that came together with the one before them.
-    parts: VecDeque<Part>,
 }
 
 /// A session that has begun.
@@ -69,17 +66,12 @@ pub(super) async fn begin(
     let mut bytes = Vec::new();
     asked.encode(&mut bytes).map_err(|error| error.to_string())?;
     request.write_all(&bytes).await.map_err(|_| failed("it takes no request"))?;
-    let mut around = Around {
-        _settings: own,
-        request,
-        answers,
-        reader: FrameReader::default(),
-        parts: VecDeque::new(),
-    };
+    let reader = FrameReader::new(Place::Request);
+    let mut around = Around { _settings: own, request, answers, reader };
     let headers = loop {
         match around.next().await {
             Some(Part::Headers(headers)) => break headers,
-            Some(Part::Data(_)) => {}
+            Some(_) => {}
             None => return Err(failed("it does not answer")),
         }
     };
@@ -103,11 +95,11 @@ pub(super) async fn begin(
 impl Around {
     async fn next(&mut self) -> Option<Part> {
         loop {
-            if let Some(part) = self.parts.pop_front() {
+            if let Some(part) = self.reader.next().ok()? {
                 return Some(part);
             }
             let chunk = self.answers.read_chunk(READ_BYTES, true).await.ok()??;
-            self.parts.extend(self.reader.take(&chunk.bytes).ok()?);
+            self.reader.feed(&chunk.bytes);
         }
     }
 

@@ -43,6 +43,10 @@ pub(super) struct ControlStream {
     queue: VecDeque<Queued>,
     /// Bytes of the first one that the stream has taken.
     written: usize,
+    /// Bytes that the client takes on the stream until it allows more, if it counts them.
+    allowance: Option<u64>,
+    /// Bytes that the stream has taken.
+    sent: u64,
     /// Moment by which the first one must fit.
     stuck_until: Option<Instant>,
     /// A welcome has gone out.
@@ -65,6 +69,11 @@ impl ControlStream {
         self.id = Some(id);
         self.is_readable = true;
         self.queue.push_front(Queued { framed: first, is_welcome: false });
+    }
+
+    /// Takes in that the client takes so many bytes on the stream, in all.
+    pub(super) fn allow(&mut self, bytes: u64) {
+        self.allowance = self.allowance.max(Some(bytes));
     }
 
     /// Takes in that more has come.
@@ -176,9 +185,17 @@ impl ControlStream {
     pub(super) fn write(&mut self, connection: &mut Connection, now: Instant) {
         let Some(id) = self.id else { return };
         while let Some(first) = self.queue.front() {
-            match connection.send_stream(id).write(&first.framed[self.written..]) {
+            let rest = &first.framed[self.written..];
+            let allowed = self.allowance.map_or(u64::MAX, |max| max.saturating_sub(self.sent));
+            let rest = &rest[..usize::try_from(allowed).map_or(rest.len(), |it| it.min(rest.len()))];
+            let written = match rest {
+                [] => Err(WriteError::Blocked),
+                rest => connection.send_stream(id).write(rest),
+            };
+            match written {
                 Ok(bytes) => {
                     self.written += bytes;
+                    self.sent += bytes as u64;
                     if self.written < first.framed.len() {
                         continue;
                     }

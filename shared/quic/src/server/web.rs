@@ -1,5 +1,10 @@
 //! A browser's connection on the server: HTTP/3 as far as WebTransport needs it, up to the stream
-//! that the game has.
+//! that the game has. A request that is not granted is answered on its stream; a client that breaks
+//! the rules of the connection is cut off by a code.
+
+mod requests;
+mod streams;
+mod unis;
 
 use std::mem;
 use std::sync::Arc;
@@ -7,42 +12,30 @@ use std::sync::Arc;
 use aws_lc_rs::rand;
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use quinn_proto::{Connection, Dir, ReadError, StreamId};
+use quinn_proto::{Connection, Dir, StreamId};
 use web_transport_proto::http::StatusCode;
-use web_transport_proto::{Capsule, ConnectResponse, Frame, VarInt};
+use web_transport_proto::{Capsule, Frame, VarInt};
 
+use self::requests::{Asked, Requests};
+use self::streams::{Read, grant, read, reject, respond, write};
+use self::unis::Unis;
 use super::control::ControlStream;
 use super::{BindError, Server, crypto_of};
 use crate::identity::Identity;
 use crate::identity::web::WebCertificates;
 use crate::player::is_bound;
 use crate::settings as transport;
-pub(super) use crate::web::{ALPN, DATAGRAM_PREFIX, Fault};
+pub(super) use crate::web::{ALPN, Fault};
 use crate::web::{
-    Challenge, PATH, PREFACE, Request, RequestReader, STREAM_PREFIX, Said, WebOptions, goodbye,
-    settings,
+    Challenge, ClientSettings, PREFACE, Request, RequestReader, Said, WebOptions, goodbye, settings,
+    varint,
 };
 
 /// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody
 /// knows, with which browsers try servers (RFC 9114, 6.2.3).
 pub(super) const UNIS: u32 = 4;
-/// Such streams of one connection in all.
-const UNIS_MAX: usize = 16;
-/// Streams both ways: the request's and the game's.
-const BIDIS: u32 = 2;
-/// Bytes on such a stream at most. A browser's settings have 50.
-const UNI_BYTES_MAX: usize = 4 * 1024;
-/// Bytes that are read at a time.
-const READ_BYTES: usize = 2 * 1024;
-
-/// Kinds of streams to this side (RFC 9114, 6.2; RFC 9204, 4.2; WebTransport's own).
-const CONTROL: u64 = 0;
-const PUSH: u64 = 1;
-const ENCODER: u64 = 2;
-const DECODER: u64 = 3;
-const WEBTRANSPORT: u64 = 0x54;
-/// Kind of the frame with the settings.
-const SETTINGS: u64 = 4;
+/// Streams both ways: the request's, the game's, and two to be refused.
+const BIDIS: u32 = 4;
 
 /// Rules of a server about browsers, and what they know it by.
 #[derive(Debug)]
@@ -68,29 +61,24 @@ impl Server {
     }
 }
 
-/// A stream to this side.
-#[derive(Debug)]
-struct Uni {
-    id: StreamId,
-    kind: Option<u64>,
-    /// Its bytes so far, until they say enough.
-    head: Vec<u8>,
-    taken: usize,
-    has_settings: bool,
-}
-
 /// Stages of a session.
 #[derive(Debug)]
 enum Stage {
-    /// Nothing has been asked for.
+    /// Nothing has been granted.
     Waiting,
-    /// The request was refused, and the answer is on its way.
+    /// The request was refused by a goodbye, which is on its way.
     Refused,
-    /// The session has begun, by a request to this authority. The game's stream begins with so many
-    /// bytes that have come.
-    Begun { authority: String, game: Vec<u8> },
+    /// The session has begun, by a request to this authority.
+    Begun { authority: String },
     /// The game has its stream.
     Open { authority: String },
+}
+
+/// The stream of a request that was granted, or refused by a goodbye.
+#[derive(Debug)]
+struct Session {
+    id: StreamId,
+    reader: RequestReader,
 }
 
 /// A browser's session.
@@ -99,39 +87,18 @@ pub(super) struct WebSession {
     web: Arc<Web>,
     stage: Stage,
     has_settings_out: bool,
-    request: Option<StreamId>,
-    game: Option<StreamId>,
-    reader: RequestReader,
-    unis: Vec<Uni>,
-    unis_seen: usize,
+    /// The client's settings, once they are there. Nothing is granted before.
+    client: Option<ClientSettings>,
+    unis: Unis,
+    requests: Requests,
+    /// Requests for a session that wait for the client's settings.
+    asked: Vec<Asked>,
+    session: Option<Session>,
     challenge: Challenge,
     /// The client's end of the session, as it says.
     left: Option<Disconnect>,
     /// This side's end has been said.
     has_ended: bool,
-}
-
-/// Outcome of a reading.
-enum Read {
-    Bytes(Vec<u8>),
-    Blocked,
-    Ended,
-}
-
-fn read(connection: &mut Connection, id: StreamId, max: usize) -> Read {
-    let mut stream = connection.recv_stream(id);
-    let Ok(mut chunks) = stream.read(true) else { return Read::Ended };
-    match chunks.next(max) {
-        Ok(Some(chunk)) => Read::Bytes(chunk.bytes.to_vec()),
-        Err(ReadError::Blocked) => Read::Blocked,
-        Ok(None) | Err(ReadError::Reset(_)) => Read::Ended,
-    }
-}
-
-/// Writes a few bytes, for which there is always room on a stream that carries little else.
-fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
-    // A client that leaves no room for them is not answered, and gives up.
-    let _ = connection.send_stream(id).write(bytes);
 }
 
 impl WebSession {
@@ -144,11 +111,11 @@ impl WebSession {
             web,
             stage: Stage::Waiting,
             has_settings_out: false,
-            request: None,
-            game: None,
-            reader: RequestReader::default(),
-            unis: Vec::new(),
-            unis_seen: 0,
+            client: None,
+            unis: Unis::default(),
+            requests: Requests::default(),
+            asked: Vec::new(),
+            session: None,
             challenge,
             left: None,
             has_ended: false,
@@ -167,127 +134,126 @@ impl WebSession {
             write(connection, id, &settings());
             self.has_settings_out = true;
         }
-        self.take_unis(connection)?;
-        while let Some(id) = connection.streams().accept(Dir::Bi) {
-            match (self.request, self.game) {
-                (None, _) => self.request = Some(id),
-                (Some(_), None) => self.game = Some(id),
-                (Some(_), Some(_)) => return Err(Fault::ExcessiveLoad),
+        if let Some(settings) = self.unis.advance(connection)? {
+            self.client = Some(settings);
+        }
+        self.asked.extend(self.requests.advance(connection)?);
+        if let Some(settings) = self.client {
+            for asked in mem::take(&mut self.asked) {
+                self.answer(asked, settings, connection, control)?;
             }
         }
-        self.read_request(connection)?;
+        self.read_session(connection, control)?;
         self.begin_game(connection, control)
     }
 
-    fn take_unis(&mut self, connection: &mut Connection) -> Result<(), Fault> {
-        while let Some(id) = connection.streams().accept(Dir::Uni) {
-            self.unis_seen += 1;
-            if self.unis_seen > UNIS_MAX {
-                return Err(Fault::ExcessiveLoad);
-            }
-            let (head, has_settings) = (Vec::new(), false);
-            self.unis.push(Uni { id, kind: None, head, taken: 0, has_settings });
-        }
-        let mut unis = mem::take(&mut self.unis);
-        let known = |unis: &[Uni], kind| unis.iter().filter(|it| it.kind == Some(kind)).count();
-        let mut at = 0;
-        while at < unis.len() {
-            let stays = unis[at].advance(connection)?;
-            if [CONTROL, ENCODER, DECODER].iter().any(|kind| known(&unis, *kind) > 1) {
-                return Err(Fault::StreamCreation);
-            }
-            if stays {
-                at += 1;
-            } else {
-                unis.swap_remove(at);
-            }
-        }
-        self.unis = unis;
-        Ok(())
-    }
-
-    fn read_request(&mut self, connection: &mut Connection) -> Result<(), Fault> {
-        let Some(id) = self.request.filter(|_| self.left.is_none()) else { return Ok(()) };
-        loop {
-            match read(connection, id, READ_BYTES) {
-                Read::Bytes(bytes) => {
-                    for said in self.reader.take(&bytes)? {
-                        match said {
-                            Said::Asked(request) => self.answer(request, id, connection)?,
-                            Said::Left(goodbye) => self.left = Some(goodbye),
-                        }
-                    }
-                }
-                Read::Blocked => return Ok(()),
-                Read::Ended => {
-                    // A page that was closed, or has lost its connection, says no more.
-                    self.left.get_or_insert_with(|| goodbye(0, ""));
-                    return Ok(());
-                }
-            }
-        }
-    }
-
+    /// Answers a request for a session.
     fn answer(
         &mut self,
-        request: Request,
-        id: StreamId,
+        asked: Asked,
+        settings: ClientSettings,
         connection: &mut Connection,
+        control: &mut ControlStream,
     ) -> Result<(), Fault> {
-        let Request { authority, path, origin } = request;
-        let is_here = path == PATH;
-        let is_own = self.web.options.allows(origin.as_deref(), &authority);
-        let status = if is_here { StatusCode::OK } else { StatusCode::NOT_FOUND };
-        let mut answer = Vec::new();
-        let response = ConnectResponse::new(status);
-        response.encode(&mut answer).map_err(|_| Fault::Message)?;
-        write(connection, id, &answer);
-        if is_here && is_own {
-            self.stage = Stage::Begun { authority, game: Vec::new() };
+        let Asked { id, request, reader, rest } = asked;
+        if self.session.is_some() {
+            respond(connection, id, StatusCode::TOO_MANY_REQUESTS);
             return Ok(());
         }
+        if !settings.has_datagrams || connection.datagrams().max_size().is_none() {
+            return Err(Fault::Settings);
+        }
+        grant(connection, id);
+        self.session = Some(Session { id, reader });
+        if let Some(max) = settings.data_max {
+            control.allow(max);
+        }
+        self.begin(request, connection);
+        self.take_said(rest, control);
+        Ok(())
+    }
+
+    fn begin(&mut self, request: Request, connection: &mut Connection) {
+        let Request { authority, origin } = request;
+        if self.web.options.allows(origin.as_deref(), &authority) {
+            self.stage = Stage::Begun { authority };
+            return;
+        }
         self.stage = Stage::Refused;
-        if is_here {
-            tracing::debug!(origin, authority, "a page of elsewhere was refused");
-            // Browsers tell nobody about the status of an answer, but about a session's end.
-            let text = "this server takes no players from that page; its host may allow it";
-            self.finish(connection, &Disconnect::new(Code::ForeignPage, text));
-        } else {
-            let _ = connection.send_stream(id).finish();
+        tracing::debug!(origin, authority, "a page of elsewhere was refused");
+        // Browsers tell nobody about the status of an answer, but about a session's end.
+        let text = "this server takes no players from that page; its host may allow it";
+        self.finish(connection, &Disconnect::new(Code::ForeignPage, text));
+    }
+
+    fn read_session(
+        &mut self,
+        connection: &mut Connection,
+        control: &mut ControlStream,
+    ) -> Result<(), Fault> {
+        while self.left.is_none()
+            && let Some(session) = &mut self.session
+        {
+            match read(connection, session.id) {
+                Read::Bytes(bytes) => {
+                    let said = session.reader.take(&bytes)?;
+                    self.take_said(said, control);
+                }
+                Read::Blocked => return Ok(()),
+                // A page that was closed, or has lost its connection, says no more.
+                Read::Ended => self.left = Some(goodbye(0, "")),
+            }
         }
         Ok(())
     }
 
-    /// Hands the second stream to the game, once its first bytes are there.
+    fn take_said(&mut self, said: Vec<Said>, control: &mut ControlStream) {
+        for said in said {
+            match said {
+                Said::Allowed(max) if self.client.is_some_and(|it| it.data_max.is_some()) => {
+                    control.allow(max);
+                }
+                Said::Left(goodbye) => self.left = Some(goodbye),
+                Said::Allowed(_) | Said::Asked(_) | Said::Refused(_) => {}
+            }
+        }
+    }
+
+    /// Hands a stream of the session to the game, once its first bytes are there. Any other is
+    /// refused.
     fn begin_game(
         &mut self,
         connection: &mut Connection,
         control: &mut ControlStream,
     ) -> Result<(), Fault> {
-        let Stage::Begun { authority, game } = &mut self.stage else { return Ok(()) };
-        let Some(id) = self.game else { return Ok(()) };
-        let expected: Vec<_> = STREAM_PREFIX.into_iter().chain([PREFACE]).collect();
-        while game.len() < expected.len() {
-            match read(connection, id, expected.len() - game.len()) {
-                Read::Bytes(bytes) => game.extend(bytes),
-                Read::Blocked => return Ok(()),
-                Read::Ended => return Err(Fault::StreamCreation),
-            }
-            if !expected.starts_with(game) {
-                return Err(Fault::StreamCreation);
+        let Some(session) = &self.session else { return Ok(()) };
+        let session = session.id;
+        while let Some(id) = self.requests.next_stream(session, connection)? {
+            let Stage::Begun { authority } = &mut self.stage else {
+                reject(connection, id);
+                continue;
+            };
+            match streams::read_exactly(connection, id, 1) {
+                Read::Bytes(first) if first == [PREFACE] => {
+                    self.stage = Stage::Open { authority: mem::take(authority) };
+                    control.open_at(id, self.challenge.to_vec());
+                }
+                Read::Blocked => {
+                    self.requests.put_back(id, session);
+                    break;
+                }
+                Read::Bytes(_) | Read::Ended => reject(connection, id),
             }
         }
-        self.stage = Stage::Open { authority: mem::take(authority) };
-        control.open_at(id, self.challenge.to_vec());
         Ok(())
     }
 
-    /// True if this is the request's stream.
-    pub(super) fn is_request(&self, id: StreamId) -> bool {
-        self.request == Some(id)
+    /// True if this is the session's own stream.
+    pub(super) fn is_session(&self, id: StreamId) -> bool {
+        self.session.as_ref().is_some_and(|session| session.id == id)
     }
 
-    /// True if the request was refused.
+    /// True if the request was refused by a goodbye.
     pub(super) fn is_refused(&self) -> bool {
         matches!(self.stage, Stage::Refused)
     }
@@ -297,6 +263,11 @@ impl WebSession {
         self.left.as_ref()
     }
 
+    /// Code with which the connection is closed if nothing else is wrong.
+    pub(super) fn code_of_close(&self) -> Fault {
+        if self.client.is_some() { Fault::None } else { Fault::MissingSettings }
+    }
+
     /// True if the credentials were made for this connection, by the owner of their key.
     pub(super) fn is_proven(&self, credentials: &Credentials) -> bool {
         let Stage::Open { authority } = &self.stage else { return false };
@@ -304,9 +275,22 @@ impl WebSession {
         bindings.iter().any(|binding| is_bound(binding, credentials))
     }
 
+    /// Byte before each of the session's datagrams: a quarter of its number (RFC 9297, 2.1). The
+    /// number of streams keeps it within a byte.
+    pub(super) fn datagram_prefix(&self) -> u8 {
+        self.session.as_ref().map_or(0, |session| session.id.index() as u8)
+    }
+
+    /// Bytes before a datagram's own, if it is the session's.
+    pub(super) fn prefix_of(&self, datagram: &[u8]) -> Option<usize> {
+        let (quarter, length) = varint(datagram)?;
+        (quarter == u64::from(self.datagram_prefix())).then_some(length)
+    }
+
     /// Ends the session with a goodbye, once. Returns false if there is no arrival to wait for.
     pub(super) fn finish(&mut self, connection: &mut Connection, goodbye: &Disconnect) -> bool {
-        let Some(id) = self.request.filter(|_| !self.has_ended) else { return false };
+        let session = self.session.as_ref().filter(|_| !self.has_ended);
+        let Some(Session { id, .. }) = session else { return false };
         self.has_ended = true;
         let mut capsule = Vec::new();
         let (code, reason) = (u16::from(goodbye.code).into(), goodbye.text.clone());
@@ -315,50 +299,7 @@ impl WebSession {
         Frame::DATA.encode(&mut frame);
         VarInt::from_u32(capsule.len() as u32).encode(&mut frame);
         frame.extend(capsule);
-        write(connection, id, &frame);
-        connection.send_stream(id).finish().is_ok()
-    }
-}
-
-impl Uni {
-    /// Takes in what has come. Returns false if nothing more of it is of interest.
-    fn advance(&mut self, connection: &mut Connection) -> Result<bool, Fault> {
-        loop {
-            let bytes = match read(connection, self.id, READ_BYTES) {
-                Read::Bytes(bytes) => bytes,
-                Read::Blocked => return Ok(true),
-                Read::Ended if matches!(self.kind, Some(CONTROL | ENCODER | DECODER)) => {
-                    return Err(Fault::ClosedCriticalStream);
-                }
-                Read::Ended => return Ok(false),
-            };
-            self.taken += bytes.len();
-            if self.taken > UNI_BYTES_MAX {
-                return Err(Fault::ExcessiveLoad);
-            }
-            self.head.extend(bytes);
-            if self.kind.is_none() {
-                let Some((kind, length)) = crate::web::varint(&self.head) else { continue };
-                self.head.drain(..length);
-                self.kind = Some(kind);
-            }
-            match self.kind {
-                Some(CONTROL) if !self.has_settings => match crate::web::varint(&self.head) {
-                    Some((SETTINGS, _)) => self.has_settings = true,
-                    Some(_) => return Err(Fault::MissingSettings),
-                    None => continue,
-                },
-                Some(CONTROL | ENCODER | DECODER) | None => {}
-                Some(PUSH | WEBTRANSPORT) => return Err(Fault::StreamCreation),
-                // Nobody knows it (RFC 9114, 6.2).
-                Some(_) => {
-                    let code = Fault::StreamCreation.code();
-                    let _ = connection.recv_stream(self.id).stop(code);
-                    return Ok(false);
-                }
-            }
-            // Neither settings nor compression are of interest: there is no table to fill.
-            self.head.clear();
-        }
+        write(connection, *id, &frame);
+        connection.send_stream(*id).finish().is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Frames of HTTP/3 on the request's stream, from bytes as they come.
+//! Frames of HTTP/3 on a request's stream and on a control stream, from bytes as they come.
 
 use super::Fault;
 
@@ -6,81 +6,162 @@ use super::Fault;
 const HEADERS_BYTES_MAX: u64 = 4 * 1024;
 /// Bytes of a capsule's frame at most: a goodbye has 1 kB (draft-ietf-webtrans-http3, 6).
 const DATA_BYTES_MAX: u64 = 2 * 1024;
-/// Bytes on a request's stream at most. A request and a goodbye take a tenth.
-const STREAM_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of settings at most. Chrome's have 50.
+const SETTINGS_BYTES_MAX: u64 = 1024;
+/// Bytes on a stream at most, unless they are forgiven. A request and a goodbye take a tenth.
+const STREAM_BYTES_MAX: u64 = 16 * 1024;
 
 const DATA: u64 = 0;
 const HEADERS: u64 = 1;
-/// Frames that have no place on a request's stream, or none any more (RFC 9114, 7.2).
-const MISPLACED: [u64; 8] = [2, 3, 4, 5, 6, 7, 8, 9];
+const CANCEL_PUSH: u64 = 3;
+const SETTINGS: u64 = 4;
+const PUSH_PROMISE: u64 = 5;
+const GOAWAY: u64 = 7;
+const MAX_PUSH_ID: u64 = 13;
+/// Kinds that HTTP/2 had (RFC 9114, 7.2.8).
+const OF_HTTP2: [u64; 4] = [2, 6, 8, 9];
+/// First bytes of a WebTransport stream, which are no frame anywhere else.
+const STREAM: u64 = 0x41;
+
+/// A stream that frames come on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A request's, either way.
+    Request,
+    /// A client's control stream, before its settings.
+    ControlStart,
+    /// A client's control stream, behind its settings.
+    Control,
+}
 
 /// A frame that matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The whole frame with the headers, its head included.
     Headers(Vec<u8>),
+    /// Headers that are too long to be read. Nothing more comes.
+    HeadersTooLong,
     /// Bytes of capsules.
     Data(Vec<u8>),
+    /// Settings, without the frame's head.
+    Settings(Vec<u8>),
 }
 
-/// Reader of a request's stream.
-#[derive(Debug, Default)]
+/// Treatment of a frame.
+enum Rule {
+    Keep(u64),
+    Skip,
+}
+
+impl Place {
+    /// Treatment of a frame of that kind here (RFC 9114, 7.2 and table 1).
+    fn rule(self, kind: u64) -> Result<Rule, Fault> {
+        match (self, kind) {
+            (Self::Request, DATA) => Ok(Rule::Keep(DATA_BYTES_MAX)),
+            (Self::Request, HEADERS) => Ok(Rule::Keep(HEADERS_BYTES_MAX)),
+            (Self::ControlStart, SETTINGS) => Ok(Rule::Keep(SETTINGS_BYTES_MAX)),
+            (Self::ControlStart, _) => Err(Fault::MissingSettings),
+            (_, STREAM) => Err(Fault::Frame),
+            // No push was ever promised.
+            (Self::Control, CANCEL_PUSH) => Err(Fault::Id),
+            (Self::Control, GOAWAY | MAX_PUSH_ID) => Ok(Rule::Skip),
+            (_, DATA | HEADERS | CANCEL_PUSH | SETTINGS | PUSH_PROMISE | GOAWAY | MAX_PUSH_ID) => {
+                Err(Fault::FrameUnexpected)
+            }
+            (_, kind) if OF_HTTP2.contains(&kind) => Err(Fault::FrameUnexpected),
+            // Of a kind that nobody knows, which must be passed over (RFC 9114, 9).
+            _ => Ok(Rule::Skip),
+        }
+    }
+}
+
+/// Reader of a stream of frames. Memory is bounded by the longest frame that is kept.
+#[derive(Debug)]
 pub(crate) struct FrameReader {
+    place: Place,
     /// Bytes of the frame that comes.
     partial: Vec<u8>,
     /// Bytes of an unknown frame that are yet to be passed over.
     skipped: u64,
-    /// Bytes so far.
-    taken: usize,
+    /// Bytes of frames so far.
+    taken: u64,
+    has_ended: bool,
 }
 
 impl FrameReader {
-    /// Takes in bytes. A fault is the last that comes of them.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<Vec<Part>, Fault> {
-        self.taken = self.taken.saturating_add(bytes.len());
-        if self.taken > STREAM_BYTES_MAX {
-            return Err(Fault::ExcessiveLoad);
-        }
-        self.partial.extend_from_slice(bytes);
-        let mut parts = Vec::new();
-        while let Some(part) = self.next()? {
-            parts.extend(part);
-        }
-        Ok(parts)
+    /// Creates a reader of a stream that begins.
+    pub(crate) fn new(place: Place) -> Self {
+        Self { place, partial: Vec::new(), skipped: 0, taken: 0, has_ended: false }
     }
 
-    /// The next whole frame, or that one was passed over.
-    fn next(&mut self) -> Result<Option<Option<Part>>, Fault> {
-        if self.skipped > 0 {
-            let here = (self.partial.len() as u64).min(self.skipped);
-            self.partial.drain(..here as usize);
-            self.skipped -= here;
-            return Ok((here > 0).then_some(None));
+    /// Takes in bytes, for [`next`](Self::next).
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        if !self.has_ended {
+            self.partial.extend_from_slice(bytes);
         }
-        let Some((kind, head)) = varint(&self.partial) else { return Ok(None) };
-        let Some((length, more)) = varint(&self.partial[head..]) else { return Ok(None) };
-        let head = head + more;
-        match kind {
-            DATA if length > DATA_BYTES_MAX => return Err(Fault::ExcessiveLoad),
-            HEADERS if length > HEADERS_BYTES_MAX => return Err(Fault::ExcessiveLoad),
-            DATA | HEADERS => {}
-            kind if MISPLACED.contains(&kind) => return Err(Fault::FrameUnexpected),
-            // Of a kind that nobody knows, which must be passed over (RFC 9114, 9).
-            _ => {
-                self.partial.drain(..head);
-                self.skipped = length;
-                return Ok(Some(None));
+    }
+
+    /// The next frame that matters, if it is all there. A fault is the last that comes.
+    pub(crate) fn next(&mut self) -> Result<Option<Part>, Fault> {
+        loop {
+            if self.skipped > 0 {
+                let here = (self.partial.len() as u64).min(self.skipped);
+                self.consume(here as usize)?;
+                self.skipped -= here;
+                if self.skipped > 0 {
+                    return Ok(None);
+                }
+            }
+            let Some((kind, head)) = varint(&self.partial) else { return Ok(None) };
+            let rule = self.place.rule(kind)?;
+            let Some((length, more)) = varint(&self.partial[head..]) else { return Ok(None) };
+            let head = head + more;
+            match rule {
+                Rule::Skip => {
+                    self.consume(head)?;
+                    self.skipped = length;
+                }
+                Rule::Keep(max) if length > max && kind == HEADERS => {
+                    self.has_ended = true;
+                    self.partial.clear();
+                    return Ok(Some(Part::HeadersTooLong));
+                }
+                Rule::Keep(max) if length > max => return Err(Fault::ExcessiveLoad),
+                Rule::Keep(_) => return self.keep(kind, head, length as usize),
             }
         }
-        let end = head + length as usize;
+    }
+
+    fn keep(&mut self, kind: u64, head: usize, length: usize) -> Result<Option<Part>, Fault> {
+        let end = head + length;
         if self.partial.len() < end {
             return Ok(None);
         }
-        let frame: Vec<u8> = self.partial.drain(..end).collect();
-        Ok(Some(Some(match kind {
+        let frame = self.partial[..end].to_vec();
+        self.consume(end)?;
+        Ok(Some(match kind {
             HEADERS => Part::Headers(frame),
+            SETTINGS => {
+                self.place = Place::Control;
+                Part::Settings(frame[head..].to_vec())
+            }
             _ => Part::Data(frame[head..].to_vec()),
-        })))
+        }))
+    }
+
+    fn consume(&mut self, count: usize) -> Result<(), Fault> {
+        self.partial.drain(..count);
+        self.taken = self.taken.saturating_add(count as u64);
+        if self.taken > STREAM_BYTES_MAX {
+            return Err(Fault::ExcessiveLoad);
+        }
+        Ok(())
+    }
+
+    /// Forgives bytes that a session of any length needs: they do not count towards the stream's
+    /// limit.
+    pub(crate) fn forgive(&mut self, count: usize) {
+        self.taken = self.taken.saturating_sub(count as u64);
     }
 }
 
@@ -114,6 +195,18 @@ mod tests {
         }
     }
 
+    /// The parts of a stream that comes in pieces of that size.
+    fn parts(place: Place, bytes: &[u8], size: usize) -> Result<Vec<Part>, Fault> {
+        let (mut reader, mut parts) = (FrameReader::new(place), Vec::new());
+        for piece in bytes.chunks(size) {
+            reader.feed(piece);
+            while let Some(part) = reader.next()? {
+                parts.push(part);
+            }
+        }
+        Ok(parts)
+    }
+
     #[test]
     fn frames_come_whole_however_they_are_cut() {
         // Grease, headers, an unknown frame, two of data, the first of them empty.
@@ -122,34 +215,45 @@ mod tests {
             &[0x28, 0x43, 5],
         ]
         .concat();
-        let expected = [
+        let expected = vec![
             Part::Headers(vec![1, 2, 0xaa, 0xbb]),
             Part::Data(vec![]),
             Part::Data(vec![0x28, 0x43, 5]),
         ];
         for size in 1..=bytes.len() {
-            let mut reader = FrameReader::default();
-            let parts = bytes.chunks(size).flat_map(|chunk| reader.take(chunk).expect("good"));
-            assert_eq!(parts.collect::<Vec<_>>(), expected, "{size}");
+            assert_eq!(parts(Place::Request, &bytes, size), Ok(expected.clone()), "{size}");
         }
+        // The same frames with longer numbers than they need.
+        let long = [0xc0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 2, 0xaa, 0xbb];
+        assert_eq!(parts(Place::Request, &long, 3), Ok(vec![Part::Headers(long.to_vec())]));
     }
 
     #[test]
-    fn what_is_too_much_is_refused_before_it_comes() {
-        for (bytes, fault) in [
-            (&[1, 0x50, 1][..], Fault::ExcessiveLoad),
-            (&[0, 0x48, 1], Fault::ExcessiveLoad),
-            (&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], Fault::ExcessiveLoad),
-            (&[4, 0], Fault::FrameUnexpected),
-            (&[7, 0], Fault::FrameUnexpected),
+    fn frames_out_of_place_have_their_codes() {
+        use Fault::{ExcessiveLoad, Frame, FrameUnexpected, Id, MissingSettings};
+        let settings = |rest: &[u8]| [&[4, 0][..], rest].concat();
+        for (place, bytes, fault) in [
+            (Place::Request, vec![0, 0x48, 1], ExcessiveLoad),
+            (Place::Request, vec![4, 0], FrameUnexpected),
+            (Place::Request, vec![7, 0], FrameUnexpected),
+            (Place::Request, vec![0x40, 0x41, 0], Frame),
+            (Place::ControlStart, vec![0, 0], MissingSettings),
+            (Place::ControlStart, vec![0x21, 0], MissingSettings),
+            (Place::ControlStart, vec![4, 0x48, 1], ExcessiveLoad),
+            (Place::ControlStart, settings(&[4, 0]), FrameUnexpected),
+            (Place::ControlStart, settings(&[0, 0]), FrameUnexpected),
+            (Place::ControlStart, settings(&[1, 0]), FrameUnexpected),
+            (Place::ControlStart, settings(&[2, 0]), FrameUnexpected),
+            (Place::ControlStart, settings(&[3, 1, 0]), Id),
         ] {
-            assert_eq!(FrameReader::default().take(bytes), Err(fault), "{bytes:?}");
+            assert_eq!(parts(place, &bytes, 1), Err(fault), "{place:?}: {bytes:?}");
         }
+        let good = settings(&[0x21, 1, 9, 7, 1, 0, 13, 1, 5]);
+        assert_eq!(parts(Place::ControlStart, &good, 2), Ok(vec![Part::Settings(vec![])]));
+        let long = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 0, 0];
+        assert_eq!(parts(Place::Request, &long, 20), Ok(vec![Part::HeadersTooLong]));
         // Frames to pass over without end.
-        let mut reader = FrameReader::default();
-        let flood = [0x21, 0x7f, 0xff].repeat(1000);
-        let ends = (0..100).find_map(|_| reader.take(&flood).err());
-        assert_eq!(ends, Some(Fault::ExcessiveLoad));
-        assert!(reader.partial.len() <= STREAM_BYTES_MAX);
+        let flood = [0x21, 0x7f, 0xff].repeat(10_000);
+        assert_eq!(parts(Place::Request, &flood, 2000), Err(ExcessiveLoad));
     }
 }

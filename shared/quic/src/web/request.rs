@@ -1,22 +1,28 @@
 //! The stream of a request: who asks for a session and where, and the goodbye at its end.
 
-use std::mem;
-
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::{clip, printable};
-use web_transport_proto::{Capsule, CapsuleError, ConnectRequest};
+use url::Url;
+use web_transport_proto::http::StatusCode;
+use web_transport_proto::{Capsule, CapsuleError};
 
-use super::Fault;
-use super::frames::{FrameReader, Part};
+use super::frames::{FrameReader, Part, Place, varint};
+use super::qpack::{Field, SectionError, fields};
+use super::{Fault, PATH};
+
+/// Names of WebTransport's protocol: of drafts up to 14, and since (draft-ietf-webtrans-http3, 9.1).
+const PROTOCOLS: [&str; 2] = ["webtransport", "webtransport-h3"];
+/// Kind of the capsule that allows more data in a session (draft-ietf-webtrans-http3-16, 5.6.4).
+const WT_MAX_DATA: u64 = 0x190b_4d3d;
+/// Bytes before a capsule in a frame of its own: the frame's kind and length.
+const FRAME_HEAD_BYTES: usize = 2;
 
 /// A request for a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Host by which the client knows the server, and its port unless that is HTTPS's.
     pub authority: String,
-    /// The path there.
-    pub path: String,
     /// Origin of the page, as the browser says; none of a client that is no browser.
     pub origin: Option<String>,
 }
@@ -26,78 +32,190 @@ pub struct Request {
 pub enum Said {
     /// A wish for a session: once, and before all else.
     Asked(Request),
+    /// A request for something else, with the status of the answer. Nothing comes after it.
+    Refused(StatusCode),
+    /// Permission to send so many bytes in the session, in all.
+    Allowed(u64),
     /// A goodbye, after which nothing comes.
     Left(Disconnect),
 }
 
+/// Stages of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Begun,
+    Asked,
+    Over,
+}
+
 /// Reader of the stream, from bytes as they come. What it holds is bounded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RequestReader {
     frames: FrameReader,
-    has_asked: bool,
-    has_left: bool,
+    stage: Stage,
     capsules: Vec<u8>,
+    allowed: u64,
+}
+
+impl Default for RequestReader {
+    fn default() -> Self {
+        let frames = FrameReader::new(Place::Request);
+        Self { frames, stage: Stage::Begun, capsules: Vec::new(), allowed: 0 }
+    }
 }
 
 impl RequestReader {
     /// Takes in bytes. A fault is the last that comes of them.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<Said>, Fault> {
         let mut said = Vec::new();
-        if self.has_left {
-            return Ok(said);
-        }
-        for part in self.frames.take(bytes)? {
-            match part {
-                Part::Headers(frame) if !mem::replace(&mut self.has_asked, true) => {
-                    said.push(Said::Asked(asked(&frame)?));
-                }
-                Part::Data(bytes) if self.has_asked => {
-                    if let Some(goodbye) = self.take_capsules(&bytes)? {
-                        self.has_left = true;
-                        said.push(Said::Left(goodbye));
-                        break;
-                    }
-                }
-                Part::Headers(_) | Part::Data(_) => return Err(Fault::FrameUnexpected),
+        self.frames.feed(bytes);
+        while self.stage != Stage::Over
+            && let Some(part) = self.frames.next()?
+        {
+            match (part, self.stage) {
+                (Part::Headers(frame), Stage::Begun) => said.push(self.take_headers(&frame)?),
+                (Part::HeadersTooLong, Stage::Begun) => said.push(self.refuse(too_long())),
+                (Part::Data(bytes), Stage::Asked) => self.take_capsules(&bytes, &mut said)?,
+                _ => return Err(Fault::FrameUnexpected),
             }
         }
         Ok(said)
     }
 
-    /// The goodbye, if it came.
-    fn take_capsules(&mut self, bytes: &[u8]) -> Result<Option<Disconnect>, Fault> {
+    fn take_headers(&mut self, frame: &[u8]) -> Result<Said, Fault> {
+        let section = [0; 2].into_iter().try_fold(frame, |rest, _: u8| {
+            varint(rest).map(|(_, length)| &rest[length..])
+        });
+        match fields(section.unwrap_or_default()) {
+            Err(SectionError::Unreadable) => Err(Fault::Decompression),
+            Err(SectionError::TooLong) => Ok(self.refuse(too_long())),
+            Ok(fields) => Ok(match asked(&fields) {
+                Ok(request) => {
+                    self.stage = Stage::Asked;
+                    Said::Asked(request)
+                }
+                Err(status) => self.refuse(status),
+            }),
+        }
+    }
+
+    fn refuse(&mut self, status: StatusCode) -> Said {
+        self.stage = Stage::Over;
+        Said::Refused(status)
+    }
+
+    fn take_capsules(&mut self, bytes: &[u8], said: &mut Vec<Said>) -> Result<(), Fault> {
         self.capsules.extend_from_slice(bytes);
         loop {
             let mut rest = &*self.capsules;
-            match Capsule::decode(&mut rest) {
-                Ok(Capsule::CloseWebTransportSession { code, reason }) => {
-                    return Ok(Some(goodbye(code, &reason)));
-                }
-                Ok(_) => {
-                    let taken = self.capsules.len() - rest.len();
-                    self.capsules.drain(..taken);
-                }
+            let capsule = match Capsule::decode(&mut rest) {
+                Ok(capsule) => capsule,
                 // The stream's bytes are bounded.
-                Err(CapsuleError::UnexpectedEnd | CapsuleError::VarInt(_)) => return Ok(None),
+                Err(CapsuleError::UnexpectedEnd | CapsuleError::VarInt(_)) => return Ok(()),
                 Err(_) => return Err(Fault::Message),
+            };
+            let taken = self.capsules.len() - rest.len();
+            self.capsules.drain(..taken);
+            match capsule {
+                Capsule::CloseWebTransportSession { code, reason } => {
+                    self.stage = Stage::Over;
+                    said.push(Said::Left(goodbye(code, &reason)));
+                    return Ok(());
+                }
+                Capsule::Unknown { typ, payload } if typ.into_inner() == WT_MAX_DATA => {
+                    said.extend(self.allow(&payload, taken)?);
+                }
+                _ => {}
             }
         }
     }
+
+    /// Takes in a capsule of so many bytes that allows more data. A session of any length needs
+    /// them, so one that does allow more is forgiven.
+    fn allow(&mut self, payload: &[u8], taken: usize) -> Result<Option<Said>, Fault> {
+        let Some((allowed, length)) = varint(payload) else { return Err(Fault::Message) };
+        if length != payload.len() {
+            return Err(Fault::Message);
+        }
+        if allowed < self.allowed {
+            return Err(Fault::FlowControl);
+        }
+        if allowed == self.allowed {
+            return Ok(None);
+        }
+        self.allowed = allowed;
+        self.frames.forgive(taken + FRAME_HEAD_BYTES);
+        Ok(Some(Said::Allowed(allowed)))
+    }
 }
 
-/// The request in a frame of headers.
-fn asked(frame: &[u8]) -> Result<Request, Fault> {
-    let asked = ConnectRequest::decode(&mut &*frame).map_err(|error| {
-        tracing::debug!(%error, "a request that is none of WebTransport");
-        Fault::Message
-    })?;
-    let host = asked.url.host_str().unwrap_or_default();
-    let port = asked.url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    Ok(Request {
-        authority: format!("{host}{port}"),
-        path: asked.url.path().to_owned(),
-        origin: asked.headers.get("origin").map(|it| it.to_str().unwrap_or("?").to_owned()),
-    })
+fn too_long() -> StatusCode {
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+}
+
+/// The request that fields make, or the status of the answer to another one.
+fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
+    check_order(fields)?;
+    let text = |name: &str| -> Result<Option<&str>, StatusCode> {
+        let Some(value) = only(fields, name)? else { return Ok(None) };
+        str::from_utf8(value).map(Some).map_err(|_| StatusCode::BAD_REQUEST)
+    };
+    let method = text(":method")?.ok_or(StatusCode::BAD_REQUEST)?;
+    let protocol = text(":protocol")?;
+    if method == "CONNECT" && protocol.is_none() {
+        // This is no proxy.
+        return Err(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let path = text(":path")?.ok_or(StatusCode::BAD_REQUEST)?;
+    let scheme = text(":scheme")?.ok_or(StatusCode::BAD_REQUEST)?;
+    if method != "CONNECT" {
+        let is_here = path.split('?').next() == Some(PATH);
+        let status = if is_here { StatusCode::METHOD_NOT_ALLOWED } else { StatusCode::NOT_FOUND };
+        return Err(status);
+    }
+    if protocol.is_none_or(|protocol| !PROTOCOLS.contains(&protocol)) {
+        // RFC 9220, 3.
+        return Err(StatusCode::NOT_IMPLEMENTED);
+    }
+    let authority = text(":authority")?.unwrap_or_default();
+    let url = Url::parse(&format!("https://{authority}{path}"));
+    let url = url.map_err(|_| StatusCode::BAD_REQUEST)?;
+    // A URL would take these for the end of the host, or for a user.
+    let is_host = !authority.is_empty() && !authority.contains(['@', '/', '\\', '?', '#']);
+    if scheme != "https" || !is_host || !path.starts_with('/') {
+        return Err(StatusCode::BAD_REQUEST);
+    }
+    if url.path() != PATH {
+        return Err(StatusCode::NOT_FOUND);
+    }
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = url.host_str().unwrap_or_default();
+    let origin = only(fields, "origin")?;
+    let origin = origin.map(|it| str::from_utf8(it).unwrap_or("?").to_owned());
+    Ok(Request { authority: format!("{host}{port}"), origin })
+}
+
+/// The only field of that name; none is good too.
+fn only<'a>(fields: &'a [Field], name: &str) -> Result<Option<&'a [u8]>, StatusCode> {
+    let mut found = fields.iter().filter(|field| field.name == name.as_bytes());
+    let first = found.next().map(|field| &*field.value);
+    if found.next().is_some() { Err(StatusCode::BAD_REQUEST) } else { Ok(first) }
+}
+
+/// Checks that names are in lower case, and that those of the protocol come first and are a
+/// request's (RFC 9114, 4.2 and 4.3).
+fn check_order(fields: &[Field]) -> Result<(), StatusCode> {
+    const KNOWN: [&str; 5] = [":method", ":scheme", ":authority", ":path", ":protocol"];
+    let is_pseudo = |field: &&Field| field.name.starts_with(b":");
+    let pseudo = fields.iter().take_while(is_pseudo).count();
+    let known = |field: &Field| KNOWN.iter().any(|name| field.name == name.as_bytes());
+    let ordinary = |field: &Field| {
+        let is_name = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+        !field.name.is_empty() && !is_pseudo(&field) && field.name.iter().all(is_name)
+    };
+    let is_good = fields[..pseudo].iter().all(known) && fields[pseudo..].iter().all(ordinary);
+    if is_good { Ok(()) } else { Err(StatusCode::BAD_REQUEST) }
 }
 
 /// A client's goodbye. Browsers say one without a word for a page that is closed, or loaded anew:
@@ -112,13 +230,14 @@ pub(crate) fn goodbye(code: u32, reason: &str) -> Disconnect {
 
 #[cfg(test)]
 mod tests {
-    use web_transport_proto::{Frame, VarInt};
+    use bytes::Bytes;
+    use web_transport_proto::{ConnectRequest, Frame, VarInt};
 
     use super::*;
 
     fn request() -> Vec<u8> {
         let mut bytes = Vec::new();
-        let url: url::Url = "https://example.org:4433/phaselock".parse().expect("a URL");
+        let url: Url = "https://example.org:4433/phaselock".parse().expect("a URL");
         ConnectRequest::new(url)
             .with_header(
                 "origin".parse().expect("a name"),
@@ -138,16 +257,36 @@ mod tests {
         bytes
     }
 
+    fn max_data(bytes: u32) -> Vec<u8> {
+        let mut payload = Vec::new();
+        VarInt::from_u32(bytes).encode(&mut payload);
+        let typ = VarInt::from_u32(WT_MAX_DATA as u32);
+        data(&Capsule::Unknown { typ, payload: Bytes::from(payload) })
+    }
+
+    /// A frame with these fields, each written out.
+    fn headers(fields: &[(&str, &str)]) -> Vec<u8> {
+        let mut section = vec![0, 0];
+        for (name, value) in fields {
+            section.push(0x20 | name.len().min(7) as u8);
+            section.extend(name.len().checked_sub(7).map(|more| more as u8));
+            section.extend(name.bytes());
+            section.push(value.len() as u8);
+            section.extend(value.bytes());
+        }
+        [&[1, 0x40 | (section.len() >> 8) as u8, section.len() as u8][..], &section].concat()
+    }
+
     #[test]
     fn a_request_and_a_goodbye_are_read_however_they_are_cut() {
         let close = Capsule::CloseWebTransportSession { code: 7, reason: "off\u{7}".into() };
-        let bytes = [request(), data(&close), data(&close)].concat();
+        let bytes = [request(), max_data(9), data(&close), data(&close)].concat();
         let expected = [
             Said::Asked(Request {
                 authority: "example.org:4433".into(),
-                path: "/phaselock".into(),
                 origin: Some("https://a.example".into()),
             }),
+            Said::Allowed(9),
             Said::Left(goodbye(7, "off\u{7}")),
         ];
         for size in 1..=bytes.len() {
@@ -163,6 +302,72 @@ mod tests {
         assert_eq!(RequestReader::default().take(&close), Err(Fault::FrameUnexpected));
         let twice = [request(), request()].concat();
         assert_eq!(RequestReader::default().take(&twice), Err(Fault::FrameUnexpected));
-        assert_eq!(RequestReader::default().take(&[1, 2, 0, 0]), Err(Fault::Message));
+        let garbage = [1, 3, 0xff, 0xff, 0xff];
+        assert_eq!(RequestReader::default().take(&garbage), Err(Fault::Decompression));
+    }
+
+    #[test]
+    fn requests_for_anything_else_have_a_status() {
+        const METHOD: (&str, &str) = (":method", "CONNECT");
+        const PROTOCOL: (&str, &str) = (":protocol", "webtransport-h3");
+        const SCHEME: (&str, &str) = (":scheme", "https");
+        const HOST: (&str, &str) = (":authority", "a.example");
+        const HERE: (&str, &str) = (":path", "/phaselock");
+        let good = [METHOD, PROTOCOL, SCHEME, HOST, HERE];
+        let without = |at: usize, other: Option<(&'static str, &'static str)>| {
+            let mut fields = good.to_vec();
+            fields.remove(at);
+            fields.extend(other);
+            fields
+        };
+        for (fields, status) in [
+            (without(0, Some((":method", "GET"))), 405),
+            (vec![(":method", "GET"), SCHEME, HOST, (":path", "/")], 404),
+            (vec![(":method", "GET"), SCHEME, HOST, (":path", "/phaselock?x")], 405),
+            (vec![(":method", "GET"), SCHEME, HOST], 400),
+            (vec![METHOD, HOST], 405),
+            (without(1, Some((":protocol", "websocket"))), 501),
+            (without(2, Some((":scheme", "http"))), 400),
+            (without(3, None), 400),
+            (without(3, Some((":authority", "me@a.example"))), 400),
+            (without(3, Some((":authority", "a b"))), 400),
+            (without(4, None), 400),
+            (without(4, Some((":path", "/other"))), 404),
+            (without(4, Some((":path", "phaselock"))), 400),
+            // Twice, unknown, out of place, in capitals.
+            ([&good[..], &[HERE]].concat(), 400),
+            ([&good[..], &[(":status", "200")]].concat(), 400),
+            ([&good[..4], &[("a", "b"), HERE]].concat(), 400),
+            ([&good[..], &[("Origin", "b")]].concat(), 400),
+            (vec![], 400),
+        ] {
+            let said = RequestReader::default().take(&headers(&fields)).expect("an answer");
+            let expected = Said::Refused(StatusCode::from_u16(status).expect("a status"));
+            assert_eq!(said, [expected], "{fields:?}");
+        }
+        for protocol in PROTOCOLS {
+            let fields = without(1, Some((":protocol", protocol)));
+            let said = RequestReader::default().take(&headers(&fields)).expect("an answer");
+            assert!(matches!(&*said, [Said::Asked(_)]), "{said:?}");
+        }
+        let giant = [1, 0x80, 1, 0, 0, 1, 2, 3];
+        let said = RequestReader::default().take(&giant).expect("an answer");
+        assert_eq!(said, [Said::Refused(too_long())]);
+    }
+
+    #[test]
+    fn permissions_to_send_come_without_end_and_never_shrink() {
+        let mut reader = RequestReader::default();
+        reader.take(&request()).expect("good");
+        for bytes in 1..10_000 {
+            let said = reader.take(&max_data(bytes)).expect("each allows more");
+            assert_eq!(said, [Said::Allowed(bytes.into())]);
+        }
+        assert_eq!(reader.take(&max_data(9_999)), Ok(vec![]));
+        assert_eq!(reader.take(&max_data(9_998)), Err(Fault::FlowControl));
+        let mut reader = RequestReader::default();
+        reader.take(&request()).expect("good");
+        let ends = (0..10_000).find_map(|_| reader.take(&max_data(5)).err());
+        assert_eq!(ends, Some(Fault::ExcessiveLoad), "none of them allows more");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::Disconnect;
 use quinn::crypto::rustls::HandshakeData;
@@ -10,7 +10,7 @@ use quinn_proto::{StreamId, VarInt};
 
 use super::{Peer, Stage};
 use crate::server::rooms::Rooms;
-use crate::server::web::{DATAGRAM_PREFIX, Fault, WebSession};
+use crate::server::web::{Fault, WebSession};
 use crate::web::ALPN;
 
 impl Peer {
@@ -64,7 +64,7 @@ impl Peer {
         if self.control.is(id) {
             return self.control.refuse();
         }
-        let web = self.web.as_ref().filter(|web| web.is_request(id));
+        let web = self.web.as_ref().filter(|web| web.is_session(id));
         match web.map(|web| web.is_refused()) {
             Some(true) => self.drop(now),
             Some(false) => self.finish(now),
@@ -86,7 +86,7 @@ impl Peer {
 
     /// Code with which the connection is closed: a browser's has been told the session's before.
     pub(super) fn code_of_close(&self, native: VarInt) -> VarInt {
-        if self.is_web() { Fault::None.code() } else { native }
+        self.web.as_ref().map_or(native, |web| web.code_of_close().code())
     }
 
     /// Bytes of a datagram at most, as the connection has it now.
@@ -97,17 +97,16 @@ impl Peer {
 
     /// A datagram as it goes out.
     pub(super) fn wrapped(&self, mut bytes: Vec<u8>) -> Vec<u8> {
-        if self.is_web() {
-            bytes.insert(0, DATAGRAM_PREFIX);
+        if let Some(web) = &self.web {
+            bytes.insert(0, web.datagram_prefix());
         }
         bytes
     }
 
     /// A datagram that came, if it is the session's.
     pub(super) fn unwrapped(&self, mut bytes: Bytes) -> Option<Bytes> {
-        if self.is_web() {
-            let prefix = (!bytes.is_empty()).then(|| bytes.split_to(1));
-            return prefix.filter(|prefix| **prefix == [DATAGRAM_PREFIX]).map(|_| bytes);
+        if let Some(web) = &self.web {
+            bytes.advance(web.prefix_of(&bytes)?);
         }
         Some(bytes)
     }
