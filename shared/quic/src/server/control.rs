@@ -187,7 +187,8 @@ impl ControlStream {
         while let Some(first) = self.queue.front() {
             let rest = &first.framed[self.written..];
             let allowed = self.allowance.map_or(u64::MAX, |max| max.saturating_sub(self.sent));
-            let rest = &rest[..usize::try_from(allowed).map_or(rest.len(), |it| it.min(rest.len()))];
+            let rest =
+                &rest[..usize::try_from(allowed).map_or(rest.len(), |it| it.min(rest.len()))];
             let written = match rest {
                 [] => Err(WriteError::Blocked),
                 rest => connection.send_stream(id).write(rest),

@@ -27,8 +27,8 @@ use crate::player::is_bound;
 use crate::settings as transport;
 pub(super) use crate::web::{ALPN, Fault};
 use crate::web::{
-    Challenge, ClientSettings, PREFACE, Request, RequestReader, Said, WebOptions, goodbye, settings,
-    varint,
+    Challenge, ClientSettings, PREFACE, Request, RequestReader, Said, WebOptions, goodbye,
+    settings, varint,
 };
 
 /// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody

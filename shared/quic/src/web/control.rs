@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn settings_say_whether_there_are_datagrams_and_how_much_may_be_sent() {
-        let settings = |has_datagrams, data_max| Ok(Some(ClientSettings { has_datagrams, data_max }));
+        let settings =
+            |has_datagrams, data_max| Ok(Some(ClientSettings { has_datagrams, data_max }));
         assert_eq!(read(&[]), settings(false, None));
         assert_eq!(read(&[0x33, 0]), settings(false, None));
         // Chrome's: datagrams by two names, and grease.

@@ -84,9 +84,9 @@ impl RequestReader {
     }
 
     fn take_headers(&mut self, frame: &[u8]) -> Result<Said, Fault> {
-        let section = [0; 2].into_iter().try_fold(frame, |rest, _: u8| {
-            varint(rest).map(|(_, length)| &rest[length..])
-        });
+        let section = [0; 2]
+            .into_iter()
+            .try_fold(frame, |rest, _: u8| varint(rest).map(|(_, length)| &rest[length..]));
         match fields(section.unwrap_or_default()) {
             Err(SectionError::Unreadable) => Err(Fault::Decompression),
             Err(SectionError::TooLong) => Ok(self.refuse(too_long())),

@@ -103,11 +103,7 @@ fn number_of(id: StreamId) -> u64 {
     quinn_proto::VarInt::from(id).into_inner()
 }
 
-fn advance(
-    id: StreamId,
-    purpose: Purpose,
-    connection: &mut Connection,
-) -> Result<Outcome, Fault> {
+fn advance(id: StreamId, purpose: Purpose, connection: &mut Connection) -> Result<Outcome, Fault> {
     match purpose {
         Purpose::Unknown(head) => begin(id, head, connection),
         Purpose::Request(reader) => advance_request(id, reader, connection),
