@@ -13,6 +13,7 @@ use phaselock::clock::pll::LoopFilter;
 use phaselock::games::Games;
 use phaselock::link::Conditions;
 use phaselock::wire::rooms::RoomCode;
+use phaselock::wire::text::read_name;
 use phaselock_lab::record::MotionFiles;
 use phaselock_lab::usage;
 use phaselock_quic::address::Address;
@@ -25,6 +26,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::{Report, Summary, play};
 
+/// Most clients of a run. Arbitrary.
+const COUNT_MAX: u32 = 1024;
+
 /// Joins a server with headless clients that play by themselves, and reports what they measured.
 #[derive(Debug, Parser)]
 #[command(name = "phaselock-bots", version)]
@@ -32,7 +36,10 @@ struct Arguments {
     /// Server to join: a name or an IP address, and a port if it is not 4433
     address: Address,
     /// Number of clients, 1 to 1024
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(
+        long, default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(COUNT_MAX))
+    )]
     count: u32,
     /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
@@ -56,7 +63,7 @@ struct Arguments {
     #[arg(long)]
     json: bool,
     /// Name of the bots, followed by a number
-    #[arg(long, default_value = "Bot")]
+    #[arg(long, default_value = "Bot", value_parser = name)]
     name: String,
     /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
     /// intercontinental, terrible), properties, or both, and what changes later, as in
@@ -74,6 +81,17 @@ fn link_of(conditions: &Conditions, number: u32) -> Conditions {
     let mut conditions = conditions.clone();
     conditions.seed = conditions.seed.wrapping_add(u64::from(number));
     conditions
+}
+
+/// Name of one of the bots.
+fn numbered(name: &str, number: u32) -> String {
+    format!("{name} {number}")
+}
+
+fn name(text: &str) -> Result<String, String> {
+    // The longest of the names that will be asked for.
+    read_name(&numbered(text, COUNT_MAX)).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -115,7 +133,7 @@ async fn play_all(
     let duration = Duration::from_secs_f64(arguments.seconds);
     let mut running = Vec::new();
     for number in 1..=arguments.count {
-        let name = format!("{} {number}", arguments.name);
+        let name = numbered(&arguments.name, number);
         let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
         let options = Options { link, ..Options::new(arguments.address.clone(), Pins::Memory) };
         let filter = arguments.clock;

@@ -20,7 +20,7 @@ use phaselock::invitation::Invitation;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::choice::Choice;
 use phaselock::wire::rooms::RoomCode;
-use phaselock::wire::text::clean_name;
+use phaselock::wire::text::{NameError, clean_name, read_name};
 use phaselock_lab::Contender;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;
@@ -316,8 +316,8 @@ fn no_game(games: &Games) -> String {
     format!("the games are {}", games.list())
 }
 
-fn name(text: &str) -> Result<String, &'static str> {
-    clean_name(text).ok_or("a name needs something to see")
+fn name(text: &str) -> Result<String, NameError> {
+    read_name(text).map(str::to_owned)
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
@@ -437,6 +437,11 @@ mod tests {
             ("--exit-after nan", "not a time to wait"),
             ("play --record-motion", "a value is required for '--record-motion <FILE>'"),
             ("--frob", "unexpected argument '--frob'"),
+            ("--name Ada\u{fff9}", "your name has characters that nobody can see"),
+            (
+                "--name Ad\u{301}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                "a name has at most 32 bytes, and",
+            ),
             ("--link dsl", "'dsl' is neither a profile"),
             ("play --link delay=fast", "'fast' is no delay; write it as in delay=100ms"),
             ("--link loss=200%", "loss"),

@@ -8,9 +8,9 @@ use macroquad::Window;
 use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
-use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::time::LocalTime;
-use phaselock::wire::text::clean_name;
+use phaselock::wire::text::{clip, read_name};
 use phaselock_web::page::{self, Field};
 use serde_json::json;
 
@@ -22,7 +22,7 @@ use super::glass::Glass;
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::network::Clock;
-use super::parts::{self, action, card_frame, field};
+use super::parts::{self, NAME_CHARS_MAX, action, card_frame, name_field, name_note};
 use super::renderer::Renderer;
 use super::rig;
 use super::settings::Store;
@@ -76,8 +76,12 @@ impl Page {
         let store = Store::open(Store::default_path());
         let mut languages = Languages::default();
         store.speak(&mut languages);
-        let linked = page::linked("name").and_then(|name| clean_name(&name));
-        let kept = clean_name(&store.settings.player.name);
+        let linked = page::linked("name").map(|name| clip(name.trim(), TEXT_BYTES_MAX).to_owned());
+        let linked = linked.filter(|name| !name.is_empty());
+        let kept = Some(store.settings.player.name.clone()).filter(|name| !name.is_empty());
+        let invited = linked.as_ref().or(kept.as_ref());
+        // One that no server takes stays in the field, which says why.
+        let is_ready = invited.is_some_and(|name| read_name(name).is_ok());
         let setup = Setup {
             room: page::linked("room").and_then(|code| code.parse().ok()),
             watch: page::linked("watch").is_some(),
@@ -90,7 +94,7 @@ impl Page {
             setup,
             clock: Clock::start(),
             visit: None,
-            name: linked.clone().or(kept.clone()).unwrap_or_else(default_name),
+            name: linked.or(kept).unwrap_or_else(default_name),
             password: String::new(),
             controls: Controls::default(),
             cues: Cues::default(),
@@ -105,16 +109,17 @@ impl Page {
             told: LocalTime(0),
         };
         // Whoever has been here before, or is invited by name, plays at once.
-        if linked.or(kept).is_some() && !page::needs_password() {
+        if is_ready && !page::needs_password() {
             begun.join();
         }
         begun
     }
 
     fn join(&mut self) {
-        let name = clean_name(&self.name).unwrap_or_else(default_name);
+        let written = self.name.trim();
+        let name = if written.is_empty() { default_name() } else { written.to_owned() };
         if self.store.settings.player.name.is_empty() {
-            self.store.settings.player.name.clone_from(&name);
+            self.store.settings.player.take_name(&name);
         }
         self.setup.password = Some(self.password.clone()).filter(|word| !word.is_empty());
         let title = page::server_name().unwrap_or_else(|| tr("the server").to_owned());
@@ -284,7 +289,7 @@ impl Page {
         let letters_max = match () {
             () if is_secret => PASSWORD_MAX,
             () if talks => TEXT_BYTES_MAX,
-            () => NAME_BYTES_MAX,
+            () => NAME_CHARS_MAX,
         };
         let letters_max = letters_max as u32;
         let field = writes.map(|id| Field { number: id.value() as u32, letters_max, is_secret });
@@ -292,9 +297,7 @@ impl Page {
         self.follow(next);
         match wish {
             Some(Wish::Join) => {
-                if let Some(name) = clean_name(&self.name) {
-                    self.store.settings.player.name = name;
-                }
+                self.store.settings.player.take_name(&self.name);
                 self.join();
             }
             Some(Wish::Settings) => self.screen = Some(Screen::default()),
@@ -340,7 +343,8 @@ fn before(
                 ui.colored_label(palette::BAD, error);
             }
             let width = ui.available_width();
-            let field = ui.add(field(name, tr("Your name"), width, NAME_BYTES_MAX));
+            let field = ui.add(name_field(name, tr("Your name"), width));
+            name_note(ui, name);
             if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
                 wish = Some(Wish::Join);
             }

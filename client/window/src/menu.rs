@@ -11,8 +11,6 @@ use phaselock::game::Strength;
 use phaselock::games::Bots;
 use phaselock::games::Games;
 use phaselock::invitation::{Invitation, LINK_BYTES_MAX};
-use phaselock::limits::NAME_BYTES_MAX;
-use phaselock::wire::text::clean_name;
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
@@ -22,7 +20,9 @@ use super::background;
 use super::bindings::Binding;
 use super::controls::bindings_of;
 use super::overlay::link;
-use super::parts::{ACTION_HEIGHT, PADDING, action, card, field, heading, title_case};
+use super::parts::{
+    ACTION_HEIGHT, PADDING, action, card, field, heading, name_field, name_note, title_case,
+};
 use super::settings::Settings;
 use crate::prelude::*;
 
@@ -130,7 +130,9 @@ impl Menu {
 
     /// Name of the player in the next session.
     pub(crate) fn name(&self) -> String {
-        clean_name(&self.name).unwrap_or_else(|| "Player".into())
+        // A server says what is wrong with one that it refuses.
+        let name = self.name.trim();
+        if name.is_empty() { "Player".into() } else { name.to_owned() }
     }
 
     /// Takes the name of the settings, if they have one.
@@ -264,11 +266,11 @@ impl Menu {
                 let label = RichText::new(tr("Your name")).size(15.0).color(palette::TEXT_SOFT);
                 ui.add_sized(vec2(84.0, 34.0), Label::new(label));
                 let width = ui.available_width();
-                let edited = ui.add(field(&mut self.name, tr("Player"), width, NAME_BYTES_MAX));
-                if edited.changed() {
-                    settings.player.name = clean_name(&self.name).unwrap_or_default();
+                if ui.add(name_field(&mut self.name, tr("Player"), width)).changed() {
+                    settings.player.take_name(&self.name);
                 }
             });
+            name_note(ui, &self.name);
         });
     }
 

@@ -4,10 +4,16 @@ use egui_macroquad::egui::{
     Button, FontId, Frame, Label, Margin, Response, RichText, TextEdit, Ui,
 };
 
+use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock::wire::text::{NameError, read_name};
+
 use crate::prelude::*;
 
 /// Height of a button, in points.
 pub(crate) const ACTION_HEIGHT: f32 = 42.0;
+/// Characters of a name's field: as many as a server reads of any text. Names are shorter, and the
+/// field says so rather than cut what is pasted.
+pub(crate) const NAME_CHARS_MAX: usize = TEXT_BYTES_MAX / 4;
 /// Room around the content of a card, in points.
 pub(crate) const PADDING: f32 = 20.0;
 
@@ -55,6 +61,33 @@ pub(crate) fn field<'a>(
         .char_limit(most)
         .margin(margin)
         .desired_width(width - margin.sum().x - 2.0)
+}
+
+/// A field for the player's name; [`name_note`] says what is wrong with it.
+pub(crate) fn name_field<'a>(name: &'a mut String, hint: &'a str, width: f32) -> TextEdit<'a> {
+    field(name, hint, width, NAME_CHARS_MAX)
+}
+
+/// A sentence on a name that no server takes, if it is one.
+pub(crate) fn name_note(ui: &mut Ui, name: &str) {
+    let problem = match read_name(name) {
+        Ok(_) | Err(NameError::Empty) => return,
+        Err(NameError::Long(bytes)) => {
+            let (most, bytes) = (NAME_BYTES_MAX.to_string(), bytes.to_string());
+            let values = [("most", &*most), ("bytes", &*bytes)];
+            fill(
+                "A name has at most {most} bytes, and this one has {bytes}. A letter other than a \
+                 to z takes 2 to 4.",
+                &values,
+            )
+        }
+        Err(NameError::Hidden) => tr("This name has characters that nobody can see.").to_owned(),
+        Err(NameError::Baseless) => {
+            tr("This name has an accent or another mark without a letter.").to_owned()
+        }
+    };
+    let problem = RichText::new(problem).size(13.0).color(palette::BAD);
+    ui.add(Label::new(problem).wrap().selectable(false));
 }
 
 pub(crate) fn title_case(name: &str) -> String {

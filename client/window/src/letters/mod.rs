@@ -27,6 +27,8 @@ use std::time::Duration;
 use egui_macroquad::egui::epaint::{ClippedShape, TextShape};
 use egui_macroquad::egui::{Context, FontData, FontDefinitions, FontFamily, Galley, Shape};
 
+use phaselock::wire::text::is_hidden;
+
 use self::coverage::Coverage;
 use self::join::join;
 pub(crate) use self::order::is_right_to_left;
@@ -175,11 +177,8 @@ impl Letters {
     /// True for a letter that is shown; one that is not is searched, if it was not before.
     fn want(&mut self, letter: char) -> bool {
         let is_covered = self.covered.has(letter);
-        let is_private = matches!(letter, '\u{e000}'..='\u{f8ff}');
         if !is_covered
-            && !is_private
-            && !is_invisible(letter)
-            && !letter.is_control()
+            && !is_hidden(letter)
             && self.asked_count < ASKED_MAX
             && self.asked.insert(letter)
         {
@@ -207,16 +206,6 @@ impl Letters {
         }
         all
     }
-}
-
-/// True for letters that no font draws: those that join or part others, and choose their form.
-fn is_invisible(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 /// A page knows no fonts of the system's: letters keep their boxes.

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use phaselock::limits::NAME_BYTES_MAX;
-use phaselock::wire::text::clean_name;
+use phaselock::wire::text::{NameError, read_name};
 use toml_edit::{Array, Value};
 
 use super::Settings;
@@ -156,13 +156,14 @@ impl Key {
                 *it = number.ok_or_else(wrong)?;
             }
             Slot::Name(it) => {
-                let wrong = || format!("a name of at most {NAME_BYTES_MAX} bytes, in quotes");
-                let name = value.as_str().filter(|name| name.len() <= NAME_BYTES_MAX);
-                let clean = |name: &str| match name {
-                    "" => Some(String::new()),
-                    name => clean_name(name),
+                let wrong = || {
+                    format!("a name of at most {NAME_BYTES_MAX} bytes that can be seen, in quotes")
                 };
-                *it = name.and_then(clean).ok_or_else(wrong)?;
+                *it = match value.as_str().map(read_name) {
+                    Some(Ok(name)) => name.to_owned(),
+                    Some(Err(NameError::Empty)) => String::new(),
+                    Some(Err(_)) | None => return Err(wrong()),
+                };
             }
             Slot::Text(it) => *it = text(value).ok_or_else(|| a_text("a text"))?,
             Slot::List(it) => {

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use crate::records::{GAMES_MAX, New, Records};
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
+use phaselock::wire::text::{NameError, read_name};
 pub(crate) use store::{Store, folder};
 use values::{FrameCap, Language, Palette, WindowSize};
 
@@ -64,6 +65,15 @@ pub(crate) struct Player {
 }
 
 impl Player {
+    /// Takes a name that is being written, once servers take it too.
+    pub(crate) fn take_name(&mut self, written: &str) {
+        match read_name(written) {
+            Ok(name) => name.clone_into(&mut self.name),
+            Err(NameError::Empty) => self.name.clear(),
+            Err(_) => {}
+        }
+    }
+
     /// The looks that others are asked to show.
     pub(crate) fn look(&self) -> Look {
         let part = |number: u16| u8::try_from(number).unwrap_or_default();

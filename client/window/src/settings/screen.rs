@@ -11,8 +11,6 @@ use egui_macroquad::egui::{
     Align2, Area, Checkbox, ComboBox, Context, FontId, Id, LayerId, Order, RichText, ScrollArea,
     Slider, TextEdit, Ui, vec2,
 };
-use phaselock::limits::NAME_BYTES_MAX;
-use phaselock::wire::text::clean_name;
 
 use super::values::{FrameCap, Language, Palette};
 use super::{Settings, Store};
@@ -23,7 +21,7 @@ use crate::gamepad::{Gamepads, Rumble};
 use crate::languages::{self, Languages};
 use crate::look::is_full;
 use crate::paint::fade;
-use crate::parts::{ACTION_HEIGHT, action, card_frame};
+use crate::parts::{ACTION_HEIGHT, NAME_CHARS_MAX, action, card_frame, name_note};
 use crate::view::Views;
 use crate::words::{fill, tr};
 use crate::{actions, palette};
@@ -160,11 +158,12 @@ impl Screen {
         row(ui, tr("Name"), |ui| {
             let name = self.name.get_or_insert_with(|| player.name.clone());
             let hint = RichText::new(default_name()).color(palette::TEXT_FAINT);
-            let edit = TextEdit::singleline(name).char_limit(NAME_BYTES_MAX).hint_text(hint);
+            let edit = TextEdit::singleline(name).char_limit(NAME_CHARS_MAX).hint_text(hint);
             if ui.add(edit.font(FontId::proportional(16.0)).desired_width(260.0)).changed() {
-                player.name = clean_name(name).unwrap_or_default();
+                player.take_name(name);
             }
         });
+        name_note(ui, self.name.as_deref().unwrap_or_default());
         dress::choose(ui, player);
         note(ui, tr("Others see you so in every game. At ? the server gives you a colour."));
     }

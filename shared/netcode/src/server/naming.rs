@@ -7,11 +7,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use icu_properties::props::{IndicSyllabicCategory, SoftDotted};
+use icu_properties::{CodePointMapData, CodePointSetData};
+use unicode_normalization::UnicodeNormalization as _;
 use unicode_security::mixed_script::AugmentedScriptSet;
 use unicode_security::skeleton;
 
 use crate::limits::NAME_BYTES_MAX;
-use crate::wire::text::{clean_name, clip, printable};
+use crate::wire::text::{NameError, clip, is_mark, read_name};
 
 /// Name of whoever states none.
 const NAMELESS: &str = "Player";
@@ -33,6 +36,10 @@ const RESERVED: [&str; 13] = [
     "модератор",
     "сервер",
 ];
+/// Marks on one letter (UTS 39, 5.4).
+const MARKS_MAX: usize = 4;
+/// The dot above, which nobody can see on `i` and `j`.
+const DOT: char = '\u{307}';
 /// Endings of these words: one, and several in English and Russian.
 const ENDINGS: [&str; 3] = ["", "s", "ы"];
 /// All forms of these words, in small letters and in capitals.
@@ -44,8 +51,10 @@ static RESERVED_FORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 /// Cause for which a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadName {
-    #[error("your name has characters that nobody can see; choose another name")]
-    Invisible,
+    #[error(transparent)]
+    Unreadable(#[from] NameError),
+    #[error("your name has an accent that nobody can see, or too many on a letter; choose another")]
+    Stacked,
     #[error("your name mixes letters of several scripts, some of which look alike; choose another")]
     Mixed,
     #[error("your name has a word that is kept for the host; choose another name")]
@@ -56,20 +65,47 @@ pub(super) enum BadName {
 
 /// A name as others may see it, of what a hello states.
 pub(super) fn checked(stated: &str) -> Result<String, BadName> {
-    if printable(stated) != stated {
-        return Err(BadName::Invisible);
-    }
-    let Some(name) = clean_name(stated) else { return Ok(NAMELESS.into()) };
-    if mixes_scripts(&name) {
+    let name = match read_name(stated) {
+        Err(NameError::Empty) => return Ok(NAMELESS.into()),
+        read => read?,
+    };
+    if mixes_scripts(name) {
         return Err(BadName::Mixed);
     }
-    if is_number(&name) {
+    if has_hidden_marks(name) {
+        return Err(BadName::Stacked);
+    }
+    if is_number(name) {
         return Err(BadName::Number);
     }
-    if has_reserved_word(&name) {
+    if has_reserved_word(name) {
         return Err(BadName::Reserved);
     }
-    Ok(name)
+    Ok(name.to_owned())
+}
+
+/// True if a mark of a name is lost to the eye (UTS 39, 5.4): the same one twice on a letter, a dot
+/// on a letter that has one, more than [`MARKS_MAX`] on a letter, or a stacker with nothing to
+/// stack.
+fn has_hidden_marks(name: &str) -> bool {
+    let stacks = CodePointMapData::<IndicSyllabicCategory>::new();
+    let dotted = CodePointSetData::new::<SoftDotted>();
+    let (mut base, mut marks) = (' ', Vec::new());
+    for c in name.nfd() {
+        if !is_mark(c) {
+            (base, marks) = (c, Vec::new());
+            continue;
+        }
+        if marks.contains(&c) || marks.len() >= MARKS_MAX || c == DOT && dotted.contains(base) {
+            return true;
+        }
+        marks.push(c);
+    }
+    let after = name.chars().skip(1).map(Some).chain([None]);
+    name.chars().zip(after).any(|(c, after)| {
+        stacks.get(c) == IndicSyllabicCategory::InvisibleStacker
+            && !after.is_some_and(char::is_alphabetic)
+    })
 }
 
 /// True of `7`, `p7` and `#7`, by which hosts mean seats and bans.
@@ -132,7 +168,7 @@ pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String
     numbered.into_iter().find(|name| is_free(name)).unwrap_or(wanted)
 }
 
-/// True if letters of several scripts stand together, other than Latin with those of East Asia,
+/// True if letters of several scripts, or their marks, stand together, other than Latin with those of East Asia,
 /// which are often written so and look like no others (UTS 39, 5.2: "highly restrictive").
 fn mixes_scripts(name: &str) -> bool {
     let latin = AugmentedScriptSet::for_char('a');
@@ -143,7 +179,7 @@ fn mixes_scripts(name: &str) -> bool {
     };
     let mut others = AugmentedScriptSet::default();
     let (mut has_latin, mut has_others) = (false, false);
-    for letter in name.chars().filter(|c| c.is_alphabetic()) {
+    for letter in name.chars().filter(|c| c.is_alphabetic() || is_mark(*c)) {
         let set = AugmentedScriptSet::for_char(letter);
         if !with(set, latin).is_empty() {
             has_latin |= !set.is_all();
@@ -187,9 +223,28 @@ mod tests {
     #[test]
     fn names_that_deceive_are_refused() {
         for (name, error) in [
-            ("Ad\u{200b}a", BadName::Invisible),
-            ("A\u{202e}da", BadName::Invisible),
-            ("a\nb", BadName::Invisible),
+            ("Ad\u{200b}a", NameError::Hidden.into()),
+            ("A\u{202e}da", NameError::Hidden.into()),
+            ("a\nb", NameError::Hidden.into()),
+            ("\u{17b5}", NameError::Hidden.into()),
+            ("\u{301}", NameError::Baseless.into()),
+            ("Ada \u{301}", NameError::Baseless.into()),
+            (
+                "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}e",
+                NameError::Long(33).into(),
+            ),
+            ("Ad\u{323}\u{323}a", BadName::Stacked),
+            ("Jos\u{e9}\u{301}", BadName::Stacked),
+            ("i\u{307}da", BadName::Stacked),
+            ("a\u{301}\u{302}\u{303}\u{304}\u{306}", BadName::Stacked),
+            ("\u{1000}\u{1039}", BadName::Stacked),
+            // Marks of other scripts: Egyptian, Khitan, Tifinagh, Brahmi, Thai.
+            ("Ada\u{13440}", BadName::Mixed),
+            ("Ada\u{13447}", BadName::Mixed),
+            ("Ada\u{16fe4}", NameError::Hidden.into()),
+            ("Ada\u{2d7f}", BadName::Mixed),
+            ("Ada\u{1107f}", BadName::Mixed),
+            ("Ada\u{e48}", BadName::Mixed),
             ("\u{410}d\u{430}", BadName::Mixed),
             ("p\u{3b1}ul", BadName::Mixed),
             ("\u{430}\u{3b1}", BadName::Mixed),
@@ -238,6 +293,14 @@ mod tests {
             "q3",
             "3 Musketeers",
             "\u{1f680} Ada",
+            "Ad\u{323}a",
+            "Ng\u{1ecd}c",
+            "Phu\u{31b}\u{301}c",
+            "\u{928}\u{93f}\u{932}\u{92f}",
+            "\u{e19}\u{e49}\u{e33}",
+            "\u{1000}\u{1039}\u{1000}",
+            "\u{17a2}\u{1793}\u{17d2}\u{1791}",
+            "\u{5e9}\u{5b8}\u{5dc}\u{5d5}\u{5b9}\u{5dd}",
         ] {
             assert_eq!(checked(good), Ok(good.to_owned()));
         }

@@ -1,5 +1,8 @@
 //! Texts of peers: clipped, and safe to show to people.
 
+use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
+use icu_properties::{CodePointMapData, CodePointSetData};
+
 use crate::limits::NAME_BYTES_MAX;
 
 /// Shortens a text to at most `max` bytes at a character's boundary.
@@ -7,27 +10,103 @@ pub fn clip(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// A peer's text for people, safe to print: without control characters and the like.
+/// A peer's text for people, safe to print: without characters that are [hidden](is_hidden).
 pub fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect()
+    text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-/// A name as others may see it: without control characters, without blanks around it, at most
-/// [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
+/// A name as others may see it: without hidden characters, marks that have no letter, and blanks
+/// around it, at most [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
 pub fn clean_name(name: &str) -> Option<String> {
-    let visible = printable(name);
+    let mut visible = printable(name);
+    let mut before = ' ';
+    visible.retain(|c| {
+        let is_kept = !is_mark(c) || !before.is_whitespace();
+        if is_kept {
+            before = c;
+        }
+        is_kept
+    });
     let name = clip(visible.trim(), NAME_BYTES_MAX).trim_end();
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Characters that take no room or turn the writing direction around, by which one name could pose
-/// as another.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{2800}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+/// Reads a name that somebody wishes for, without the blanks around it.
+pub fn read_name(stated: &str) -> Result<&str, NameError> {
+    let name = stated.trim();
+    if stated.chars().any(is_hidden) {
+        return Err(NameError::Hidden);
+    }
+    if name.is_empty() {
+        return Err(NameError::Empty);
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return Err(NameError::Long(name.len()));
+    }
+    let before = std::iter::once(' ').chain(name.chars());
+    if before.zip(name.chars()).any(|(before, c)| is_mark(c) && before.is_whitespace()) {
+        return Err(NameError::Baseless);
+    }
+    Ok(name)
+}
+
+/// Reason for which a name is refused, for whoever wishes for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// The name has nothing to see.
+    #[error("a name needs something to see")]
+    Empty,
+    /// The name is longer than [`NAME_BYTES_MAX`]; its length in bytes.
+    #[error(
+        "a name has at most {NAME_BYTES_MAX} bytes, and this one has {0}; a letter other than a to \
+         z takes 2 to 4"
+    )]
+    Long(usize),
+    /// The name has hidden characters.
+    #[error("your name has characters that nobody can see; choose another name")]
+    Hidden,
+    /// The name has a combining mark at its beginning or after a blank.
+    #[error("your name has an accent or another mark without a letter; choose another name")]
+    Baseless,
+}
+
+/// Symbols that are drawn as nothing, and that no property of Unicode tells from others: the braille
+/// pattern without dots, the place of an object that is not text, a musical note without a head, and
+/// the filler of Khitan's small script.
+const BLANK: [char; 4] = ['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}'];
+
+/// True for characters that show nothing by themselves or turn the writing direction around, by
+/// which one name could pose as another: control, format, private and unassigned characters,
+/// separators of lines, whatever Unicode says to ignore by default, and blank symbols. Spaces are
+/// not hidden.
+pub fn is_hidden(c: char) -> bool {
+    use GeneralCategory as Is;
+
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let category = CodePointMapData::<GeneralCategory>::new().get(c);
+    let is_ignored = CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c);
+    is_ignored
+        || BLANK.contains(&c)
+        || matches!(
+            category,
+            Is::Control
+                | Is::Format
+                | Is::PrivateUse
+                | Is::Surrogate
+                | Is::Unassigned
+                | Is::LineSeparator
+                | Is::ParagraphSeparator
+        )
+}
+
+/// True for characters that are drawn on the letter before them.
+pub(crate) fn is_mark(c: char) -> bool {
+    use GeneralCategory as Is;
+
+    let category = CodePointMapData::<GeneralCategory>::new().get(c);
+    matches!(category, Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark)
 }
 
 #[cfg(test)]
@@ -39,5 +118,68 @@ mod tests {
         assert_eq!(clean_name("  Ada\n\u{202e} Lovelace "), Some("Ada Lovelace".into()));
         assert_eq!(clean_name(" \t\u{200b}\u{3164}"), None);
         assert_eq!(clean_name(&"é".repeat(40)).unwrap().len(), NAME_BYTES_MAX);
+        assert_eq!(clean_name("\u{301}A \u{302}\u{303}da\u{301}"), Some("A da\u{301}".into()));
+        assert_eq!(clean_name("\u{301} \u{302}"), None);
+    }
+
+    /// Characters that show nothing, from every block that has some.
+    const HIDDEN: [(&str, &[char]); 18] = [
+        ("controls", &['\u{0}', '\n', '\u{7f}', '\u{85}', '\u{9f}']),
+        ("soft hyphen, joiner of graphemes", &['\u{ad}', '\u{34f}']),
+        ("Arabic and Syriac format", &['\u{600}', '\u{605}', '\u{61c}', '\u{6dd}', '\u{70f}']),
+        ("Arabic format, later", &['\u{890}', '\u{891}', '\u{8e2}']),
+        ("Hangul fillers", &['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}']),
+        ("Khmer inherent vowels", &['\u{17b4}', '\u{17b5}']),
+        ("Mongolian selectors", &['\u{180b}', '\u{180e}', '\u{180f}']),
+        ("zero width, directions", &['\u{200b}', '\u{200d}', '\u{200f}', '\u{202e}', '\u{2069}']),
+        ("separators", &['\u{2028}', '\u{2029}']),
+        ("invisible operators", &['\u{2060}', '\u{2061}', '\u{2064}', '\u{2065}', '\u{206f}']),
+        ("blank symbols", &['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}']),
+        ("variation selectors", &['\u{fe00}', '\u{fe0f}', '\u{e0100}', '\u{e01ef}']),
+        ("byte order mark, annotations", &['\u{feff}', '\u{fff9}', '\u{fffb}', '\u{fff0}']),
+        ("Kaithi and Egyptian", &['\u{110bd}', '\u{110cd}', '\u{13430}', '\u{1343f}']),
+        ("shorthand and musical format", &['\u{1bca0}', '\u{1bca3}', '\u{1d173}', '\u{1d17a}']),
+        ("tags", &['\u{e0001}', '\u{e0020}', '\u{e0041}', '\u{e007f}', '\u{e0fff}']),
+        ("private use", &['\u{e000}', '\u{f8ff}', '\u{f0000}', '\u{10fffd}']),
+        ("unassigned", &['\u{378}', '\u{fffe}', '\u{1ffff}', '\u{e0ff0}', '\u{10ffff}']),
+    ];
+
+    #[test]
+    fn characters_that_show_nothing_are_hidden() {
+        for (what, all) in HIDDEN {
+            for c in all {
+                assert!(is_hidden(*c), "{what}: {c:?}");
+                for name in [format!("Ada{c}"), format!("A{c}da"), format!("{c}")] {
+                    assert_eq!(read_name(&name), Err(NameError::Hidden), "{what}: {c:?}");
+                }
+                assert_eq!(printable(&format!("A{c}da")), "Ada", "{what}: {c:?}");
+            }
+        }
+        for c in "aZ09 ~\u{a0}\u{e9}\u{df}\u{1ea1}\u{416}\u{5d0}\u{645}\u{905}\u{e01}\u{3000}\u{5c71}\u{ac00}\u{1f680}"
+            .chars()
+        {
+            assert!(!is_hidden(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_or_refused_with_the_reason() {
+        for good in ["Ada", "Ad\u{323}a", "\u{928}\u{93f}", "1\u{20e3}", "x_X 99"] {
+            assert_eq!(read_name(good), Ok(good));
+        }
+        assert_eq!(read_name("  Ada "), Ok("Ada"));
+        for (name, error) in [
+            ("", NameError::Empty),
+            (" \u{3000} ", NameError::Empty),
+            ("\u{301}Ada", NameError::Baseless),
+            ("Ada \u{323}", NameError::Baseless),
+            ("\u{13440}", NameError::Baseless),
+        ] {
+            assert_eq!(read_name(name), Err(error), "{name:?}");
+        }
+        let long = "\u{e9}".repeat(NAME_BYTES_MAX / 2);
+        assert_eq!(read_name(&long), Ok(&*long));
+        let longer = format!("{long}x");
+        assert_eq!(read_name(&longer), Err(NameError::Long(NAME_BYTES_MAX + 1)));
     }
 }
