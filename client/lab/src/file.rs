@@ -15,14 +15,22 @@
 //! 2.516667,0,3,0,0,6,-12.5,3.25, ...
 //! ```
 //!
-//! Times are in seconds, or in milliseconds where a header says `time_ms` or `ms`. `segment` rises
-//! by one wherever the motion does not go on from the line before: after a teleport, a respawn,
-//! or a change of the entity; other CSV files may have that column as well. A recording that was
-//! cut off within a line counts up to there. Its values lie on the record's grid, and reading
-//! gives the written ones back, to the last bit.
+//! Times are in seconds, in milliseconds where a header or key says `time_ms` or `ms`, or dates with
+//! times as `2026-05-01T12:00:00.05Z`. `segment` rises by one wherever the motion does not go on from
+//! the line before: after a teleport, a respawn, or a change of the entity; CSV and JSON objects may
+//! have it as well. With semicolons or tabs between, numbers may have decimal commas. A recording
+//! that was cut off within a line counts up to there. Its values lie on the record's grid, and
+//! reading gives the written ones back, to the last bit.
+//!
+//! One motion reads the same from every kind, or is refused with a sentence that says what to
+//! change: nothing is guessed.
 
 mod csv;
+#[cfg(test)]
+mod formats;
+mod heads;
 mod json;
+mod moment;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +39,7 @@ use std::fmt::{self, Display, Write};
 
 use phaselock::fields::{Exact, Field, Kind, Values};
 use phaselock::games::Games;
+use phaselock::textfile::{Text, TextError, line_at};
 use phaselock::time::Rates;
 
 /// Points of a motion: four and a half hours at 60 a second. Arbitrary; it bounds a file's cost.
@@ -115,6 +124,8 @@ enum Problem {
     Long,
     #[error("this is not UTF-8; save the file as text in UTF-8")]
     Utf8,
+    #[error("the file is in UTF-16 or UTF-32; save it as text in UTF-8")]
+    Utf16,
     #[error("columns: {has}; at least {needs} are needed, with commas, semicolons or tabs between")]
     Columns { has: usize, needs: usize },
     #[error(
@@ -122,13 +133,31 @@ enum Problem {
          numbers as in -12.5, with a point"
     )]
     More { has: usize, known: usize },
-    #[error("the header {header} has the column {column} twice; rename the one that is not meant")]
-    Twice { header: Quote, column: &'static str },
+    #[error("{text} has {name} twice; rename the one that is not meant")]
+    Twice { text: Quote, name: &'static str },
+    #[error("{0} has several times; rename those that are not meant")]
+    Times(Quote),
     #[error(
-        "the header {header} has no column {column}; x, y and one of time, t, seconds, time_ms \
-         and ms are needed, with commas, semicolons or tabs between"
+        "{text} has no {what}; x, y and one of time, t, seconds, time_ms and ms are needed, with \
+         commas, semicolons or tabs between in CSV"
     )]
-    NoColumn { header: Quote, column: &'static str },
+    Lacks { text: Quote, what: &'static str },
+    #[error(
+        "{0} may be a point or a header of numbers; write time,x,y in its place, or in a line above \
+         it if it is a point"
+    )]
+    NumberedHead(Quote),
+    #[error("{0} is no number; write an object with a number for time, x and y in each line")]
+    List(Quote),
+    #[error("the point {0} has more than 3 numbers; write objects with time, x and y")]
+    Unnamed(Quote),
+    #[error(
+        "the time is {0}; write all times in seconds, or all as dates and times as in \
+         2026-05-01T12:00:00.05Z"
+    )]
+    NoDate(Quote),
+    #[error("{what} is {quote}, and numbers before have a decimal {mark}; write all in one way")]
+    Mark { what: &'static str, quote: Quote, mark: &'static str },
     #[error("{what} is {quote}{fault}")]
     Number { what: Cow<'static, str>, quote: Quote, fault: &'static str },
     #[error(
@@ -137,8 +166,13 @@ enum Problem {
     )]
     NotRising { time: f64, before: f64, line: usize },
     #[error(
+        "the time {time:?} s is that of line {line} too; write times with more digits, or keep one \
+         of the points"
+    )]
+    SameTime { time: f64, line: usize },
+    #[error(
         "the time {time:?} s is more than {SPAN_HOURS_MAX} hours after the first, {first:?} s; \
-         cut the motion into shorter ones"
+         call it time_ms if these are milliseconds, or cut the motion into shorter ones"
     )]
     Span { time: f64, first: f64 },
     #[error("the JSON breaks off; it must end with a closing bracket")]
@@ -158,7 +192,7 @@ enum Problem {
     )]
     LongPoint(Quote),
     #[error("the point {point} lacks {what}; write [time, x, y] or an object with time, x and y")]
-    Lacks { point: Quote, what: &'static str },
+    Short { point: Quote, what: &'static str },
     #[error("this recording has the layout {0}, and only layout 1 is read here; record it anew")]
     Layout(Quote),
     #[error(
@@ -220,23 +254,17 @@ impl Problem {
 /// Beside the points that are read, memory holds no more than one element of the file. More bytes
 /// than [`FILE_BYTES_MAX`] and one need not be passed.
 pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(Problem::Long.at(line_at(bytes, FILE_BYTES_MAX)));
-    }
-    let text = str::from_utf8(bytes)
-        .map_err(|error| Problem::Utf8.at(line_at(bytes, error.valid_up_to())))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    match text.trim_ascii_start().as_bytes().first() {
+    let text = Text::decode(bytes, FILE_BYTES_MAX).map_err(|error| match error {
+        TextError::TooLong(most) => Problem::Long.at(line_at(bytes, most)),
+        TextError::Utf16 => Problem::Utf16.at(1),
+        error => Problem::Utf8.at(error.line()),
+    })?;
+    match text.as_str().trim_ascii_start().as_bytes().first() {
         None => Err(Problem::Empty.at(1)),
-        Some(b'[') if !json::is_lines(text) => json::read(text),
-        Some(b'[' | b'{') => json::read_lines(text),
+        Some(b'[') if !json::is_lines(text) => json::read(&text.unix()),
+        Some(b'[' | b'{') => json::read_lines(&text.unix()),
         Some(_) => csv::read(text, games),
     }
-}
-
-/// Number of the line that holds a byte.
-fn line_at(bytes: &[u8], offset: usize) -> usize {
-    1 + bytes.iter().take(offset).filter(|byte| **byte == b'\n').count()
 }
 
 /// Reads a number that may stand in a motion.
@@ -252,12 +280,11 @@ fn number(line: usize, what: impl Into<Cow<'static, str>>, text: &str) -> Result
     Err(Problem::Number { what: what.into(), quote: Quote::of(text), fault }.at(line))
 }
 
-/// Names of a time in seconds, and of one in milliseconds, where seconds are not there.
-const SECONDS: &[&str] = &["time", "t", "seconds"];
-const MILLISECONDS: &[&str] = &["time_ms", "ms"];
-
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+/// Reads a segment, which must not fall. Some programs write whole numbers as `1.0`.
+fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
+    let whole = text.strip_suffix(".0").unwrap_or(text);
+    let segment = whole.parse::<u32>().ok().filter(|segment| *segment >= before);
+    segment.ok_or_else(|| Problem::Segment(Quote::of(text)).at(line))
 }
 
 /// A motion that is being read, point by point.
@@ -276,7 +303,10 @@ impl Taker {
         }
         let time = point.time;
         if let (Some(first), Some(last)) = (points.first(), points.last()) {
-            if time <= last.time {
+            if time == last.time {
+                return Err(Problem::SameTime { time, line: self.line }.at(line));
+            }
+            if time < last.time {
                 let problem = Problem::NotRising { time, before: last.time, line: self.line };
                 return Err(problem.at(line));
             }
@@ -367,6 +397,17 @@ pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String
 }
 
 impl Motion {
+    /// A hint for whoever may have meant milliseconds: points are seconds apart, of which no motion
+    /// that is worth a measurement is made.
+    pub fn unit_hint(&self) -> Option<&'static str> {
+        let points = &self.points;
+        let span = points.last().map_or(0.0, |last| last.time - points[0].time);
+        let is_sparse = self.source.is_none() && points.len() > 2 && span >= points.len() as f64;
+        is_sparse.then_some(
+            "its points are seconds apart; if their times are milliseconds, call the column time_ms",
+        )
+    }
+
     /// The motion as a file that reads the same: a recording, if it is one, otherwise CSV.
     pub fn to_text(&self) -> String {
         let Some(source) = &self.source else {

@@ -21,8 +21,8 @@
 //!   chance is drawn from seeds.
 //! - Nothing of the methods is rebuilt here: the measured code is the played code.
 //!
-//! Two modules serve programs and are outside of that: `record` writes the motion of a session to
-//! files, and `usage` words the mistakes on a command line.
+//! Three modules serve programs and are outside of that: `load` reads motions from files, `record`
+//! writes the motion of a session to files, and `usage` words the mistakes on a command line.
 
 pub mod advise;
 pub mod carried;
@@ -30,6 +30,7 @@ pub mod contender;
 pub mod figures;
 pub mod file;
 pub mod formulas;
+pub mod load;
 mod plot;
 pub mod record;
 pub mod recording;

@@ -1,8 +1,6 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,8 +20,9 @@ use phaselock::motion::choice::Choice;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::{NameError, clean_name, read_name};
 use phaselock_lab::Contender;
-use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
+use phaselock_lab::file::Motion;
 use phaselock_lab::formulas::Formula;
+use phaselock_lab::load::load;
 use phaselock_lab::usage::sentence;
 
 use super::lab::Begin;
@@ -302,12 +301,10 @@ enum Sub {
 
 /// Name and content of a motion file.
 fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
-    let mut bytes = Vec::new();
-    // One byte more than allowed, so that the reader notices a larger file.
-    let read = File::open(path)
-        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("it cannot be read: {error}"))?;
-    let motion = file::read(&bytes, games).map_err(|error| error.to_string())?;
+    let motion = load(path, games).map_err(|error| error.to_string())?;
+    if let Some(hint) = motion.unit_hint() {
+        eprintln!("phaselock: {}: {hint}", path.display());
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok((name, Arc::new(motion)))
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use phaselock::fields::{Exact, Field, Values};
 use phaselock::games::{Games, UnknownGame};
+use phaselock::textfile::Text;
 use phaselock::time::Rates;
 
-use super::{
-    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Source, Taker, is_one_of,
-    kind_of, number,
-};
+use super::heads::{Found, Heads};
+use super::moment::Clock;
+use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number, rising};
 
 /// Beginning of a recording of play; the number of its layout and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
@@ -17,21 +17,21 @@ pub(super) const MARK: &str = "# phaselock motion ";
 /// Columns of a recording before the record's fields.
 const RECORDING: [&str; 2] = ["time", "segment"];
 
-pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
+pub(super) fn read(text: Text<'_>, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
-    let first = text.lines().next().unwrap_or_default();
+    let (_, first) = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
     // Without a number it is a comment like any other.
     let told = told.filter(|(layout, _)| layout.bytes().all(|byte| byte.is_ascii_digit()));
-    let content = (1..).zip(text.lines()).filter(|(_, line)| {
-        let line = line.trim();
+    let content = text.lines().filter(|(_, line)| {
+        let line = line.trim_start();
         !line.is_empty() && !line.starts_with('#')
     });
     let mut taker = Taker::default();
     match told {
         Some(told) => {
             // The last line counts only if it is over: a number may have lost its last digits.
-            let whole = if text.ends_with('\n') { lines } else { lines - 1 };
+            let whole = if text.is_complete() { lines } else { lines - 1 };
             let content = content.take_while(|(at, _)| *at <= whole);
             recording((told, games), content, lines, &mut taker)?;
         }
@@ -59,59 +59,81 @@ fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
 /// Columns of a plain file.
 struct Columns {
     separator: char,
-    /// Indices of time, x and y.
-    indices: [usize; 3],
-    segment: Option<usize>,
+    found: Found<usize>,
     /// Number of columns with a name.
     known: usize,
-    /// The file's units of time in a second.
-    per_second: f64,
 }
 
 impl Columns {
-    /// Reads the first line, and tells whether that is a header.
-    fn of(number: usize, line: &str) -> Result<(Self, bool), FileError> {
+    /// Reads the first line, and tells whether that is a header. `next` is the line behind it.
+    fn of(number: usize, line: &str, next: &str) -> Result<(Self, bool), FileError> {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
-        let known = [0, 1, 2];
-        let mut columns =
-            Self { separator, indices: known, segment: None, known: known.len(), per_second: 1.0 };
         let cells = || split(line, separator).map(cell);
-        if cells().any(|cell| cell.parse::<f64>().is_ok()) {
-            return Ok((columns, false));
+        let known = cells().count();
+        let is_number = |cell: &str| cell.replacen(',', ".", 1).parse::<f64>().is_ok();
+        if !cells().any(is_number) {
+            let mut heads = Heads::default();
+            (0..).zip(cells()).for_each(|(at, name)| heads.note(name, at));
+            return Ok((Self { separator, found: heads.found(line, number)?, known }, true));
         }
-        let index = |column: &'static str, names: &[&str]| {
-            let named = (0..).zip(cells()).filter(|(_, cell)| is_one_of(cell, names));
-            let mut indices = named.map(|(at, _)| at);
-            let found = indices.next();
-            match indices.next() {
-                Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
-                None => Ok(found),
-            }
+        // As programs number columns that have no names, above numbers that are not whole.
+        let is_numbered = |first: usize| {
+            known >= 3 && (first..).zip(cells()).all(|(at, cell)| cell == at.to_string())
         };
-        let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
-        let (time, per_second) = match index("time", SECONDS)? {
-            Some(time) => (time, 1.0),
-            None => (index("time", MILLISECONDS)?.ok_or_else(|| lacks("time"))?, 1000.0),
-        };
-        let x = index("x", &["x"])?.ok_or_else(|| lacks("x"))?;
-        let y = index("y", &["y"])?.ok_or_else(|| lacks("y"))?;
-        columns.indices = [time, x, y];
-        columns.segment = index("segment", &["segment"])?;
-        columns.known = cells().count();
-        columns.per_second = per_second;
-        Ok((columns, true))
+        let is_fraction = |cell: &str| is_number(cell) && cell.contains(['.', ',']);
+        let has_fractions = split(next, separator).map(cell).any(is_fraction);
+        if has_fractions && (is_numbered(0) || is_numbered(1)) {
+            return Err(Problem::NumberedHead(Quote::of(line)).at(number));
+        }
+        let found = Found { time: 0, per_second: 1.0, x: 1, y: 2, segment: None };
+        Ok((Self { separator, found, known: 3 }, false))
+    }
+
+    /// Columns that every line has.
+    fn needs(&self) -> usize {
+        let Found { time, x, y, segment, .. } = self.found;
+        [time, x, y].into_iter().chain(segment).max().map_or(0, |last| last + 1)
+    }
+}
+
+/// The decimal mark of a file's numbers, by the first number that has one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decimal(Option<char>);
+
+impl Decimal {
+    /// A number as Rust writes it. Where commas part the columns, they are no decimal marks.
+    fn plain<'c>(
+        &mut self,
+        (line, what): (usize, &'static str),
+        cell: &'c str,
+        separator: char,
+    ) -> Result<Cow<'c, str>, FileError> {
+        let mut marks = cell.matches(['.', ',']).map(|mark| if mark == "," { ',' } else { '.' });
+        let (Some(mark), None) = (marks.next(), marks.next()) else { return Ok(cell.into()) };
+        // Another text with such a sign, as a date, is none of these.
+        let number = cell.replacen(',', ".", 1);
+        if separator == ',' || number.parse::<f64>().is_err() {
+            return Ok(cell.into());
+        }
+        if *self.0.get_or_insert(mark) != mark {
+            let mark = if mark == ',' { "point" } else { "comma" };
+            return Err(Problem::Mark { what, quote: Quote::of(cell), mark }.at(line));
+        }
+        Ok(number.into())
     }
 }
 
 fn plain<'a>(
-    content: impl Iterator<Item = (usize, &'a str)>,
+    content: impl Iterator<Item = (usize, &'a str)> + Clone,
     taker: &mut Taker,
 ) -> Result<(), FileError> {
-    let mut content = content.peekable();
-    let Some((first, line)) = content.peek().copied() else { return Ok(()) };
-    let (columns, is_header) = Columns::of(first, line)?;
-    let needs = columns.indices.into_iter().chain(columns.segment).max().map_or(0, |last| last + 1);
-    let mut segment = 0;
+    let mut ahead = content.clone();
+    let Some((first, line)) = ahead.next() else { return Ok(()) };
+    let (_, next) = ahead.next().unwrap_or_default();
+    let (columns, is_header) = Columns::of(first, line, next)?;
+    let (needs, Found { time, per_second, x, y, segment: segments }) =
+        (columns.needs(), columns.found);
+    let (mut segment, mut decimal, mut clock) = (0, Decimal::default(), Clock::default());
     for (at, line) in content.skip(usize::from(is_header)) {
         let cells = || split(line, columns.separator).map(cell);
         let has = cells().count();
@@ -124,22 +146,18 @@ fn plain<'a>(
         if has < needs {
             return Err(Problem::Columns { has, needs }.at(at));
         }
-        let cell = |index| cells().nth(index).unwrap_or_default();
-        if let Some(index) = columns.segment {
-            segment = rising(cell(index), segment, at)?;
+        let mut read = |what, index| {
+            decimal.plain((at, what), cells().nth(index).unwrap_or_default(), columns.separator)
+        };
+        if let Some(index) = segments {
+            segment = rising(&read("the segment", index)?, segment, at)?;
         }
-        let [time, x, y] = columns.indices.map(cell);
-        let time = number(at, "the time", time)? / columns.per_second;
-        let (x, y) = (number(at, "x", x)?, number(at, "y", y)?);
+        let [time, x, y] = [read("the time", time)?, read("x", x)?, read("y", y)?];
+        let time = clock.read(at, &time, per_second)?;
+        let (x, y) = (number(at, "x", &x)?, number(at, "y", &y)?);
         taker.take(at, Point { time, x, y, segment })?;
     }
     Ok(())
-}
-
-/// Reads a segment, which must not fall.
-fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
-    let segment = text.parse::<u32>().ok().filter(|segment| *segment >= before);
-    segment.ok_or_else(|| Problem::Segment(Quote::of(text)).at(line))
 }
 
 fn recording<'a>(

@@ -3,22 +3,22 @@
 //! serde_json hands on the text of each number. So an error names the number's line, and the same
 //! rules apply as in other files.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
-use serde_json::Deserializer;
+use phaselock::textfile::{Text, line_at};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{
-    FileError, MILLISECONDS, Motion, POINT_BYTES_MAX, Point, Problem, Quote, SECONDS, Taker,
-    is_one_of, line_at, number,
-};
+use super::heads::{Found, Heads};
+use super::moment::Clock;
+use super::{FileError, Motion, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising};
 
 /// Reads an array of points, one point at a time.
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     let mut points = Points::of(text);
-    let mut reader = Deserializer::from_str(text);
+    let mut reader = serde_json::Deserializer::from_str(text);
     let read = reader.deserialize_seq(&mut points).and_then(|()| reader.end());
     if let Some(error) = points.refused {
         return Err(error);
@@ -32,10 +32,13 @@ fn mistake(error: &serde_json::Error) -> Problem {
 }
 
 /// True for an array of numbers in each line, rather than one of points.
-pub(super) fn is_lines(text: &str) -> bool {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+pub(super) fn is_lines(text: Text<'_>) -> bool {
+    let mut lines = text.lines().map(|(_, line)| line).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let is_plain = |part: &&RawValue| !part.get().starts_with(['[', '{']);
     first.len() <= POINT_BYTES_MAX
-        && serde_json::from_str::<Vec<f64>>(first).is_ok_and(|numbers| numbers.len() >= 3)
+        && serde_json::from_str::<Vec<&RawValue>>(first)
+            .is_ok_and(|parts| parts.len() >= 3 && parts[..3].iter().all(is_plain))
 }
 
 /// Reads a text that is an object or an array in each line.
@@ -50,7 +53,12 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
         let taken = element.and_then(|element: &RawValue| points.take(element.get()));
         taken.map_err(|error| match error.problem {
             // It is one object, and no points by themselves.
-            Problem::JsonEnds | Problem::Lacks { .. } | Problem::LongPoint(_) if first => {
+            Problem::JsonEnds
+            | Problem::Lacks { .. }
+            | Problem::LongPoint(_)
+            | Problem::List(_)
+                if first =>
+            {
                 Problem::JsonObject.at(number)
             }
             _ => error,
@@ -65,6 +73,9 @@ struct Points<'t> {
     /// Offset in bytes and line of the last element.
     last: (usize, usize),
     taker: Taker,
+    clock: Clock,
+    /// The segment of the last element, once one has said it.
+    segment: Option<u32>,
     /// The mistake that ended the array, if the JSON itself is right up to there.
     refused: Option<FileError>,
 }
@@ -89,7 +100,14 @@ impl<'t> Visitor<'t> for &mut Points<'t> {
 
 impl<'t> Points<'t> {
     fn of(text: &'t str) -> Self {
-        Self { text, last: (0, 1), taker: Taker::default(), refused: None }
+        Self {
+            text,
+            last: (0, 1),
+            taker: Taker::default(),
+            clock: Clock::default(),
+            segment: None,
+            refused: None,
+        }
     }
 
     fn take(&mut self, element: &'t str) -> Result<(), FileError> {
@@ -104,41 +122,79 @@ impl<'t> Points<'t> {
             return Err(Problem::LongPoint(Quote::of(element)).at(line));
         }
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
-        let parts = if element.starts_with('[') {
-            serde_json::from_str(element).map(of_array)
+        let found = if element.starts_with('[') {
+            of_array(&serde_json::from_str::<Vec<_>>(element).map_err(no_point)?, line, element)?
         } else {
-            serde_json::from_str(element).map(of_object)
+            let heads = serde_json::from_str::<Keys<'_>>(element).map_err(no_point)?.0;
+            heads.found(element, line)?
         };
-        let ([time, x, y], per_second) = parts.map_err(no_point)?;
-        let read = |what: &'static str, part: Option<&str>| {
-            let point = || Quote::of(element);
-            let part = part.ok_or_else(|| Problem::Lacks { point: point(), what }.at(line))?;
-            number(line, what, part).map_err(|FileError { problem, .. }| {
-                let offset = part.as_ptr().addr() - element.as_ptr().addr();
-                problem.at(line + line_at(element.as_bytes(), offset) - 1)
-            })
+        let line_of = |part: &str| {
+            let offset = part.as_ptr().addr() - element.as_ptr().addr();
+            line + line_at(element.as_bytes(), offset) - 1
         };
-        let (time, x, y) = (read("the time", time)?, read("x", x)?, read("y", y)?);
-        self.taker.take(line, Point { time: time / per_second, x, y, segment: 0 })
+        let mut parts = [found.time, found.x, found.y].into_iter();
+        if let Some(list) = parts.find(|part| part.starts_with(['[', '{'])) {
+            return Err(Problem::List(Quote::of(list)).at(line_of(list)));
+        }
+        let time = found.time.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let time =
+            self.clock.read(line_of(found.time), time.unwrap_or(found.time), found.per_second)?;
+        let x = number(line_of(found.x), "x", found.x)?;
+        let y = number(line_of(found.y), "y", found.y)?;
+        self.segment = match (found.segment, self.segment) {
+            (Some(text), before) => Some(rising(text, before.unwrap_or_default(), line_of(text))?),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let point = Quote::of(element);
+                return Err(Problem::Short { point, what: "the segment" }.at(line));
+            }
+        };
+        let segment = self.segment.unwrap_or_default();
+        self.taker.take(line, Point { time, x, y, segment })
     }
 }
 
-/// Time, x and y of an element, as they are written, and how many of its units of time make a
-/// second.
-type Parts<'t> = ([Option<&'t str>; 3], f64);
-
-fn of_array(all: Vec<&RawValue>) -> Parts<'_> {
-    ([0, 1, 2].map(|at: usize| all.get(at).map(|part| part.get())), 1.0)
+/// Time, x and y of an array, as they are written.
+fn of_array<'t>(
+    all: &[&'t RawValue],
+    line: usize,
+    element: &str,
+) -> Result<Found<&'t str>, FileError> {
+    let part = |at: usize, what| {
+        let short = || Problem::Short { point: Quote::of(element), what }.at(line);
+        all.get(at).map(|part| part.get()).ok_or_else(short)
+    };
+    let (time, x, y) = (part(0, "the time")?, part(1, "x")?, part(2, "y")?);
+    // The first one may as well be the number of a frame.
+    if all.get(3).is_some_and(|more| more.get().parse::<f64>().is_ok()) {
+        return Err(Problem::Unnamed(Quote::of(element)).at(line));
+    }
+    Ok(Found { time, per_second: 1.0, x, y, segment: None })
 }
 
-fn of_object(all: BTreeMap<String, &RawValue>) -> Parts<'_> {
-    let part = |names: &[&str]| {
-        let mut named = all.iter().filter(|(key, _)| is_one_of(key, names));
-        named.next().map(|(_, value)| value.get())
-    };
-    let (time, per_second) = match part(SECONDS) {
-        Some(time) => (Some(time), 1.0),
-        None => (part(MILLISECONDS), 1000.0),
-    };
-    ([time, part(&["x"]), part(&["y"])], per_second)
+/// The keys of an object, those that stand twice included.
+struct Keys<'t>(Heads<&'t str>);
+
+impl<'de> Deserialize<'de> for Keys<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_map(KeysVisitor)
+    }
+}
+
+struct KeysVisitor;
+
+impl<'de> Visitor<'de> for KeysVisitor {
+    type Value = Keys<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Keys<'de>, A::Error> {
+        let mut heads = Heads::default();
+        while let Some((key, value)) = entries.next_entry::<Cow<'_, str>, &RawValue>()? {
+            heads.note(&key, value.get());
+        }
+        Ok(Keys(heads))
+    }
 }

@@ -34,7 +34,7 @@ fn tables_are_read_as_people_write_them() {
         "\"t\",\"x\",\"y\"\n\"0\",\" 1\",-2.5\n0.5,1000,0, ,\n",
         "y,time_ms,x\n-2.5,0,1\n0,500,1000\n",
         "x,y,ms\n1,-2.5,0\n1000,0,500\n",
-        "time_ms,x,y,time\n99,1,-2.5,0\n100,1000,0,0.5\n",
+        "time_ms,x,y,timestamp\n0,1,-2.5,7\n500,1000,0,8\n",
         "[[0,1,-2.5],[0.5,1e3,0]]",
         " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n\
          {\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
@@ -42,8 +42,9 @@ fn tables_are_read_as_people_write_them() {
         "\n{\"t\":0,\"x\":1,\"y\":-2.5}\r\n\n {\"time_ms\":500,\"x\":1e3,\"y\":0,\"z\":[1]}\n",
         "[0,1,-2.5]\n[0.5,1e3,0,\"left\"]\n",
         "t,name,x,y\n0,\"a, b\",1,-2.5\n0.5,\"c\",\"1000\",0\n",
-        "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"ms\": 9, \"x\": 1000, \"y\": 0, \"t\": 0.5}]",
-        "[{\"x\": 1, \"y\": -2.5, \"ms\": 0}, {\"t\": 0.5, \"time_ms\": 7, \"x\": 1000, \"y\": 0}]",
+        "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"x\": 1000, \"y\": 0, \"t\": 0.5}]",
+        "[{\"x\": 1, \"y\": -2.5, \"ms\": 0, \"z\": 1, \"z\": 2}, {\"t\": 0.5, \"x\": 1e3, \"y\": 0}]",
+        "0;1;-2,5\n0,5;1000,0;-0\n",
     ] {
         assert_eq!(points(text), expected, "{text}");
     }
@@ -62,14 +63,14 @@ fn what_is_wrong_is_said_with_its_line() {
         ("name,t,y,x\na,0,1,2\nb,1,2", "line 3: columns: 3; at least 4"),
         ("0,1,2\n1,2,left\n", "line 2: y is 'left', which is no number"),
         ("0,1,2\n1,,3\n", "line 2: x is '', which is no number"),
-        ("0;1;2\n1;1,5;3\n", "line 2: x is '1,5', which is no number"),
+        ("0;1;3\n1;1,5,5;3\n", "line 2: x is '1,5,5', which is no number"),
         ("0,1,2\nNaN,2,3\n", "line 2: the time is 'NaN'; only finite"),
         ("0,1,2\n1,-inf,3\n", "line 2: x is '-inf'; only finite"),
         ("0,1,2\n1,2,1e999\n", "line 2: y is '1e999'; only finite"),
         ("0,1,2\n1,2,-10000000000001\n", "line 2: y is '-10000000000001', beyond 1e13"),
         (
-            "0,1,2\n\n0.5,1,2\n# again\n0.5,1,2\n",
-            "line 5: the time 0.5 s does not rise above the 0.5 s of line 3",
+            "0,1,3\n\n0.5,1,2\n# again\n0.5,1,2\n",
+            "line 5: the time 0.5 s is that of line 3 too; write times with more digits",
         ),
         (
             "time_ms,x,y\n2,1,2\n1,1,2\n",
@@ -77,35 +78,35 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "-1,1,2\n86399.5,1,2\n",
-            "line 2: the time 86399.5 s is more than 24 hours after the first, -1.0 s",
+            "line 2: the time 86399.5 s is more than 24 hours after the first, -1.0 s; call it",
         ),
         ("t,x,y\n\"0,5\",1,2\n", "line 2: the time is '0,5', which is no number"),
         ("0,5,1,25,3,75\n", "line 1: columns: 6, and only 3 are known; name all"),
         ("t,x,y\n0,1,2\n1,1,5,3\n", "line 3: columns: 4, and only 3 are known"),
-        ("t,x,X,y\n", "line 1: the header 't,x,X,y' has the column x twice"),
+        ("t,x,X,y\n", "line 1: 't,x,X,y' has x twice; rename"),
         ("t,x,y,segment\n0,1,2,1\n1,1,2,0\n", "line 3: the segment is '0'; it is a whole"),
         ("t,x,y,segment\n0,1,2\n", "line 2: columns: 3; at least 4"),
         (
             "{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,\"x\":1}\n",
-            "line 2: the point '{\"t\":1,\"x\":1}' lacks y",
+            "line 2: '{\"t\":1,\"x\":1}' has no y; x, y and one of time",
         ),
         ("{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,", "line 2: the JSON breaks off"),
         ("{\"t\":0,\"x\":1,\"y\":2} 7\n", "line 1: this is no JSON from column 21 on"),
         ("{\n\"points\": []}", "line 1: the JSON is an object"),
-        ("frame,u,v\n0,1,2\n", "line 1: the header 'frame,u,v' has no column time"),
-        ("# a\ntime,u,v\n", "line 2: the header 'time,u,v' has no column x"),
-        ("time,x\n0,1\n", "line 1: the header 'time,x' has no column y"),
-        ("<html>\n", "line 1: the header '<html>' has no column time"),
+        ("frame,u,v\n0,1,2\n", "line 1: 'frame,u,v' has no time; x, y and"),
+        ("# a\ntime,u,v\n", "line 2: 'time,u,v' has no x"),
+        ("time,x\n0,1\n", "line 1: 'time,x' has no y"),
+        ("<html>\n", "line 1: '<html>' has no time"),
         ("[[0,1,2],\n[1,2", "line 2: the JSON breaks off"),
         ("[[0,1,2],\n[1,2,3]]\n[", "line 3: this is no JSON from column 1 on"),
         ("[[0,1,2],\n[1 2]]", "line 2: this is no JSON from column 4 on"),
         ("\n{\"points\": []}", "line 2: the JSON is an object"),
         ("[[0,1,2],\n 7]", "line 2: '7' is no point"),
         ("[[0,1,2],\n\n[1,2]]", "line 3: the point '[1,2]' lacks y"),
-        ("[[0,1,2],\n{\"x\":1,\"y\":2}]", "line 2: the point '{\"x\":1,\"y\":2}' lacks the time"),
+        ("[[0,1,2],\n{\"x\":1,\"y\":2}]", "line 2: '{\"x\":1,\"y\":2}' has no time"),
         ("[\n{\"t\":0,\n\"x\":\n\"1\",\"y\":2}]", "line 4: x is '\"1\"', which is no number"),
         ("[[0,1,2],\n[1,null,3]]", "line 2: x is 'null', which is no number"),
-        ("[[0,1,2],\n\n[0,1,3]]", "line 3: the time 0.0 s does not rise above the 0.0 s of line 1"),
+        ("[[0,1,2],\n\n[0,1,3]]", "line 3: the time 0.0 s is that of line 1 too"),
         ("# phaselock motion 2: game=race\n", "line 1: this recording has the layout '2'"),
         (
             "# phaselock motion 1: game=race ticks=60\n",
@@ -192,7 +193,7 @@ fn a_motion_has_its_bounds() {
     let mut long = b"0,1,2\n".repeat(2);
     long.resize(FILE_BYTES_MAX, b' ');
     // All of it is looked at.
-    assert!(says(&long).starts_with("line 2: the time 0.0 s does not rise"));
+    assert!(says(&long).starts_with("line 2: the time 0.0 s is that of line 1"));
     long.push(b'\n');
     assert!(says(&long).starts_with("line 3: the file is larger than 67108864 bytes"));
 }

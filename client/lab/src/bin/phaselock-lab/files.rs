@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use phaselock::games::Games;
 use phaselock_lab::Recording;
-use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::formulas::Formula;
+use phaselock_lab::load::{LoadError, load};
 use phaselock_lab::sweep::Subject;
 
 use super::run;
@@ -20,31 +20,17 @@ use super::run;
 /// Seconds that a motion takes at least. Arbitrary: a few updates and some dozen frames.
 const SECS_MIN: f64 = 0.5;
 
-/// Reads a motion; one byte more than may be is enough to know.
+/// Reads a motion.
 pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
-    let what = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(what)?;
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(what)?;
-    let motion =
-        file::read(&bytes, games).map_err(|error| anyhow!("{}: {error}", path.display()))?;
-    if looks_like_millis(&motion) {
-        run::tell(&format!(
-            "{}: its times are whole numbers, seconds apart; if they are milliseconds, call the \
-             column time_ms",
-            path.display()
-        ));
+    let motion = load(path, games).map_err(|error| match error {
+        LoadError::Io(error) => anyhow!("cannot read {}: {error}", path.display()),
+        LoadError::File(error) => anyhow!("{}: {error}", path.display()),
+    })?;
+    if let Some(hint) = motion.unit_hint() {
+        run::tell(&format!("{}: {hint}", path.display()));
     }
     Recording::of_motion(&motion, games)
         .ok_or_else(|| anyhow!("{}: the record has no fields x and y", path.display()))
-}
-
-/// True if the times look like milliseconds: whole numbers, several apart.
-fn looks_like_millis(motion: &Motion) -> bool {
-    let points = &motion.points;
-    let whole = points.iter().all(|point| point.time.fract() == 0.0);
-    let span = points.last().map_or(0.0, |last| last.time - points[0].time);
-    motion.source.is_none() && whole && points.len() > 2 && span > 3.0 * points.len() as f64
 }
 
 /// A path by formula of `secs` seconds, or a file's.
