@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::admin;
 use crate::host::{Host, listen, watch_figures};
+use crate::webhooks;
 
 /// Longest time for which the end of the process waits for the host's thread.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
@@ -60,6 +61,7 @@ pub(crate) fn start(
             tokio::select! {
                 () = listen(Arc::clone(&host), stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
+                () = webhooks::tell(Arc::clone(&host)) => {}
                 () = interface => {}
             }
         });

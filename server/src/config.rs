@@ -17,6 +17,7 @@ mod tests;
 mod types;
 mod values;
 mod web;
+mod webhooks;
 
 use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -35,6 +36,7 @@ pub use self::types::{AllowList, Config, LogFormat, Password};
 pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
 use self::values::{LISTEN_RULE, parse_address};
 pub(crate) use self::values::{parse_line, parse_redirect};
+pub use self::webhooks::{Topic, WEBHOOKS_MAX, Webhook, WebhookFormat};
 use crate::ctl::{self, Ctl};
 
 /// The variable that names the configuration file.

@@ -116,6 +116,7 @@ impl Ctl {
             Act::Undrain => (client.call(Method::DELETE, "/v1/drain", None)?, print::Shape::Done),
             Act::Reload => (post("/v1/reload", json!({}))?, print::Shape::Reload),
             Act::Settings => (get("/v1/config")?, print::Shape::Settings),
+            Act::WebhookTest => (post("/v1/webhooks/test", json!({}))?, print::Shape::WebhookTests),
             Act::LogLevel { filter } => {
                 let body = json!({ "filter": filter });
                 (client.call(Method::PUT, "/v1/log-level", Some(body))?, print::Shape::Done)

@@ -35,8 +35,8 @@ pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
 pub use roster::{Person, Roster};
 pub use view::{
-    AuditEvent, Figures, HostEvent, LeftView, PlayerView, RoleView, SentenceView, SettingView,
-    StatusView, TokenView,
+    AuditEvent, Figures, HostEvent, LeftView, NumberView, PlayerView, RoleView, SentenceView,
+    SettingView, StatusView, TokenView,
 };
 
 use crate::clocks::Clocks;
@@ -46,6 +46,7 @@ use crate::logging::LogHandle;
 use crate::people::{BadSpan, BadSubject, Book};
 use crate::reload::Reloader;
 use crate::store::{AuditLine, Change, Store, StoreError, Writing, Written};
+use crate::webhooks::Counts;
 
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
 const EVENTS_MAX: usize = 1024;
@@ -90,6 +91,8 @@ pub struct Host {
     /// Players who took a seat, and who left one, since the start.
     pub(crate) joins: AtomicU64,
     pub(crate) leaves: AtomicU64,
+    /// Counts of webhooks.
+    pub(crate) webhooks: Arc<Counts>,
     roster: Mutex<Roster>,
     events: broadcast::Sender<HostEvent>,
     figures: watch::Sender<Arc<Figures>>,
@@ -160,7 +163,7 @@ impl Host {
         let (events, _) = broadcast::channel(EVENTS_MAX);
         let (figures, _) = watch::channel(Arc::default());
         let roster = Mutex::default();
-        let (joins, leaves) = Default::default();
+        let (joins, leaves, webhooks) = Default::default();
         let config = reloader.config();
         let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
         let clocks = kept.clocks.clone();
@@ -175,6 +178,7 @@ impl Host {
             config,
             joins,
             leaves,
+            webhooks,
             roster,
             events,
             figures,

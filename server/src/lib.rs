@@ -20,6 +20,7 @@ pub mod host;
 pub mod lifecycle;
 pub mod logging;
 mod notify;
+mod outgoing;
 pub mod people;
 pub mod reload;
 mod run;
@@ -30,6 +31,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 mod web;
+mod webhooks;
 pub mod worlds;
 mod writer;
 

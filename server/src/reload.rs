@@ -168,13 +168,15 @@ impl Reloader {
     /// A digest of all files that settings come from.
     async fn digest(&self) -> u64 {
         let settings = self.0.settings.lock().await;
-        let Config { password_file, allow_list, .. } = &settings.config;
+        let Config { password_file, allow_list, webhooks, .. } = &settings.config;
         let (certificate, key) = certificate::paths(&settings.config);
         let allow_list = allow_list.as_ref().map(|list| list.path.clone());
         let config = settings.file().map(PathBuf::from);
+        let of_webhooks: Vec<_> = webhooks.iter().flat_map(|it| it.files.clone()).collect();
         let optional = [password_file.clone(), allow_list, config];
         drop(settings);
-        let paths: Vec<_> = optional.into_iter().flatten().chain([certificate, key]).collect();
+        let paths = optional.into_iter().flatten().chain([certificate, key]);
+        let paths: Vec<_> = paths.chain(of_webhooks).collect();
         spawn_blocking(move || digest(&paths)).await.unwrap_or_default()
     }
 }

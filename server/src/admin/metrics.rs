@@ -37,6 +37,7 @@ struct Look {
     ticking: bool,
     joins: u64,
     leaves: u64,
+    webhooks: [(&'static str, u64); 3],
 }
 
 /// The text of all metrics.
@@ -51,6 +52,7 @@ pub(super) fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
         ticking: host.handle.is_ticking(),
         joins: host.joins.load(Ordering::Relaxed),
         leaves: host.leaves.load(Ordering::Relaxed),
+        webhooks: host.webhooks.get(),
     };
     let mut registry = Registry::with_prefix("phaselock");
     registry.register_collector(Box::new(look));
@@ -203,6 +205,11 @@ impl Collector for Look {
             .iter()
             .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Count(*count)));
         Self::tell(to, "dropped", "What strangers sent in vain, by reason", dropped)?;
+        let webhooks = self
+            .webhooks
+            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
+        let help = "Messages of webhooks that were delivered or dropped, and attempts that failed";
+        Self::tell(to, "webhook_messages", help, webhooks)?;
         let transports = traffic.transports;
         let transports =
             transports.map(|(name, count)| (vec![("transport", name.to_owned())], Count(count)));

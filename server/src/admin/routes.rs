@@ -23,6 +23,7 @@ use crate::host::{
 use crate::logging::LogLine;
 use crate::people::{Act, Right, Role};
 use crate::store::{AuditRow, RecordRow, ResultRow, audit_of, records_of, results_of};
+use crate::webhooks::WebhookTest;
 
 type Answer<T> = Result<Json<T>, ActError>;
 type AtHost = State<Arc<Host>>;
@@ -206,6 +207,13 @@ pub(super) async fn log_level(
     Body(asked): Body<LogLevel>,
 ) -> Answer<Done> {
     Ok(done(host.set_log_level(&by, &asked.filter).await?))
+}
+
+/// Sends a test event to every webhook.
+#[utoipa::path(post, path = "/v1/webhooks/test",
+    responses((status = 200, body = Vec<WebhookTest>)))]
+pub(super) async fn test_webhooks(By(by): By, State(host): AtHost) -> Answer<Vec<WebhookTest>> {
+    Ok(Json(host.test_webhooks(&by).await?))
 }
 
 /// A line of the log.

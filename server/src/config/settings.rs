@@ -14,6 +14,7 @@ use super::rounds::ROUNDS;
 use super::types::Config;
 use super::values::number;
 use super::web::WEB;
+use super::webhooks::WEBHOOKS;
 
 /// Most threads that pack snapshots; more have nothing to do.
 pub const WORKERS_MAX: u16 = 64;
@@ -35,6 +36,8 @@ pub(super) enum Kind {
     Switch,
     /// Text or a number, or a list of such, which mean the same as one with commas between.
     List,
+    /// Tables, or text.
+    Tables,
 }
 
 impl Kind {
@@ -45,6 +48,7 @@ impl Kind {
             Self::Number => "a whole number",
             Self::Switch => "true or false",
             Self::List => "text in quotes, or several in square brackets",
+            Self::Tables => "tables, or text in quotes",
         }
     }
 }
@@ -104,7 +108,7 @@ impl Setting {
 
 /// All settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
-    PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB)
+    PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB).chain(&WEBHOOKS)
 }
 
 /// The defaults, replaced by whatever was given, and all mistakes in that. `bad` are the flags of

@@ -269,6 +269,30 @@ fn value_text<'a>(kind: Kind, value: &'a DeValue<'_>) -> Option<Cow<'a, str>> {
             let texts: Option<Vec<_>> = values.iter().map(flat).collect();
             texts.map(|texts| Cow::Owned(texts.join(",")))
         }
+        (Kind::Tables, value @ (DeValue::Array(_) | DeValue::Table(_))) => {
+            Some(Cow::Owned(json(value)?.to_string()))
+        }
         _ => None,
     }
+}
+
+/// Tables as JSON; none if there are numbers with a fraction or dates in them.
+fn json(value: &DeValue<'_>) -> Option<serde_json::Value> {
+    Some(match value {
+        DeValue::String(text) => serde_json::Value::from(&**text),
+        DeValue::Boolean(is_on) => (*is_on).into(),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).ok()?.into()
+        }
+        DeValue::Array(values) => {
+            values.iter().map(|it| json(it.get_ref())).collect::<Option<_>>()?
+        }
+        DeValue::Table(table) => {
+            let members = table
+                .iter()
+                .map(|(key, value)| Some((key.get_ref().to_string(), json(value.get_ref())?)));
+            serde_json::Value::Object(members.collect::<Option<_>>()?)
+        }
+        DeValue::Float(_) | DeValue::Datetime(_) => return None,
+    })
 }

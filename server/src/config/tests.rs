@@ -14,6 +14,7 @@ mod files;
 mod help;
 mod limits;
 mod loaded;
+mod webhooks;
 
 /// A configuration file that goes away with the test.
 struct ConfigFile(tempfile::NamedTempFile);
@@ -139,6 +140,7 @@ fn each_layer_can_set_everything() {
         ("web-files", "pages"),
         ("web-origins", "https://Play.example.org:443, http://localhost:8000"),
         ("web-bytes", "500000"),
+        ("webhook", "https://discord.com/api/webhooks/1/x"),
         ("log", "json"),
         ("log-filter", "warn,quinn=off"),
         ("log-file", "some.log"),
@@ -163,6 +165,13 @@ fn each_layer_can_set_everything() {
         bots: 7,
         max_players: 8,
         max_watchers: 5,
+        webhooks: vec![Webhook {
+            url: "https://discord.com/api/webhooks/1/x".to_owned(),
+            format: WebhookFormat::Discord,
+            key: Vec::new(),
+            topics: Topic::ALL.into(),
+            files: Vec::new(),
+        }],
         watch_delay_seconds: Some(20),
         rooms: 4,
         rooms_max: 12,

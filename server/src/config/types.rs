@@ -16,6 +16,7 @@ use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock_quic::address::Address;
 
 use super::settings::SNAPSHOT_HZ_IDEAL;
+use super::webhooks::Webhook;
 
 /// Validated settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +114,8 @@ pub struct Config {
     pub web_origins: Vec<String>,
     /// Bytes of the page a second at most, for everybody who loads it.
     pub web_bytes: u32,
+    /// Receivers of events, up to [`WEBHOOKS_MAX`](super::WEBHOOKS_MAX).
+    pub webhooks: Vec<Webhook>,
     /// Format of the log.
     pub log: LogFormat,
     /// Directives for [`Targets`](tracing_subscriber::filter::Targets); known to parse.
@@ -184,6 +187,7 @@ impl Default for Config {
             web_files: None,
             web_origins: Vec::new(),
             web_bytes: super::web::WEB_BYTES_DEFAULT,
+            webhooks: Vec::new(),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
             log_file: None,

@@ -218,7 +218,7 @@ pub(super) fn allow_list_in(path: &Path) -> Result<AllowList, String> {
 }
 
 /// Content of a small file.
-fn file(path: &Path, bytes_max: usize, noun: &str) -> Result<Vec<u8>, String> {
+pub(super) fn file(path: &Path, bytes_max: usize, noun: &str) -> Result<Vec<u8>, String> {
     let bytes = files::read(path, bytes_max)
         .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
     bytes.map_err(|error| format!("a file with {noun}; {error}"))

@@ -162,6 +162,8 @@ pub(super) enum Act {
     Reload,
     /// Show the settings in force
     Settings,
+    /// Send a test event to every webhook
+    WebhookTest,
     /// Have other lines logged
     LogLevel {
         /// Directives such as info,phaselock_quic=debug

@@ -15,6 +15,7 @@ pub(super) enum Shape {
     Sentences,
     Reload,
     Settings,
+    WebhookTests,
     Log,
     Roles,
     Tokens,
@@ -73,6 +74,14 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
                 ("SETTING", |it| plain(&it["setting"])),
                 ("VALUE", |it| plain(&it["value"])),
                 ("ORIGIN", |it| plain(&it["origin"])),
+            ],
+        ),
+        Shape::WebhookTests => table(
+            value,
+            &[
+                ("WEBHOOK", |it| plain(&it["webhook"])),
+                ("DELIVERED", |it| plain(&it["delivered"])),
+                ("ANSWER", |it| plain(&it["answer"])),
             ],
         ),
         Shape::Log => lines(value, |it| {
@@ -171,6 +180,7 @@ pub(super) fn event(name: &str, value: &Value) -> String {
         "resumed" => format!("{room}{who} is back"),
         "game" => format!("{room}the game is {who}"),
         "round" => format!("{room}round {} is over", plain(&value["played"])),
+        "results" => format!("{room}results of {}", plain(&value["game"])),
         "report" => {
             format!("{room}{} {who}: {}", plain(&value["player"]), plain(&value["value"]))
         }

@@ -16,7 +16,8 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::view::{
-    DirectoryView, DrainView, Figures, HostEvent, LogView, RoomView, StatusView, TrafficView,
+    DirectoryView, DrainView, Figures, HostEvent, LogView, NumberView, RoomView, StatusView,
+    TrafficView,
 };
 use super::{Directory, Host, Person};
 use crate::clocks::Now;
@@ -31,6 +32,10 @@ const NUMBERS_MAX: usize = 4096;
 
 /// Time between two times that the calendar is kept: what it loses by a reboot at most.
 const CALENDAR_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Numbers of a round that are told, the best first. Arbitrary.
+const NUMBERS_TOLD_MAX: usize = 256;
+
 /// Seconds of play that are added to somebody's total at a time, the session with the first of
 /// them: what a server that is killed forgets at most.
 const COUNT_SECS: i64 = 60;
@@ -238,6 +243,7 @@ impl Host {
     }
 
     fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {
+        self.tell_results(room, round, &numbers);
         let results = numbers.into_iter().map(|((_, measure), (person, value))| {
             Change::Result(RoundResult {
                 time,
@@ -254,6 +260,33 @@ impl Host {
         if !results.is_empty() {
             self.store.note(results);
         }
+    }
+}
+
+impl Host {
+    /// Tells the numbers of a round, the best of its first number that there are records of first.
+    fn tell_results(&self, room: &RoomCode, round: u32, numbers: &OfRound) {
+        let Some((person, _)) = numbers.values().next() else { return };
+        let game = person.game.clone();
+        let best = |measure: &str| self.facts.records.get(&(game.clone(), measure.to_owned()));
+        let first = numbers.keys().find_map(|(_, it)| best(it).map(|best| (*it, *best)));
+        let rank = |player: PlayerId| {
+            let (measure, best) = first?;
+            let value = numbers.get(&(player, measure))?.1;
+            Some(if best.prefers(1.0, 0.0) { -value } else { value })
+        };
+        let mut all: Vec<_> = numbers.iter().collect();
+        all.sort_by(|((a, _), _), ((b, _), _)| {
+            let [a, b] = [a, b].map(|player| rank(*player).unwrap_or(f64::INFINITY));
+            a.total_cmp(&b)
+        });
+        let number =
+            |((_, measure), (person, value)): (&(PlayerId, &'static str), &(Person, f64))| {
+                let (name, key) = (person.name.clone(), person.key.to_string());
+                NumberView { name, key, measure, value: *value }
+            };
+        let numbers = all.into_iter().take(NUMBERS_TOLD_MAX).map(number).collect();
+        self.tell(HostEvent::Results { room: room.as_str().to_owned(), game, round, numbers });
     }
 }
 

@@ -19,6 +19,7 @@ use super::{ActError, Author, Host, done};
 use crate::config::{self, Mistake};
 use crate::people::{Right, Role, Subject, parse_span};
 use crate::store::{self, Change};
+use crate::webhooks::{self, WebhookTest};
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
@@ -174,6 +175,17 @@ impl Host {
         let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
         self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
         Ok(report)
+    }
+
+    /// Sends a test event to every webhook, and returns how each receiver answers.
+    pub async fn test_webhooks(&self, by: &Author) -> Result<Vec<WebhookTest>, ActError> {
+        by.needs(Right::Manage)?;
+        if self.config.borrow().webhooks.is_empty() {
+            let text = "there is no webhook; add a [[webhook]] table to the configuration file";
+            return Err(ActError::NotFound(text.into()));
+        }
+        self.record(by, "webhook-test", (None, None, None), Vec::new())?.done().await?;
+        Ok(webhooks::test(self, &by.name).await)
     }
 
     /// Has other lines logged.

@@ -329,6 +329,16 @@ impl AuditEvent {
     }
 }
 
+/// A player's number in a round.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct NumberView {
+    pub name: String,
+    pub key: String,
+    pub measure: &'static str,
+    pub value: f64,
+}
+
 /// News of the host, each with a name.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
@@ -373,6 +383,12 @@ pub enum HostEvent {
         room: String,
         played: u32,
     },
+    Results {
+        room: String,
+        game: String,
+        round: u32,
+        numbers: Vec<NumberView>,
+    },
     Report {
         room: String,
         name: String,
@@ -394,6 +410,7 @@ impl HostEvent {
             Self::Chat { .. } => "chat",
             Self::Game { .. } => "game",
             Self::Round { .. } => "round",
+            Self::Results { .. } => "results",
             Self::Report { .. } => "report",
             Self::Audit(_) => "audit",
         }

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 86] = [
+const EVENTS: [(&str, &str); 89] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -96,10 +96,13 @@ const EVENTS: [(&str, &str); 86] = [
     ("rooms are kept again", "room_keep_recovered"),
     ("the server is drained no more", "room_undrained"),
     ("refused in the last 10 s", "strangers_refused"),
+    ("a webhook fails", "webhook_failing"),
+    ("a webhook works again", "webhook_recovered"),
+    ("a webhook has no thread", "webhook_stopped"),
 ];
 
 /// The event of a message.
-fn name_of(message: &str) -> Option<&'static str> {
+pub(super) fn name_of(message: &str) -> Option<&'static str> {
     let is_of = |beginning: &str| {
         let rest = message.strip_prefix(beginning);
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))

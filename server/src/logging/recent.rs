@@ -13,6 +13,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
+use super::events::name_of;
+
 /// Most lines that are kept.
 pub const LINES_MAX: usize = 500;
 /// Most bytes of text that are kept: twice what so many common lines have.
@@ -31,6 +33,8 @@ pub struct LogLine {
     pub level: Level,
     /// Module that wrote it.
     pub target: &'static str,
+    /// Name of its event, where it has one.
+    pub event: Option<&'static str>,
     /// Message, then the fields as `name=value`; before them those of the room, if there is one.
     /// 8 KiB at most.
     pub text: String,
@@ -108,6 +112,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         }
         let mut said = Text::default();
         event.record(&mut said);
+        let name = name_of(&said.message);
         text.push_str(&said.message);
         text.push_str(if said.message.is_empty() {
             said.fields.trim_start()
@@ -119,7 +124,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         let time_unix_millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let metadata = event.metadata();
         let (level, target) = (*metadata.level(), metadata.target());
-        self.push(LogLine { time_unix_millis, level, target, text });
+        self.push(LogLine { time_unix_millis, level, target, event: name, text });
     }
 }
 

@@ -1,0 +1,192 @@
+//! Events as receivers read them.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use aws_lc_rs::rand;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tracing::Level;
+
+use crate::config::Topic;
+use crate::host::{AuditEvent, HostEvent, NumberView};
+use crate::logging::LogLine;
+
+/// Time in which an alarm of a kind is told once.
+const ALARM_INTERVAL: Duration = Duration::from_secs(600);
+/// Kinds of alarms that are remembered for that: more than the log has.
+const ALARMS_MAX: usize = 512;
+/// Players of a round in its line of text.
+const PLAYERS_MAX: usize = 10;
+/// Modules whose lines are no alarms.
+const OWN: &str = "phaselock_server::webhooks";
+/// Acts that are sanctions.
+const SANCTIONS: [&str; 5] = ["kick", "ban", "unban", "mute", "unmute"];
+
+/// A report of something that happened.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// None for a test.
+    pub(super) topic: Option<Topic>,
+    event: &'static str,
+    /// A line for everybody, without keys and addresses.
+    text: String,
+    data: Value,
+}
+
+impl Report {
+    /// The report of an event, if anybody may want it.
+    pub(super) fn of(event: &HostEvent) -> Option<Self> {
+        let (topic, text) = match event {
+            HostEvent::Joined { room, name, .. } => (Topic::Joins, format!("{name} joined {room}")),
+            HostEvent::Left { room, name, reason, .. } => {
+                (Topic::Joins, format!("{name} left {room}: {reason}"))
+            }
+            HostEvent::Results { room, game, round, numbers } => {
+                (Topic::Results, results(room, game, *round, numbers))
+            }
+            HostEvent::Audit(act) if SANCTIONS.contains(&&*act.act) => {
+                (Topic::Sanctions, sanction(act))
+            }
+            _ => return None,
+        };
+        let mut data = serde_json::to_value(event).ok()?;
+        // Nobody needs the address of everybody who joins.
+        if let Some(data) = data.as_object_mut() {
+            data.remove("address");
+        }
+        let event = match event {
+            HostEvent::Audit(_) => "sanction",
+            other => other.name(),
+        };
+        Some(Self { topic: Some(topic), event, text, data })
+    }
+
+    /// A report by which a host sees that a receiver works.
+    pub(super) fn test(by: &str) -> Self {
+        let text = format!("a test of this webhook by {by}");
+        Self { topic: None, event: "test", text, data: json!({ "by": by }) }
+    }
+}
+
+/// Results in a line: the players in the order of their first number.
+fn results(room: &str, game: &str, round: u32, numbers: &[NumberView]) -> String {
+    let mut players: Vec<(&str, String)> = Vec::new();
+    for NumberView { name, measure, value, .. } in numbers {
+        let number = format!("{measure} {value}");
+        match players.iter_mut().find(|(it, _)| it == name) {
+            Some((_, text)) => *text += &format!(", {number}"),
+            None => players.push((name, number)),
+        }
+    }
+    let more = players.len().saturating_sub(PLAYERS_MAX);
+    let shown = players.iter().take(PLAYERS_MAX).map(|(name, text)| format!("{name} ({text})"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("round {round} of {game} in {room}: {shown}{more}")
+}
+
+/// A sanction in a line, without the key or the address that it is against.
+fn sanction(act: &AuditEvent) -> String {
+    let whom = act.whom.as_deref().unwrap_or_default();
+    let whom = match whom.rsplit_once(" (") {
+        Some((name, _)) => name,
+        None => "a key or an address",
+    };
+    let mut text = format!("{}: {} {whom}", act.by, act.act);
+    for part in [&act.detail, &act.why].into_iter().flatten() {
+        text += &format!(", {part}");
+    }
+    text
+}
+
+/// Alarms of the log, each kind once in a while.
+#[derive(Debug, Default)]
+pub(super) struct Alarms {
+    /// The moment of the last one of each kind, and the number that were left out since.
+    last: HashMap<&'static str, (Instant, u64)>,
+}
+
+impl Alarms {
+    /// The report of a line, if it is an alarm whose kind has not just been told.
+    pub(super) fn of(&mut self, line: &LogLine) -> Option<Report> {
+        // An alarm about webhooks would go to one that fails.
+        if line.level > Level::WARN || line.target.starts_with(OWN) {
+            return None;
+        }
+        let kind = line.event.unwrap_or(line.target);
+        let known = self.last.get_mut(kind);
+        let left_out = match known {
+            Some((at, left_out)) if at.elapsed() < ALARM_INTERVAL => {
+                *left_out += 1;
+                return None;
+            }
+            Some((_, left_out)) => *left_out,
+            None => 0,
+        };
+        if self.last.len() < ALARMS_MAX {
+            self.last.insert(kind, (Instant::now(), 0));
+        }
+        let level = if line.level == Level::ERROR { "error" } else { "warning" };
+        let more = match left_out {
+            0 => String::new(),
+            count => format!(" (and {count} more before)"),
+        };
+        let text = format!("{level}: {}{more}", line.text);
+        let data = json!({
+            "level": level, "kind": kind, "line": line.text, "left_out": left_out,
+        });
+        Some(Report { topic: Some(Topic::Alarms), event: "alarm", text, data })
+    }
+}
+
+/// The server, as receivers know it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Sender {
+    pub(super) name: String,
+    pub(super) fingerprint: String,
+}
+
+/// A report on its way.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// The same in every attempt, so that a receiver knows a message that it has.
+    pub(super) id: String,
+    pub(super) made: Instant,
+    /// A JSON object.
+    pub(super) body: String,
+    /// A line of Markdown, without any of its marks in names.
+    pub(super) markdown: String,
+}
+
+impl Message {
+    pub(super) fn new(report: Report, sender: &Sender, time: i64) -> Self {
+        let Report { event, text, data, .. } = report;
+        let mut random = [0; 16];
+        // Without random numbers TLS has none either, and nothing arrives.
+        let _ = rand::fill(&mut random);
+        let id = format!("msg_{:032x}", u128::from_le_bytes(random));
+        let body = json!({
+            "id": id,
+            "event": event,
+            "time": time,
+            "server": sender,
+            "text": text,
+            "data": data,
+        });
+        let markdown = format!("**{}** {}", plain(&sender.name), plain(&text));
+        Self { id, made: Instant::now(), body: body.to_string(), markdown }
+    }
+}
+
+/// Text in which no mark means anything.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_punctuation() && !".,:;'\"!?%+=/&$".contains(c) {
+            plain.push('\\');
+        }
+        plain.push(if c.is_control() { ' ' } else { c });
+    }
+    plain
+}
