@@ -13,11 +13,13 @@ use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
+use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, ServerTime, Tick};
 use phaselock_games::puck::motion::{PUCK_SPEED, TOUCH};
+use phaselock_games::puck::seats::{rinks, sides};
 use phaselock_games::puck::{Board, Bot, Command, Puck, Score, ShufflePuck, mallet_of};
 use phaselock_games::rounds::{Phase, round};
-use phaselock_testing::{Press, Sim, Skew};
+use phaselock_testing::{Press, Sim, Skew, room_config};
 
 type Scene = Entities<<ShufflePuck as Game>::Entity>;
 
@@ -330,4 +332,31 @@ fn an_untouched_puck_costs_nothing_on_the_wire() {
         bytes as f64 / packets as f64
     });
     assert!(moves < waits + 1.0, "{moves} bytes a snapshot where it moves, {waits} where it waits");
+}
+
+#[test]
+fn sides_stay_even_while_people_go_to_watch_and_come_back() {
+    let config = RoomConfig { watchers_max: 8, ..room_config(11, 2) };
+    let mut sim = Sim::<ShufflePuck>::with(config);
+    let clients: Vec<_> = (0..4).map(|_| sim.join_bot(LinkConfig::delayed(10, 0))).collect();
+    sim.run(1.0);
+    for right in [false, true, false] {
+        let is_there = |sim: &Sim<ShufflePuck>, client: usize| {
+            let player = sim.clients[client].core().player();
+            let mallet = mallet_of(&sim.room.world().entities, player);
+            mallet.is_some_and(|mallet| mallet.right == right)
+        };
+        let there: Vec<_> = clients.iter().copied().filter(|it| is_there(&sim, *it)).collect();
+        assert_eq!(there.len(), 2, "people are dealt evenly");
+        for (watch, players) in [(true, [2, 2]), (false, [3, 3])] {
+            for client in &there {
+                sim.clients[*client].session.watch(watch).expect("it is connected");
+            }
+            // A player may change parts once in a few seconds.
+            sim.run(6.0);
+            let entities = &sim.room.world().entities;
+            assert_eq!((rinks(entities), sides(entities, 0)), (vec![0], players), "{watch}");
+            sim.truth.clear();
+        }
+    }
 }

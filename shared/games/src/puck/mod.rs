@@ -327,9 +327,7 @@ impl Game for ShufflePuck {
         let mut mallet = Mallet::default();
         seats::put(&mut mallet, seat);
         if let Some(puck) = Self::puck_of(&world.entities, seat.rink) {
-            let position = seats::clear_of(mallet.position(), puck.entity.position());
-            (mallet.x, mallet.y) = position.into();
-            (mallet.goal_x, mallet.goal_y) = position.into();
+            seats::keep_clear(&mut mallet, puck.entity.position());
         }
         let Some(id) = world.spawn(Some(player), mallet.into()) else { return };
         let score = Score { rink: seat.rink, right: seat.right, ..Score::default() };
@@ -340,6 +338,7 @@ impl Game for ShufflePuck {
 
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         remove_where(&mut world.entities, |slot| slot.owner == Some(player));
+        self.even_out(world);
         // There is always a first rink, anew if it was empty.
         let empty = |rink: &u8| seats::sides(&world.entities, *rink) == [0, 0];
         if seats::rinks(&world.entities).iter().any(empty) {

@@ -127,6 +127,57 @@ pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityI
     Some((best.1, best.2))
 }
 
+/// A bot's change of seats that evens sides out: to the other side of its rink where that has fewer
+/// by two or more, or to somebody who plays alone, from the rink where it is missed least. Of seats
+/// the first part says that a bot has it. None if all is well, or no bot can help.
+pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
+    let count = |rink: u8, right: bool| {
+        taken.iter().filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right)).count()
+    };
+    let seat_on = |rink: u8, right: bool| {
+        let is_free = |seat: &Seat| taken.iter().all(|(_, _, other)| other != seat);
+        (0..SIDE_SEATS).map(|number| Seat { rink, right, number }).find(is_free)
+    };
+    // The last to be missed in front of the own goal.
+    let bot_on = |rink: u8, right: bool| {
+        let bots = taken.iter().filter(|(is_bot, ..)| *is_bot);
+        let here = bots.filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right));
+        here.max_by_key(|(_, _, seat)| seat.number).map(|(_, id, _)| *id)
+    };
+    let mut rinks: Vec<_> = taken.iter().map(|(_, _, seat)| seat.rink).collect();
+    rinks.sort_unstable();
+    rinks.dedup();
+    let heavy = rinks.iter().find_map(|rink| {
+        let right = count(*rink, true) > count(*rink, false);
+        let is_heavy = count(*rink, right) > count(*rink, !right) + 1;
+        is_heavy.then(|| Some((bot_on(*rink, right)?, seat_on(*rink, !right)?))).flatten()
+    });
+    if heavy.is_some() {
+        return heavy;
+    }
+    let is_alone =
+        |seat: &Seat| count(seat.rink, seat.right) == 1 && count(seat.rink, !seat.right) == 0;
+    let sides = || rinks.iter().flat_map(|rink| [(*rink, false), (*rink, true)]);
+    let mut alone = taken.iter().filter(|(_, _, seat)| is_alone(seat));
+    // A bot that is alone goes to the others.
+    if let Some((_, bot, from)) = alone.clone().find(|(is_bot, ..)| *is_bot) {
+        let others = sides().filter(|(rink, _)| *rink != from.rink);
+        let (rink, right) = others.min_by_key(|(rink, right)| count(*rink, *right))?;
+        return Some((*bot, seat_on(rink, right)?));
+    }
+    let (_, _, alone) = alone.next()?;
+    // From a side that is left with somebody, and with as many as the other or one fewer.
+    let can_give = |(rink, right): &(u8, bool)| {
+        let (own, other) = (count(*rink, *right), count(*rink, !*right));
+        own > 1 && own >= other
+    };
+    let bots = sides()
+        .filter(can_give)
+        .filter_map(|(rink, right)| Some((count(rink, right), bot_on(rink, right)?)));
+    let (_, bot) = bots.max_by_key(|(count, _)| *count)?;
+    Some((bot, seat_on(alone.rink, !alone.right)?))
+}
+
 /// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at
 /// most one rink with an odd one. Who sits well stays. In the order of what is given.
 pub fn deal(now: &[Seat]) -> Vec<Seat> {
@@ -218,14 +269,14 @@ pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     });
 }
 
-/// A position to come in at that the puck is not at.
-pub fn clear_of(home: Vec2, puck: Vec2) -> Vec2 {
-    let away = 2.0 * MALLET + 0.2;
-    if home.distance_squared(puck) > away * away {
-        return home;
+/// Moves a mallet that comes in to where the puck is not.
+pub fn keep_clear(mallet: &mut Mallet, puck: Vec2) {
+    let (home, away) = (mallet.position(), 2.0 * MALLET + 0.2);
+    if home.distance_squared(puck) <= away * away {
+        // Straight aside, to where there is more room.
+        mallet.y = puck.y - away.copysign(puck.y);
+        mallet.goal_y = mallet.y;
     }
-    // Straight aside, to where there is more room.
-    Vec2::new(home.x, puck.y - away.copysign(puck.y))
 }
 
 #[cfg(test)]
@@ -258,6 +309,60 @@ mod tests {
             assert!(uneven <= 1 && sizes.iter().all(|[l, r]| l.abs_diff(*r) <= 1), "{sizes:?}");
             assert!(sizes.iter().all(|[left, right]| players < 2 || left.min(right) > &0));
             assert_eq!(deal(&dealt), dealt, "again changes nothing");
+        }
+    }
+
+    /// Seats that people (`p`) and bots (`b`) have, as in "pb:b" for the sides of a rink, after all
+    /// changes that even them out.
+    fn evened(rinks: &str) -> String {
+        let mut taken = Vec::new();
+        for (rink, sides) in (0_u8..).zip(rinks.split(' ')) {
+            for (right, side) in [false, true].into_iter().zip(sides.split(':')) {
+                for (number, who) in (0_u8..).zip(side.chars()) {
+                    let id = EntityId { index: taken.len() as u16, generation: 0 };
+                    taken.push((who == 'b', id, Seat { rink, right, number }));
+                }
+            }
+        }
+        let mut changes = 0;
+        while let Some((id, seat)) = change(&taken) {
+            changes += 1;
+            assert!(changes < 100, "{rinks} is never even");
+            taken.iter_mut().filter(|(_, it, _)| *it == id).for_each(|it| it.2 = seat);
+            valid(&taken.iter().map(|it| it.2).collect::<Vec<_>>());
+        }
+        let side = |rink: u8, right: bool| {
+            let here = taken.iter().filter(|it| (it.2.rink, it.2.right) == (rink, right));
+            let mut who: Vec<_> = here.map(|it| if it.0 { 'b' } else { 'p' }).collect();
+            who.sort_unstable();
+            who.into_iter().rev().collect::<String>()
+        };
+        let rinks = (0..rinks.split(' ').count() as u8)
+            .map(|rink| format!("{}:{}", side(rink, false), side(rink, true)));
+        rinks.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn bots_even_sides_out_and_people_stay() {
+        for (before, after) in [
+            ("p:b", "p:b"),
+            ("pb:b", "pb:b"),
+            ("pbb:", "pb:b"),
+            ("pb:", "p:b"),
+            ("bbb:p", "bb:pb"),
+            ("ppp:b", "ppp:b"),
+            ("ppb:", "pp:b"),
+            ("pp:", "pp:"),
+            ("pbb:bbb p:", "pbb:bb p:b"),
+            ("ppp:ppb p:", "ppp:pp p:b"),
+            ("ppp:ppp p:", "ppp:ppp p:"),
+            ("p: b:", "p:b :"),
+            ("b: b:", ": b:b"),
+            ("pbb:pbb :p", "pbb:pb b:p"),
+            ("pb:b b:", "pb:bb :"),
+            ("p:p p:", "p:p p:"),
+        ] {
+            assert_eq!(evened(before), after, "{before}");
         }
     }
 

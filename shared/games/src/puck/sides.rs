@@ -5,9 +5,39 @@ use super::seats::{self, Seat};
 use super::{ShufflePuck, score_of};
 use crate::records::owned;
 use phaselock::game::World;
-use phaselock::ids::PlayerId;
+use phaselock::ids::{EntityId, PlayerId};
 
 impl ShufflePuck {
+    /// After somebody has left: has bots change sides until no side has two more than the other,
+    /// and has one come to whoever plays alone. People stay where they are.
+    pub(super) fn even_out(&self, world: &mut World<Self>) {
+        // Each move takes two off a difference, or an opponent to somebody who had none.
+        for _ in 0..seats::SEATS_MAX {
+            let is_bot = |owner| world.profile(owner).is_some_and(|it| it.key.is_none());
+            let mallets = world.entities.records::<Mallet>();
+            let taken = mallets
+                .filter_map(|slot| Some((is_bot(slot.owner?), slot.id, Seat::of(&slot.entity))));
+            let taken: Vec<_> = taken.collect();
+            let Some((id, seat)) = seats::change(&taken) else { break };
+            self.move_to(world, id, seat);
+        }
+    }
+
+    /// Puts a mallet and its owner's score on a seat, clear of the puck.
+    fn move_to(&self, world: &mut World<Self>, id: EntityId, seat: Seat) {
+        let puck = Self::puck_of(&world.entities, seat.rink).map(|slot| slot.entity.position());
+        let owner = world.entities.get(id).and_then(|slot| slot.owner);
+        if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
+            seats::put(mallet, seat);
+            if let Some(puck) = puck {
+                seats::keep_clear(mallet, puck);
+            }
+        }
+        if let Some(score) = score_of(world, owner) {
+            (score.rink, score.right) = (seat.rink, seat.right);
+        }
+    }
+
     /// The seat for a newcomer: where people wait for one, a bot of theirs takes the free seat, so
     /// that nobody plays alone while bots are in company.
     pub(super) fn before_bots(
@@ -27,13 +57,7 @@ impl ShufflePuck {
             .map(|(owner, id, seat)| (is_bot(owner), id, seat))
             .collect();
         let Some((id, seat)) = seats::of_a_bot(&taken, free) else { return free };
-        let owner = world.entities.get(id).and_then(|slot| slot.owner);
-        if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
-            seats::put(mallet, free);
-        }
-        if let Some(score) = score_of(world, owner) {
-            (score.rink, score.right) = (free.rink, free.right);
-        }
+        self.move_to(world, id, free);
         seat
     }
 
@@ -50,23 +74,18 @@ impl ShufflePuck {
             Some((id, Seat::of(mallet)))
         };
         let Some((id, from)) = seat_of(world, player) else { return false };
-        let other = exchange.and_then(|other| Some((other, seat_of(world, other)?)));
+        let other = exchange.and_then(|other| seat_of(world, other));
         let to = match other {
-            Some((_, (_, seat))) => Some(seat),
+            Some((_, seat)) => Some(seat),
             None => seats::free_on(&world.entities, from.rink, side == 1),
         };
         let is_other = to.is_some_and(|to| (to.rink, to.right) != (from.rink, from.right));
         let Some(to) = to.filter(|to| is_other && u8::from(to.right) == side) else {
             return false;
         };
-        let other = other.map(|(other, (id, _))| (other, id, from));
-        for (player, id, seat) in other.into_iter().chain([(player, id, to)]) {
-            if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
-                seats::put(mallet, seat);
-            }
-            if let Some(score) = score_of(world, Some(player)) {
-                (score.rink, score.right) = (seat.rink, seat.right);
-            }
+        let other = other.map(|(id, _)| (id, from));
+        for (id, seat) in other.into_iter().chain([(id, to)]) {
+            self.move_to(world, id, seat);
         }
         true
     }
