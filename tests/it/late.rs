@@ -2,6 +2,7 @@
 
 use crate::games::runners::{Runner, Runners, SPEED};
 use phaselock::client::Client;
+use phaselock::clock::lateness::LateCause;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
@@ -210,4 +211,67 @@ fn inputs_held_back_move_a_player_by_a_quarter_of_a_second_at_once_at_most() {
         assert!(blocked_secs > 0.2 || corrected == 0, "{corrected} after {blocked_secs} s");
         assert!(sim.check_store(client) > 50);
     }
+}
+
+/// What made most inputs late in 20 seconds, in each of which `trouble` happens once: the cause by
+/// the client's measurements.
+fn cause_of(mut trouble: impl FnMut(&mut Sim<Runners<false>>)) -> Option<LateCause> {
+    let mut sim = Sim::<Runners<false>>::new(7, 0);
+    sim.join(STEADY, restless(7));
+    // The first seconds find out what lead the link needs.
+    sim.run(5.0);
+    let before = sim.clients[0].core().stats().clone();
+    for _ in 0..20 {
+        trouble(&mut sim);
+        sim.run(0.7);
+    }
+    let stats = sim.clients[0].core().stats().since(&before);
+    assert!(stats.late_inputs > 0, "no input was late");
+    stats.late_causes.most_frequent()
+}
+
+const STEADY: LinkConfig = LinkConfig::delayed(30, 2);
+
+/// No frame for so long; the machine held the program up for a part of it.
+fn hitch(sim: &mut Sim<Runners<false>>, held: Micros) {
+    let usual = std::mem::replace(&mut sim.frame, Micros::from_ms(300));
+    let now = sim.clients[0].skew.read(sim.now);
+    sim.clients[0].session.handle_held(now, held);
+    sim.run(0.3);
+    sim.frame = usual;
+}
+
+/// The uplink loses all for so long, or delays it.
+fn trouble_up(sim: &mut Sim<Runners<false>>, link: LinkConfig, held: Micros) {
+    sim.clients[0].up.set(link);
+    let now = sim.clients[0].skew.read(sim.now);
+    sim.clients[0].session.handle_held(now, held);
+    sim.run(0.3);
+    sim.clients[0].up.set(STEADY);
+}
+
+#[test]
+fn late_inputs_are_put_down_to_what_delayed_them() {
+    let ms = Micros::from_ms;
+    assert_eq!(cause_of(|sim| hitch(sim, ms(0))), Some(LateCause::Frames));
+    assert_eq!(cause_of(|sim| hitch(sim, ms(5))), Some(LateCause::Frames));
+    assert_eq!(cause_of(|sim| hitch(sim, ms(280))), Some(LateCause::Machine));
+    let (lossy, slow) = (STEADY.losing(1.0), LinkConfig::delayed(250, 2));
+    for link in [lossy, slow] {
+        assert_eq!(cause_of(|sim| trouble_up(sim, link, ms(0))), Some(LateCause::Network));
+        assert_eq!(cause_of(|sim| trouble_up(sim, link, ms(4))), Some(LateCause::Network));
+    }
+    // A machine that is so busy delays packets too.
+    assert_eq!(cause_of(|sim| trouble_up(sim, slow, ms(260))), Some(LateCause::Machine));
+}
+
+#[test]
+fn jitter_and_a_slow_picture_are_told_apart() {
+    // A picture that takes a quarter of a second, always: no lead covers that.
+    let slow_picture = |sim: &mut Sim<Runners<false>>| sim.frame = Micros::from_ms(250);
+    assert_eq!(cause_of(slow_picture), Some(LateCause::Frames));
+    let jitter = |sim: &mut Sim<Runners<false>>| {
+        sim.clients[0].up.set(LinkConfig::delayed(120, 110).losing(0.2));
+    };
+    assert_eq!(cause_of(jitter), Some(LateCause::Network));
 }

@@ -56,6 +56,15 @@ impl Address {
         self.port
     }
 
+    /// Whether the server runs on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.host();
+        let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let ip =
+            |host: &str| host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback());
+        name == "localhost" || name.ends_with(".localhost") || ip(host)
+    }
+
     /// Address of a directory, whose port is [`DIRECTORY_PORT`] unless it is given.
     pub fn parse_directory(text: &str) -> Result<Self, AddressError> {
         Self::parse(text, DIRECTORY_PORT)
@@ -167,6 +176,18 @@ pub fn host_key(host: &str, port: u16) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loopback_addresses_are_recognised_by_name_and_number() {
+        let is_loopback = |text: &str| text.parse::<Address>().expect(text).is_loopback();
+        for text in ["localhost", "LOCALHOST:5000", "game.localhost", "127.0.0.1", "127.9.9.9:1"] {
+            assert!(is_loopback(text), "{text}");
+        }
+        assert!(is_loopback("::1") && is_loopback("[::ffff:127.0.0.1]:4433"));
+        for text in ["example.org", "localhost.example.org", "192.0.2.7", "2001:db8::1"] {
+            assert!(!is_loopback(text), "{text}");
+        }
+    }
 
     #[test]
     fn addresses_are_read_as_people_write_them() {

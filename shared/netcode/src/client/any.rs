@@ -9,7 +9,7 @@ use crate::clock::pll::LoopFilter;
 use crate::fields::{Kind, Packed};
 use crate::motion::choice::Choice;
 use crate::snapshot::store::{Received, StoreError};
-use crate::time::{LocalTime, Tick};
+use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::ServerMessage;
 
 /// A [`Client`](super::Client) whose game is known at run time only; see
@@ -30,6 +30,9 @@ pub trait AnyClient: Any + Debug + Send {
     fn handle_message(&mut self, message: &ServerMessage);
     /// A frame begins, in a program that reads its keys once a frame: inputs leave a frame earlier.
     fn handle_frame(&mut self, now: LocalTime);
+    /// The machine kept the program waiting for `held` since the frame before, though it was ready
+    /// to run: told once a frame, it tells a busy machine from slow frames.
+    fn handle_held(&mut self, now: LocalTime, held: Micros);
     /// The next due tick without an input. After a stall, ticks are skipped.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;
     /// Earliest time at which [`poll_tick`](Self::poll_tick) may return a tick, as far as is known.

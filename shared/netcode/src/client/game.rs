@@ -326,8 +326,12 @@ impl<G: Game> AnyClient for Client<G> {
             let early = |micros: i32| Micros(i64::from(micros));
             late = newest < received.tick || report.worst_early < 0;
             let worst = newest.minus(u64::from(report.worst_back));
-            self.common.lead.handle_report(arrival, worst, early(report.worst_early));
-            self.common.lead.handle_report(arrival, newest, early(report.newest_early));
+            let inputs = [(worst, report.worst_early), (newest, report.newest_early)];
+            for (tick, micros) in inputs {
+                let cause = self.common.lead.handle_report(arrival, tick, early(micros));
+                let causes = &mut self.common.counter.stats.late_causes;
+                cause.into_iter().for_each(|cause| causes.add(cause, 1));
+            }
             self.common.counter.handle_report(&report);
         }
         // Of packets that overtook each other the newest is echoed and reconciled with.
@@ -358,6 +362,10 @@ impl<G: Game> AnyClient for Client<G> {
         self.common.lead.handle_frame(now);
     }
 
+    fn handle_held(&mut self, now: LocalTime, held: Micros) {
+        self.common.lead.handle_held(now, held);
+    }
+
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
         if !self.common.measured {
             return None;
@@ -377,6 +385,11 @@ impl<G: Game> AnyClient for Client<G> {
             return None;
         }
         let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
+        if skipped > 0 {
+            let step = self.common.rates.step();
+            let cause = self.common.lead.cause_of_skip(Micros(step.0 * skipped as i64));
+            self.common.counter.stats.late_causes.add(cause, skipped);
+        }
         self.common.counter.stats.skipped_ticks += skipped;
         Some(last.plus(skipped + 1))
     }

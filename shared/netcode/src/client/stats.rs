@@ -1,5 +1,6 @@
 //! Counters of a client.
 
+use crate::clock::lateness::LateCauses;
 use crate::game::MispredictionCause;
 use crate::snapshot::store::Received;
 use crate::time::{Micros, Tick};
@@ -42,6 +43,8 @@ pub struct Stats {
     pub input_early_min: Micros,
     /// Ticks that the server ran without this client's input.
     pub late_inputs: u64,
+    /// Causes of those about which the server has reported when they came, and of skipped ticks.
+    pub late_causes: LateCauses,
     /// Ticks predicted.
     pub ticks: u64,
     /// The leads of those ticks, summed up.
@@ -188,6 +191,7 @@ impl Stats {
             arrived: self.arrived - before.arrived,
             tx_lost: self.tx_lost - before.tx_lost,
             late_inputs: self.late_inputs - before.late_inputs,
+            late_causes: self.late_causes.since(&before.late_causes),
             ticks: self.ticks - before.ticks,
             lead_sum: self.lead_sum - before.lead_sum,
             skipped_ticks: self.skipped_ticks - before.skipped_ticks,

@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 
+use super::lateness::{LateCause, LateInput};
 use super::margin::{Bounds, Margin};
 use super::{Window, slew};
 use crate::time::{LocalTime, Micros, Rates, Tick};
@@ -27,6 +28,8 @@ struct Sent {
     overslept: Micros,
     /// The longest way that would have been in time.
     covered: Micros,
+    /// Time for which the machine kept the program waiting shortly before.
+    held: Micros,
     /// True if its way is among those measured.
     measured: bool,
 }
@@ -44,6 +47,7 @@ pub struct Lead {
     ways: Window,
     frames: Window,
     framed: Option<LocalTime>,
+    holds: Window,
 }
 
 impl Lead {
@@ -85,6 +89,9 @@ impl Lead {
     const FRAME_MAX: Micros = Micros::from_ms(100);
     /// Longest delay of a timer that the lead covers.
     const OVERSLEPT_MAX: Micros = Micros::from_ms(25);
+    /// Time for which a hold-up explains delays: it is measured when it is over, and packets that
+    /// it delayed may have left before.
+    const HELD_FOR: Micros = Micros::from_ms(250);
     /// Longest way that a report is believed.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
@@ -110,6 +117,7 @@ impl Lead {
             ways: Window::new(Self::WINDOW),
             frames: Window::new(Self::WINDOW),
             framed: None,
+            holds: Window::new(Self::HELD_FOR),
         }
     }
 
@@ -138,6 +146,11 @@ impl Lead {
         }
     }
 
+    /// The machine kept the program waiting for `held`, though it was ready to run.
+    pub fn handle_held(&mut self, now: LocalTime, held: Micros) {
+        self.holds.push(now, held.clamp(Micros::ZERO, Self::WAY_MAX));
+    }
+
     /// The input of a tick leaves, `before` its due time.
     pub fn handle_sent(&mut self, tick: Tick, before: Micros) {
         // After the clock was stepped back, ticks come again.
@@ -153,22 +166,50 @@ impl Lead {
             Some(_) => Micros::ZERO,
             None => (self.lead - before).clamp(Micros::ZERO, Self::OVERSLEPT_MAX),
         };
-        self.sent.push_back(Sent { tick, before, overslept, covered, measured: false });
+        let held = match self.framed {
+            Some(_) => self.held(),
+            None => self.lead - before,
+        };
+        self.sent.push_back(Sent { tick, before, overslept, covered, held, measured: false });
     }
 
     /// The server reports how early the input of a tick came. The same tick may be reported again.
-    pub fn handle_report(&mut self, now: LocalTime, tick: Tick, early: Micros) {
-        let Ok(at) = self.sent.binary_search_by_key(&tick, |sent| sent.tick) else { return };
+    /// Returns the cause if it came late.
+    pub fn handle_report(
+        &mut self,
+        now: LocalTime,
+        tick: Tick,
+        early: Micros,
+    ) -> Option<LateCause> {
+        let at = self.sent.binary_search_by_key(&tick, |sent| sent.tick).ok()?;
+        let held_since = self.held();
         let sent = &mut self.sent[at];
         if std::mem::replace(&mut sent.measured, true) {
-            return;
+            return None;
         }
-        let way = (sent.before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + sent.overslept;
-        // Late by the way; an input that left late says nothing of the network.
-        let late = early < Micros::ZERO && way > sent.covered;
+        let Sent { before, overslept, covered, held, .. } = *sent;
+        let way = (before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + overslept;
+        let usual = self.ways.quantile(0.5).unwrap_or(covered);
+        let held = held.max(held_since);
+        let late = LateInput { departure: covered - before, way: way - overslept - usual, held };
+        let is_late = early < Micros::ZERO;
         self.ways.push(now, way);
-        self.margin.observe(now, self.way().unwrap_or(way), way, late);
+        // An input that left late says nothing of the network.
+        let fails = is_late && way > covered;
+        self.margin.observe(now, self.way().unwrap_or(way), way, fails);
         self.aim();
+        is_late.then(|| late.cause())
+    }
+
+    /// What made the program skip ticks of so much time: their inputs never leave.
+    pub fn cause_of_skip(&self, skipped: Micros) -> LateCause {
+        let held = self.held();
+        LateInput { departure: skipped, way: Micros::ZERO, held }.cause()
+    }
+
+    /// The longest time for which the machine kept the program waiting lately.
+    fn held(&self) -> Micros {
+        self.holds.quantile(1.0).unwrap_or_default()
     }
 
     fn frame(&self) -> Micros {

@@ -6,6 +6,7 @@
 //! that makes snapshots arrive just in time ([`delay`]).
 
 pub mod delay;
+pub mod lateness;
 pub mod lead;
 pub mod margin;
 pub mod offset;

@@ -15,6 +15,23 @@ pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
+/// A text as a field of one line takes it, typed or pasted: [`printable`], with a blank for line
+/// breaks and tabs between words. Breaks at the end are dropped, as they come with copied lines.
+pub fn one_line(text: &str) -> String {
+    let is_break = |c: char| {
+        matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1f}' | '\u{85}' | '\u{2028}'..='\u{2029}')
+    };
+    let text = text.trim_end_matches(is_break);
+    let mut line = String::with_capacity(text.len());
+    for (n, part) in text.split(is_break).enumerate() {
+        if n > 0 && !line.ends_with(' ') {
+            line.push(' ');
+        }
+        line.push_str(&printable(part));
+    }
+    line
+}
+
 /// A name as others may see it: without hidden characters, marks that have no letter, and blanks
 /// around it, at most [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
 pub fn clean_name(name: &str) -> Option<String> {
@@ -112,6 +129,22 @@ pub(crate) fn is_mark(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_keep_their_words_apart_and_their_direction() {
+        for (pasted, line) in [
+            ("one\ntwo", "one two"),
+            ("one\r\n\r\ntwo\tthree\n", "one two three"),
+            ("one \u{2028}two\u{85}three\u{b}", "one two three"),
+            ("\none", " one"),
+            ("\n", ""),
+            (" one  two ", " one  two "),
+            ("a\u{202e}b\u{2066}c\u{2069}\u{200f}", "abc"),
+            ("a\u{0}b\u{7f}", "ab"),
+        ] {
+            assert_eq!(one_line(pasted), line, "{pasted:?}");
+        }
+    }
 
     #[test]
     fn names_are_cleaned() {
