@@ -393,6 +393,8 @@
         return location.search;
       case "server":
         return home[rest] === undefined ? null : String(home[rest]);
+      case "host":
+        return link.get("server") || location.host;
       case "language":
         return navigator.language || null;
       default:
@@ -496,8 +498,17 @@
     canvas.addEventListener("keydown", ({ code }) => held.add(code));
     canvas.addEventListener("keyup", ({ code }) => held.delete(code));
     addEventListener("blur", release);
-    // miniquad would keep it for the canvas.
-    field.addEventListener("paste", (event) => event.stopPropagation());
+    field.addEventListener("paste", (event) => {
+      // miniquad would keep it for the canvas.
+      event.stopPropagation();
+      // Some browsers drop line breaks, which glues words together.
+      const pasted = event.clipboardData?.getData("text/plain");
+      if (!pasted) return;
+      event.preventDefault();
+      const line = pasted.replace(/[\r\n\t]+$/, "").replace(/[\r\n\t]+/g, " ");
+      field.setRangeText(line, field.selectionStart, field.selectionEnd, "end");
+      field.dispatchEvent(new Event("input"));
+    });
     field.addEventListener("input", () => {
       const letters = [...field.value];
       let same = 0;
@@ -547,6 +558,7 @@
         if (!isBroken) word("");
         window.phaselock = { status: JSON.parse(textAt(at, count)) };
       },
+      phaselock_held: takeHeld,
       phaselock_reload: reload,
       phaselock_is_hidden: () => (document.hidden ? 1 : 0),
       phaselock_sound_waiting: () => {
@@ -584,9 +596,23 @@
 
   // Browsers stop the frames of such a page, and slow its timers down; not those of a worker.
   const timer = new Worker("timer.js");
-  timer.onmessage = () => {
+  timer.onmessage = ({ data }) => {
+    late = Math.max(late, data.late);
+    queued = Math.max(queued, performance.timeOrigin + performance.now() - data.sent);
     if (document.hidden && wasm_exports && !isBroken) wasm_exports.frame();
   };
+
+  // Messages of the worker's timer tell a busy machine from slow frames: they wait for whatever else
+  // this page's thread has to do, and come late if the worker was woken late.
+  let late = 0;
+  let queued = 0;
+
+  /** Milliseconds that the page was kept waiting since the last call, less those of its own work. */
+  function takeHeld(worked) {
+    const heldUp = Math.max(late, queued - worked / 1000, 0);
+    late = queued = 0;
+    return heldUp * 1000;
+  }
 
   // ---- begin -------------------------------------------------------------------------------
 

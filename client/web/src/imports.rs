@@ -39,6 +39,9 @@ unsafe extern "C" {
     ) -> i32;
     /// Tells the page what is played, for whoever looks.
     pub(crate) safe fn phaselock_tell(text: *const u8, count: usize);
+    /// The longest time in microseconds for which the page had to wait since the last call, less
+    /// those that the last frame took to compute.
+    pub(crate) safe fn phaselock_held(worked: f64) -> f64;
     /// Loads the page anew. 0 if it has just been.
     pub(crate) safe fn phaselock_reload() -> i32;
     /// 1 while nobody sees the page.

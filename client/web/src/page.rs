@@ -1,6 +1,6 @@
 //! Clock, storage, sound and pads of the page.
 
-use phaselock::time::LocalTime;
+use phaselock::time::{LocalTime, Micros};
 
 use crate::imports;
 
@@ -67,6 +67,17 @@ pub fn server_name() -> Option<String> {
 /// True if the server needs a password.
 pub fn needs_password() -> bool {
     text("server:needs_password").as_deref() == Some("true")
+}
+
+/// The longest time for which other work kept the page waiting since the last call; the last frame
+/// took `worked` to compute.
+pub fn held(worked: Micros) -> Micros {
+    Micros::from_f64(imports::phaselock_held(worked.0 as f64))
+}
+
+/// Host of the game's server, with a port unless it is the usual one.
+pub fn host() -> Option<String> {
+    text("host")
 }
 
 fn text(name: &str) -> Option<String> {

@@ -24,6 +24,7 @@ use super::controls::Controls;
 use super::cues::{self, Cues, common};
 use super::focus::Focus;
 use super::gamepad::{Gamepads, Rumble};
+use super::holds::Holds;
 use super::lab::{Begin, Lab};
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
@@ -38,8 +39,8 @@ use super::settings::values::WindowSize;
 use super::settings::{Store, folder};
 use super::sounds::Sounds;
 use super::view::Views;
-use super::visit::{Next, TELL_EVERY, Visit};
-use super::{background, display, navigate, palette, sight};
+use super::visit::{self, Next, TELL_EVERY, Visit};
+use super::{background, display, navigate, palette, sight, typing};
 
 mod visits;
 
@@ -116,6 +117,7 @@ struct App {
     gamepads: Gamepads,
     languages: Languages,
     pacer: Pacer,
+    holds: Holds,
     told: LocalTime,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
@@ -160,6 +162,7 @@ impl App {
             gamepads: Gamepads::start(),
             languages,
             pacer: Pacer::default(),
+            holds: Holds::default(),
             told: LocalTime(0),
             closing: Vec::new(),
             args,
@@ -211,7 +214,7 @@ impl App {
             let least = pacing::frame_least(cap, presence, focus.display_hz());
             let due = self.pacer.next(frame_began - began, least);
             while let Some(rest) = due.checked_sub(began.elapsed()) {
-                std::thread::sleep(rest.min(pacing::UPDATE_EVERY));
+                self.holds.sleep(rest.min(pacing::UPDATE_EVERY));
                 if rest > pacing::UPDATE_EVERY {
                     self.update_between();
                 }
@@ -225,17 +228,31 @@ impl App {
         let now = self.clock.now();
         if self.args.options.status && now - self.told >= TELL_EVERY {
             self.told = now;
-            let status = self.visit.as_ref().map_or("null".into(), Visit::status);
+            let reason = self.servers.error().or(self.menu.error());
+            let status = visit::status(self.visit.as_ref(), self.screen_name(), reason);
             // Whoever looked on may have gone.
             let _ = writeln!(std::io::stdout(), "{status}");
+        }
+    }
+
+    /// Name of the screen, unless it is the menu's or the game's.
+    fn screen_name(&self) -> Option<&'static str> {
+        match &self.visit {
+            _ if self.screen.is_some() => Some("settings"),
+            Some(_) => None,
+            None if self.in_lab => Some("laboratory"),
+            None if self.trust.is_some() => Some("trust"),
+            None if self.in_list => Some("servers"),
+            None => None,
         }
     }
 
     /// Keeps the session going between two frames that are far apart.
     fn update_between(&mut self) {
         self.controls.between();
+        let held = self.holds.take();
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues, held);
             self.follow(next);
         }
     }
@@ -269,9 +286,10 @@ impl App {
             self.controls.rest();
         }
         let (name, look) = (self.store.settings.player.name.clone(), self.look());
+        let held = self.holds.take();
         if let Some(visit) = &mut self.visit {
             visit.wear(&name, look);
-            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues);
+            let next = visit.update(&mut self.controls, self.motion.as_mut(), &self.cues, held);
             let (panels, last) = (visit.panels(), &mut self.store.settings.last.panels);
             if *last != panels {
                 *last = panels.into_iter().map(str::to_owned).collect();
@@ -296,6 +314,7 @@ impl App {
         let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
         self.renderer.frame(pixels_per_point, backdrop, |ctx| {
             turn_wheel(ctx);
+            typing::clean(ctx);
             if !in_game && !screen_waits {
                 navigate::follow(ctx, &wanted);
             }

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use egui_macroquad::egui::text_edit::TextEditState;
-use egui_macroquad::egui::{Align2, Area, Context, Id, Key, LayerId, vec2};
+use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, Ui, vec2};
 use macroquad::Window;
 use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
 use phaselock::limits::TEXT_BYTES_MAX;
-use phaselock::time::LocalTime;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::disconnect::Code;
 use phaselock::wire::text::{clip, read_name};
 use phaselock_web::page::{self, Field};
-use serde_json::json;
 
 use super::args::{Setup, default_name};
 use super::controls::Controls;
@@ -22,16 +22,16 @@ use super::glass::Glass;
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::network::Clock;
-use super::parts::{self, NAME_CHARS_MAX, action, card_frame, name_field, name_note};
+use super::parts::{NAME_CHARS_MAX, action, card_frame, field, is_entered, name_field, name_note};
 use super::renderer::Renderer;
 use super::rig;
 use super::settings::Store;
 use super::settings::screen::Screen;
 use super::sounds::Sounds;
 use super::view::Views;
-use super::visit::{Next, TELL_EVERY, Visit, VisitConfig};
+use super::visit::{self, Next, TELL_EVERY, Visit, VisitConfig};
 use super::words::{fill, tr};
-use super::{actions, background, navigate, palette, sight};
+use super::{actions, background, navigate, palette, sight, typing};
 
 /// Width of the card before the game, in points.
 const CARD_WIDTH: f32 = 340.0;
@@ -55,6 +55,8 @@ struct Page {
     name: String,
     /// Word in the field for the server's password.
     password: String,
+    /// The password's field gets the keyboard in the next frame.
+    asks_password: bool,
     /// Reason of the last visit's end.
     error: Option<String>,
     controls: Controls,
@@ -69,6 +71,8 @@ struct Page {
     gamepads: Gamepads,
     languages: Languages,
     told: LocalTime,
+    /// Time that the last frame took to compute.
+    worked: Micros,
 }
 
 impl Page {
@@ -96,6 +100,7 @@ impl Page {
             visit: None,
             name: linked.or(kept).unwrap_or_else(default_name),
             password: String::new(),
+            asks_password: page::needs_password(),
             controls: Controls::default(),
             cues: Cues::default(),
             sounds: Sounds::new(false),
@@ -107,6 +112,7 @@ impl Page {
             gamepads: Gamepads::start(),
             languages,
             told: LocalTime(0),
+            worked: Micros::ZERO,
         };
         // Whoever has been here before, or is invited by name, plays at once.
         if is_ready && !page::needs_password() {
@@ -161,23 +167,25 @@ impl Page {
                 self.told = now;
                 page::tell(&self.status());
             }
+            self.worked = self.clock.now() - now;
             next_frame().await;
         }
     }
 
     /// State for whoever looks from outside.
     fn status(&self) -> String {
-        let away = || json!({ "state": "away", "reason": self.error }).to_string();
-        self.visit.as_ref().map_or_else(away, Visit::status)
+        let screen = self.screen.as_ref().map(|_| "settings");
+        visit::status(self.visit.as_ref(), screen, self.error.as_deref())
     }
 
     /// Moves the visit on.
     fn update(&mut self) {
         let (name, look) =
             (self.store.settings.player.name.clone(), self.store.settings.player.look());
+        let held = page::held(self.worked);
         let Some(visit) = &mut self.visit else { return };
         visit.wear(&name, look);
-        let next = visit.update(&mut self.controls, None, &self.cues);
+        let next = visit.update(&mut self.controls, None, &self.cues, held);
         let panels = visit.panels().into_iter().map(str::to_owned).collect();
         if self.store.settings.last.panels != panels {
             self.store.settings.last.panels = panels;
@@ -196,7 +204,10 @@ impl Page {
             Next::Stay => return,
             Next::Settings => return self.screen = Some(Screen::default()),
             Next::Leave => None,
-            Next::Ended(reason) => Some(reason),
+            Next::Ended(code, reason) => {
+                self.asks_password |= code == Code::Password;
+                Some(reason)
+            }
             // The page has another build's client: its server has been renewed.
             Next::Outdated(reason) => Some(reason).filter(|_| !page::reload()),
         };
@@ -254,17 +265,22 @@ impl Page {
         let (mut wish, mut writes, mut is_secret) = (None, None, false);
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
-        let (fields, error) = ((&mut self.name, &mut self.password), self.error.as_deref());
+        let mut card = Before {
+            name: &mut self.name,
+            password: &mut self.password,
+            asks_password: &mut self.asks_password,
+            error: self.error.as_deref(),
+        };
         let sounds = &self.sounds;
-        let mut fields = fields;
         renderer.frame(pixels_per_point, sight::backdrop(backdrop, colors), |ctx| {
             turn_wheel(ctx);
+            typing::clean(ctx);
             if !in_game && !screen_waits {
                 navigate::follow(ctx, wanted);
             }
             match visit {
                 Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
-                None => (wish, is_secret) = before(ctx, &mut fields, error, covered),
+                None => (wish, is_secret) = card.draw(ctx, covered),
             }
             if in_game {
                 glass.draw(ctx);
@@ -312,53 +328,69 @@ enum Wish {
     Settings,
 }
 
-/// The card before the game, or after it: the server, the player's name, and the reason of the end.
-/// Returns the player's wish, and true while the password is written.
-fn before(
-    ctx: &Context,
-    (name, password): &mut (&mut String, &mut String),
-    error: Option<&str>,
-    covered: bool,
-) -> (Option<Wish>, bool) {
-    let painter = ctx.layer_painter(LayerId::background());
-    let screen = ctx.screen_rect();
-    let y = screen.top() + screen.height() * 0.2;
-    background::draw(&painter, screen, y, ctx.input(|input| input.time));
-    if covered {
-        return (None, false);
-    }
-    let server = page::server_name().unwrap_or_default();
-    let (mut wish, mut is_secret) = (None, false);
-    let area = Area::new(Id::new("before")).anchor(Align2::CENTER_CENTER, vec2(0.0, 40.0));
-    area.show(ctx, |ui| {
-        card_frame(1.0, 20).show(ui, |ui| {
-            ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
-            ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
-            let line = match server.is_empty() {
-                true => tr("Play").to_owned(),
-                false => fill("Play on {server}", &[("server", &server)]),
-            };
-            ui.label(line);
-            if let Some(error) = error {
-                ui.colored_label(palette::BAD, error);
-            }
-            let width = ui.available_width();
-            let field = ui.add(name_field(name, tr("Your name"), width));
-            name_note(ui, name);
-            if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
-                wish = Some(Wish::Join);
-            }
-            if page::needs_password() {
-                let field = parts::field(password, tr("Password"), width, PASSWORD_MAX);
-                is_secret = ui.add(field.password(true)).has_focus();
-            }
-            if action(ui, tr("Play"), true).clicked() {
-                wish = Some(Wish::Join);
-            }
-            if action(ui, tr("Settings"), false).clicked() {
-                wish = Some(Wish::Settings);
-            }
+/// The card before the game, or after it.
+struct Before<'a> {
+    name: &'a mut String,
+    password: &'a mut String,
+    asks_password: &'a mut bool,
+    /// Reason of the end.
+    error: Option<&'a str>,
+}
+
+impl Before<'_> {
+    /// Draws the card. Returns the player's wish, and true while the password is written.
+    fn draw(&mut self, ctx: &Context, covered: bool) -> (Option<Wish>, bool) {
+        let painter = ctx.layer_painter(LayerId::background());
+        let screen = ctx.screen_rect();
+        let y = screen.top() + screen.height() * 0.2;
+        background::draw(&painter, screen, y, ctx.input(|input| input.time));
+        if covered {
+            return (None, false);
+        }
+        let (mut wish, mut is_secret) = (None, false);
+        // By its upper edge: the fields stay where they are when a reason comes below them.
+        let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, y + 40.0));
+        area.show(ctx, |ui| {
+            card_frame(1.0, 20).show(ui, |ui| {
+                ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
+                ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
+                let server = page::server_name().unwrap_or_default();
+                ui.label(match server.is_empty() {
+                    true => tr("Play").to_owned(),
+                    false => fill("Play on {server}", &[("server", &server)]),
+                });
+                let entered;
+                (entered, is_secret) = self.draw_fields(ui);
+                if let Some(error) = self.error {
+                    ui.colored_label(palette::BAD, error);
+                }
+                if action(ui, tr("Play"), true).clicked() || entered {
+                    wish = Some(Wish::Join);
+                }
+                if action(ui, tr("Settings"), false).clicked() {
+                    wish = Some(Wish::Settings);
+                }
+            });
         });
-    });
-    (wish, is_secret)
+        (wish, is_secret)
+    }
+
+    /// Draws the fields. Returns whether Enter ended the writing, and whether the password is
+    /// written.
+    fn draw_fields(&mut self, ui: &mut Ui) -> (bool, bool) {
+        let width = ui.available_width();
+        let name = ui.add(name_field(self.name, tr("Your name"), width));
+        name_note(ui, self.name);
+        let mut entered = is_entered(ui, &name);
+        if !page::needs_password() {
+            return (entered, false);
+        }
+        let field = field(self.password, tr("Password"), width, PASSWORD_MAX).password(true);
+        let password = ui.add(field);
+        if std::mem::take(self.asks_password) {
+            password.request_focus();
+        }
+        entered |= is_entered(ui, &password);
+        (entered, password.has_focus())
+    }
 }

@@ -60,6 +60,8 @@ mod gamepad;
 #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
 mod glass;
 mod graph;
+#[cfg(not(target_arch = "wasm32"))]
+mod holds;
 mod lab;
 mod languages;
 pub mod layout;
@@ -93,6 +95,7 @@ mod settings;
 mod sight;
 mod sounds;
 mod talk;
+mod typing;
 pub mod view;
 #[cfg(test)]
 mod views;

@@ -60,6 +60,8 @@ pub(crate) struct Menu {
     address_error: Option<String>,
     /// Word for a server that needs one.
     password: String,
+    /// The password's field gets the keyboard in the next frame.
+    asks_password: bool,
     /// Time of the last change of the address, from which on it is asked for its status.
     edited: f64,
     asker: Option<Asker>,
@@ -112,6 +114,7 @@ impl Menu {
             error: None,
             address_error: None,
             password: args.options.setup.password.clone().unwrap_or_default(),
+            asks_password: false,
             edited: 0.0,
             asker: None,
             open: false,
@@ -148,6 +151,11 @@ impl Menu {
 
     pub(crate) fn set_error(&mut self, error: Option<String>) {
         self.error = error;
+    }
+
+    /// The password was none or another: the field for it gets the keyboard, once it is there.
+    pub(crate) fn ask_password(&mut self) {
+        (self.asks_password, self.enter) = (true, Enter::Join);
     }
 
     pub(crate) fn draw(&mut self, ctx: &Context, settings: &mut Settings) -> Option<Wish> {
@@ -352,7 +360,13 @@ impl Menu {
             self.ask(ui.input(|input| input.time));
             if told.is_some_and(|(_, needs_password)| needs_password) {
                 let password = field(&mut self.password, tr("Password"), width, PASSWORD_MAX);
-                ui.add(password.password(true));
+                let shown = ui.add(password.password(true));
+                if std::mem::take(&mut self.asks_password) {
+                    shown.request_focus();
+                }
+                if shown.has_focus() {
+                    self.enter = Enter::Join;
+                }
             }
             if let Some(error) = &self.address_error {
                 ui.label(RichText::new(error).size(13.0).color(palette::BAD));

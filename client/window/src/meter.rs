@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock::client::Stats;
+use phaselock::clock::lateness::LateCause;
 use phaselock::time::{LocalTime, Micros};
 
 /// Time between two samples.
@@ -29,6 +30,8 @@ pub(crate) struct Figures {
     pub(crate) loss_up: f64,
     /// Late inputs in that time.
     pub(crate) late_inputs: u64,
+    /// What made most of them late, as far as it is known.
+    pub(crate) late_cause: Option<LateCause>,
     pub(crate) rx_bytes: f64,
     pub(crate) tx_bytes: f64,
     pub(crate) snapshots: f64,
@@ -68,6 +71,7 @@ impl Meter {
             figures.loss_up = lost as f64 / sent as f64;
         }
         figures.late_inputs = last.late_inputs.saturating_sub(oldest.late_inputs);
+        figures.late_cause = last.late_causes.since(&oldest.late_causes).most_frequent();
         let (then, before) = &self.samples[self.samples.len().saturating_sub(RECENT + 1)];
         let secs = (*now - *then).as_secs();
         if secs > 0.0 {
@@ -99,6 +103,8 @@ mod tests {
             stats.tx_packets += 2;
             stats.tx_lost += u64::from(bad);
             stats.late_inputs += u64::from(ms == 18_000);
+            let cause = if bad { LateCause::Frames } else { LateCause::Network };
+            stats.late_causes.add(cause, u64::from(ms % 6000 == 0));
             stats.snapshots += 1;
             stats.round_trip = Micros::from_ms(40);
             meter.observe(LocalTime(ms * 1000), &stats);
@@ -110,5 +116,6 @@ mod tests {
         assert_eq!((figures.loss_down, figures.loss_up, figures.late_inputs), (0.25, 0.5, 1));
         assert_eq!((figures.rx_bytes, figures.snapshots), (20_000.0, 100.0));
         assert_eq!(figures.round_trip_ms, Some(40.0));
+        assert_eq!(figures.late_cause, Some(LateCause::Frames));
     }
 }

@@ -1,9 +1,10 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
 use egui_macroquad::egui::{
-    Area, Context, FontId, Id, Label, LayerId, Order, RichText, ScrollArea, Ui,
+    Area, Context, FontId, Id, Key, Label, LayerId, Order, RichText, ScrollArea, Ui,
 };
 use phaselock::client::State;
+use phaselock::clock::lateness::LateCause;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::invitation::Invitation;
 use phaselock::time::{LocalTime, Micros};
@@ -56,8 +57,8 @@ pub(crate) struct Status<'a> {
     /// Time since the server was last heard.
     pub(crate) silence: Option<Micros>,
     pub(crate) figures: Option<Figures>,
-    /// The server is in this program.
-    pub(crate) playing_here: bool,
+    /// The server is on this machine, and no network is simulated.
+    pub(crate) without_network: bool,
     /// The simulated network.
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
@@ -172,13 +173,28 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         below = rect.right_bottom() + vec2(0.0, 5.0);
     }
     if late {
-        let words = match status.playing_here {
-            true => tr("inputs late: close what keeps this computer busy"),
-            false => tr("inputs late: use a cable, or stop downloads"),
-        };
+        let words = late_words(status);
         // Its words are longer than there is room beside the clock.
         let below = pos2(below.x, below.y.max(screen.top() + BELOW_CLOCK));
         marked(painter, below, (words, 12.5), palette::WARN);
+    }
+}
+
+/// Why inputs are late, and what helps.
+fn late_words(status: &Status<'_>) -> &'static str {
+    let cause = status.figures.and_then(|figures| figures.late_cause);
+    let cause = match (cause, status.without_network) {
+        (Some(cause), true) => Some(cause.without_network()),
+        (cause, _) => cause,
+    };
+    match cause {
+        None => tr("inputs late"),
+        Some(LateCause::Frames) => tr("inputs late: frames are slow; try a smaller window"),
+        Some(LateCause::Machine) => tr("inputs late: close what keeps this computer busy"),
+        Some(LateCause::Network) if status.link.is_some() => {
+            tr("inputs late because of the simulated network")
+        }
+        Some(LateCause::Network) => tr("inputs late: use a cable, or stop downloads"),
     }
 }
 
@@ -338,7 +354,10 @@ pub(crate) fn pause(
             });
         });
     layout::claim(&veil, Item::Panel, card.response.rect);
-    choice
+    // A button that has the focus takes the key itself.
+    let is_free = ctx.memory(|memory| memory.focused().is_none());
+    let enters = is_free && ctx.input(|input| input.key_pressed(Key::Enter));
+    choice.or(enters.then_some(Choice::Resume))
 }
 
 /// Keys and their effect beside each other, or below each other where the keys are many.
@@ -379,7 +398,66 @@ fn share(ui: &mut Ui, shared: &[Invitation]) {
 
 #[cfg(test)]
 mod tests {
+    use egui_macroquad::egui::{Event, Modifiers, RawInput};
+
     use super::*;
+
+    /// Choices in the pause as keys are pressed, one a frame.
+    fn chosen(keys: &[Key]) -> Vec<Choice> {
+        let (context, mut chosen) = (Context::default(), Vec::new());
+        for key in [None].into_iter().chain(keys.iter().copied().map(Some)) {
+            let press = |key| Event::Key {
+                key,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::NONE,
+            };
+            let events = key.map(press).into_iter().collect();
+            let _ = context.run(RawInput { events, ..RawInput::default() }, |ctx| {
+                chosen.extend(pause(ctx, "a server", &[], &[], (false, 0.0), None));
+            });
+        }
+        chosen
+    }
+
+    #[test]
+    fn enter_resumes_unless_another_button_has_the_focus() {
+        assert_eq!(chosen(&[Key::Enter]), [Choice::Resume]);
+        assert_eq!(chosen(&[Key::Tab, Key::Tab, Key::Tab, Key::Enter]), [Choice::People]);
+        assert_eq!(chosen(&[Key::Space]), []);
+    }
+
+    #[test]
+    fn late_inputs_name_their_cause() {
+        let words = |late_cause, without_network, link| {
+            late_words(&Status {
+                title: "",
+                server: "",
+                state: &State::Connected,
+                lost: None,
+                now: LocalTime(0),
+                playing: None,
+                silence: None,
+                figures: Some(Figures { late_inputs: 3, late_cause, ..Figures::default() }),
+                without_network,
+                link,
+                pinned: None,
+                menu_keys: "",
+            })
+        };
+        let network = Some(LateCause::Network);
+        assert!(words(network, false, None).contains("cable"));
+        let others = [
+            words(network, true, None),
+            words(network, false, Some("delay 120 ms")),
+            words(Some(LateCause::Frames), false, None),
+            words(Some(LateCause::Machine), false, None),
+            words(None, false, None),
+        ];
+        assert!(others.iter().all(|words| !words.contains("cable")), "{others:?}");
+        assert_eq!(others[0], others[3], "no network is between a server here and its player");
+    }
 
     #[test]
     fn loss_is_told_each_way_where_there_is_any() {

@@ -1,7 +1,7 @@
 //! Parts of menus: buttons, cards, headings, fields.
 
 use egui_macroquad::egui::{
-    Button, FontId, Frame, Label, Margin, Response, RichText, TextEdit, Ui,
+    Button, FontId, Frame, Key, Label, Margin, Response, RichText, TextEdit, Ui,
 };
 
 use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
@@ -48,6 +48,8 @@ pub(crate) fn heading(ui: &mut Ui, title: &str, what: &str) {
     );
 }
 
+/// A field of one line. Its hint names it, so that it keeps the keyboard when something before it
+/// comes or goes.
 pub(crate) fn field<'a>(
     text: &'a mut String,
     hint: &'a str,
@@ -56,6 +58,7 @@ pub(crate) fn field<'a>(
 ) -> TextEdit<'a> {
     let margin = Margin::symmetric(10, 7);
     TextEdit::singleline(text)
+        .id_salt(hint)
         .font(FontId::proportional(16.0))
         .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
         .char_limit(most)
@@ -88,6 +91,11 @@ pub(crate) fn name_note(ui: &mut Ui, name: &str) {
     };
     let problem = RichText::new(problem).size(13.0).color(palette::BAD);
     ui.add(Label::new(problem).wrap().selectable(false));
+}
+
+/// True if Enter ended the writing in a field.
+pub(crate) fn is_entered(ui: &Ui, field: &Response) -> bool {
+    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
 pub(crate) fn title_case(name: &str) -> String {

@@ -9,7 +9,6 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::invitation::Invitation;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{LocalTime, Micros};
-#[cfg(target_arch = "wasm32")]
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
@@ -43,7 +42,7 @@ mod wear;
 
 pub(crate) use self::beside::begin_file;
 pub(crate) use self::open::VisitConfig;
-pub(crate) use self::status::TELL_EVERY;
+pub(crate) use self::status::{TELL_EVERY, status};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
@@ -66,6 +65,8 @@ pub(crate) struct Visit {
     driver: Driver,
     /// The server inside of this program, if this is a visit to it.
     server: Option<LocalServer>,
+    /// The server runs on this machine, here or in another program.
+    without_network: bool,
     views: Views,
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
@@ -112,7 +113,8 @@ pub(crate) enum Next {
     Leave,
     /// The player wants to change settings; the visit goes on.
     Settings,
-    Ended(String),
+    /// The session is over, for a reason by code and in words.
+    Ended(Code, String),
     /// The server is of another build.
     #[cfg(target_arch = "wasm32")]
     Outdated(String),
@@ -134,12 +136,14 @@ impl Visit {
     }
 
     /// Receives packets, presses inputs and sends packets. The player's motion goes into the
-    /// files.
+    /// files. `held` is the time for which the machine kept the program waiting since the last
+    /// update.
     pub(crate) fn update(
         &mut self,
         controls: &mut Controls,
         files: Option<&mut MotionFiles>,
         cues: &Cues,
+        held: Micros,
     ) -> Next {
         self.note_choices();
         self.driver.receive();
@@ -152,7 +156,7 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(self.at_place(&reason.text));
+                    next = Next::Ended(reason.code, self.at_place(&reason.text));
                     #[cfg(target_arch = "wasm32")]
                     if matches!(reason.code, Code::OtherWire | Code::OtherGame) {
                         next = Next::Outdated(self.at_place(&reason.text));
@@ -214,6 +218,7 @@ impl Visit {
         if next == Next::Stay {
             self.handle_keys(controls);
             let now = self.now();
+            self.driver.session.handle_held(now, held);
             self.driver.session.handle_frame(now);
             if let Some((_, play)) = self.play.as_mut() {
                 play.press(&mut self.driver.session, now, controls);
@@ -408,7 +413,7 @@ impl Visit {
                 playing: playing.map(|((entry, _), _)| entry.title),
                 silence: playing.map(|(_, client)| client.common().silence(now)),
                 figures: readings.as_ref().map(|readings| readings.figures),
-                playing_here: self.server.is_some(),
+                without_network: self.without_network && !self.driver.session.is_redirected(),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
                 menu_keys: &controls.words(&actions::MENU),

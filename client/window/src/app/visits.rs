@@ -2,6 +2,7 @@
 
 use phaselock::games::Bots;
 use phaselock::invitation::Invitation;
+use phaselock::wire::disconnect::Code;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::Look;
 
@@ -126,9 +127,13 @@ impl App {
                 self.trust = self.invitation.take().map(of);
             }
             Next::Settings => self.screen = Some(Screen::default()),
-            Next::Ended(reason) => {
+            Next::Ended(code, reason) => {
                 self.leave();
                 self.set_error(Some(reason));
+                if code == Code::Password {
+                    self.servers.ask_password();
+                    self.menu.ask_password();
+                }
             }
         }
     }

@@ -61,7 +61,7 @@ pub(super) struct Details {
     known: Known,
     copied: bool,
     /// The password's field gets the keyboard in the next frame.
-    asks_password: bool,
+    pub(super) asks_password: bool,
 }
 
 impl Default for Details {

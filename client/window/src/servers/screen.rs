@@ -16,7 +16,7 @@ use super::details::{Act, Details, Known, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
 use crate::background;
-use crate::parts::{card_frame, field};
+use crate::parts::{card_frame, field, is_entered};
 use crate::people::title;
 use crate::prelude::*;
 use crate::view::Views;
@@ -98,8 +98,18 @@ impl Servers {
     }
 
     /// Shows why a visit ended, or no longer.
+    /// The reason that is shown.
+    pub(crate) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
     pub(crate) fn set_error(&mut self, error: Option<String>) {
         self.error = error;
+    }
+
+    /// The password was none or another: the chosen server's field for it gets the keyboard.
+    pub(crate) fn ask_password(&mut self) {
+        self.details.asks_password = true;
     }
 
     /// Shows a page with a server chosen, and with an entry that is no directory.
@@ -259,7 +269,7 @@ impl Servers {
             }
             let hint = "directory.example.org";
             let edited = ui.add(field(&mut self.directory, hint, 220.0, 300));
-            let entered = edited.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            let entered = is_entered(ui, &edited);
             if ui.button(tr("Add")).clicked() || entered {
                 match Address::parse_directory(&self.directory) {
                     Ok(directory) => {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+#[cfg(target_arch = "wasm32")]
+use phaselock::address::Address;
 use phaselock::client::{Part, SessionConfig};
 #[cfg(not(target_arch = "wasm32"))]
 use phaselock::games::{Bots, Games};
@@ -82,7 +84,8 @@ impl Visit {
         let keys = if open { own_keys() } else { PlayerKeys::Ephemeral };
         let pins = Pins::Fixed(server.fingerprint());
         let options = Options { keys, ..Options::new(address.into(), pins) };
-        Self::start(tr("the server on this computer").to_owned(), options, Some(server), config)
+        let title = tr("the server on this computer").to_owned();
+        Self::start(title, options, Some(server), config)
     }
 
     pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
@@ -106,6 +109,7 @@ impl Visit {
         config: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let shared = server.as_ref().map(invitations).unwrap_or_default();
+        let without_network = options.address.is_loopback() && options.link.is_none();
         let options = Options { link: config.setup.link.clone(), ..options };
         let driver = Driver::spawn(options, config.session(), config.clock);
         let driver = driver.map_err(|error| {
@@ -114,7 +118,7 @@ impl Visit {
                 &[("error", &error.to_string())],
             )
         })?;
-        Ok(Self { shared, ..Self::with(title, driver, server, config) })
+        Ok(Self { shared, without_network, ..Self::with(title, driver, server, config) })
     }
 }
 
@@ -123,7 +127,9 @@ impl Visit {
     /// Joins the server of the page.
     pub(crate) fn join_page(title: String, config: VisitConfig<'_>) -> Self {
         let driver = Driver::begin(config.session());
-        Self::with(title, driver, None, config)
+        let host = phaselock_web::page::host().and_then(|host| host.parse::<Address>().ok());
+        let without_network = host.is_some_and(|host| host.is_loopback());
+        Self { without_network, ..Self::with(title, driver, None, config) }
     }
 }
 
@@ -158,6 +164,7 @@ impl Visit {
             title,
             driver,
             server,
+            without_network: false,
             views: views.clone(),
             play: None,
             server_name: String::new(),

@@ -18,9 +18,24 @@ pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
 #[cfg(target_arch = "wasm32")]
 const MOTION_MAX: usize = 120;
 
+/// What is shown, as an object on every screen: with the state of the visit, or with the reason why
+/// the last one ended. `screen` names what is shown where no game is.
+pub(crate) fn status(visit: Option<&Visit>, screen: Option<&str>, reason: Option<&str>) -> String {
+    let away = || json!({ "state": "away", "reason": reason });
+    let mut status = visit.map_or_else(away, Visit::status);
+    status["screen"] = match (screen, visit) {
+        (Some(screen), _) => screen,
+        (None, Some(visit)) if visit.is_paused() => "pause",
+        (None, Some(_)) => "game",
+        (None, None) => "menu",
+    }
+    .into();
+    status.to_string()
+}
+
 impl Visit {
     /// State, figures, people and, in a page, the own entity as the server has it.
-    pub(crate) fn status(&self) -> String {
+    fn status(&self) -> Value {
         let session = &self.driver.session;
         let state = match session.state() {
             State::Connecting { .. } => "connecting",
@@ -66,7 +81,7 @@ impl Visit {
                 ("sound_waiting".to_owned(), json!(phaselock_web::page::sound_waiting())),
             ]);
         }
-        status.to_string()
+        status
     }
 
     /// Has the tab keep the token of the seat, for when its page is loaded anew.
@@ -94,6 +109,20 @@ impl Visit {
                 self.motion.pop_front();
             }
             self.motion.push_back(json!({ "tick": sample.recorded.tick.0, "values": values }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_screen_tells_an_object() {
+        for (screen, told) in [(None, "menu"), (Some("settings"), "settings")] {
+            let status: Value =
+                serde_json::from_str(&status(None, screen, Some("full"))).expect("JSON");
+            assert_eq!(status, json!({ "state": "away", "screen": told, "reason": "full" }));
         }
     }
 }

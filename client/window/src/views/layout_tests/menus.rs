@@ -139,7 +139,7 @@ fn layout_of_connecting_is_clear() {
                 playing: None,
                 silence: None,
                 figures: None,
-                playing_here: false,
+                without_network: false,
                 link,
                 pinned: None,
                 menu_keys: "Esc, Start",

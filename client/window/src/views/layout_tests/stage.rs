@@ -376,7 +376,7 @@ impl<V: GameView> Window<V> {
                 playing: Some(V::TITLE),
                 silence: Some(Micros::ZERO),
                 figures: Some(readings.figures),
-                playing_here: false,
+                without_network: false,
                 link: bad.then_some("delay 120 ms, jitter 30 ms, loss 5 %, reorder 1 %, 2 Mbit/s"),
                 pinned: layers.pinned.then_some(Fingerprint([0xab; 32])),
                 menu_keys: "Esc, Start",
