@@ -241,7 +241,7 @@ fn files_of_the_engine_import_in_no_circle() {
 
 /// The engine's rooms from the ground up: each knows only those above it in this list.
 const LAYERS: [&[&str]; 8] = [
-    &["limits", "time", "random", "fingerprint", "identity", "address", "invitation"],
+    &["limits", "time", "random", "fingerprint", "identity", "address", "invitation", "textfile"],
     &["ids", "physics", "fields", "link", "clock", "path"],
     &["rewind", "motion"],
     // A game brings the tables that its packets are coded with.

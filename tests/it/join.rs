@@ -122,11 +122,39 @@ fn names_are_told_apart_and_those_that_deceive_are_refused() {
         }));
     }
     assert_eq!(names, ["Ada", "Ada 2", "ada 3", "Player", "\u{410}\u{501}\u{430} 4"]);
-    for bad in ["A\u{202e}da", "Ada\n", "\u{410}d\u{430}", "Admin"] {
-        let goodbye = refusal(&mut room, 99, hello::<Skirmish>(bad, LocalTime(0)));
-        assert_eq!((goodbye.code, goodbye.retry_after), (Code::BadName, None), "{bad}");
-        assert!(goodbye.text.contains("choose another"), "{goodbye}");
+    let refused = |room: &mut Room<Skirmish>, name: &str| {
+        let goodbye = refusal(room, 99, hello::<Skirmish>(name, LocalTime(0)));
+        assert_eq!((goodbye.code, goodbye.retry_after), (Code::BadName, None), "{name:?}");
+        goodbye.text
+    };
+    for bad in ["A\u{202e}da", "Ada\n", "\u{410}d\u{430}", "Admin", "Ada\u{13440}", "Ada \u{323}"] {
+        let text = refused(&mut room, bad);
+        assert!(text.contains("choose another"), "{text}");
     }
+    // They look like Ada, or like nothing.
+    for hidden in [
+        '\u{fff9}',
+        '\u{1d159}',
+        '\u{13430}',
+        '\u{70f}',
+        '\u{17b5}',
+        '\u{1d173}',
+        '\u{1bca0}',
+        '\u{200b}',
+        '\u{600}',
+        '\u{e0041}',
+        '\u{fe0f}',
+        '\u{2800}',
+        '\u{e000}',
+        '\u{378}',
+    ] {
+        for name in [format!("Ada{hidden}"), format!("A{hidden}da"), hidden.to_string()] {
+            let text = refused(&mut room, &name);
+            assert!(text.contains("characters that nobody can see"), "{name:?}: {text}");
+        }
+    }
+    let text = refused(&mut room, &"\u{e9}".repeat(20));
+    assert!(text.starts_with("a name has at most 32 bytes, and this one has 40"), "{text}");
 }
 
 #[test]

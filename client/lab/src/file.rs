@@ -15,19 +15,17 @@
 //! 2.516667,0,3,0,0,6,-12.5,3.25, ...
 //! ```
 //!
-//! Times are in seconds, in milliseconds where a header or key says `time_ms` or `ms`, or dates with
-//! times as `2026-05-01T12:00:00.05Z`. `segment` rises by one wherever the motion does not go on from
-//! the line before: after a teleport, a respawn, or a change of the entity; CSV and JSON objects may
-//! have it as well. With semicolons or tabs between, numbers may have decimal commas. A recording
-//! that was cut off within a line counts up to there. Its values lie on the record's grid, and
-//! reading gives the written ones back, to the last bit.
+//! Times are in seconds, in milliseconds where a header or key says `time_ms` or `ms`, or dates
+//! with times as `2026-05-01T12:00:00.05Z`. `segment` rises by one wherever the motion does not go
+//! on from the line before: after a teleport, a respawn, or a change of the entity; CSV and JSON
+//! objects may have it as well. With semicolons or tabs between, numbers may have decimal commas.
+//! A recording that was cut off within a line counts up to there. Its values lie on the record's
+//! grid, and reading gives the written ones back, to the last bit.
 //!
 //! One motion reads the same from every kind, or is refused with a sentence that says what to
 //! change: nothing is guessed.
 
 mod csv;
-#[cfg(test)]
-mod formats;
 mod heads;
 mod json;
 mod moment;
@@ -143,8 +141,8 @@ enum Problem {
     )]
     Lacks { text: Quote, what: &'static str },
     #[error(
-        "{0} may be a point or a header of numbers; write time,x,y in its place, or in a line above \
-         it if it is a point"
+        "{0} may be a point or a header of numbers; write time,x,y in its place, or in a line \
+         above it if it is a point"
     )]
     NumberedHead(Quote),
     #[error("{0} is no number; write an object with a number for time, x and y in each line")]
@@ -404,7 +402,8 @@ impl Motion {
         let span = points.last().map_or(0.0, |last| last.time - points[0].time);
         let is_sparse = self.source.is_none() && points.len() > 2 && span >= points.len() as f64;
         is_sparse.then_some(
-            "its points are seconds apart; if their times are milliseconds, call the column time_ms",
+            "its points are seconds apart; if their times are milliseconds, call the column \
+             time_ms",
         )
     }
 

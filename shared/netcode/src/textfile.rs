@@ -1,8 +1,8 @@
 //! Text files that people edit, read the same way by every program.
 //!
-//! Editors leave traces that nobody sees: a byte order mark, CRLF or a lone CR at the end of a line,
-//! blanks at its end, no line break after the last one. They mean nothing in any of our files. A
-//! file that cannot be read as text is refused with the line and the remedy.
+//! Editors leave traces that nobody sees: a byte order mark, CRLF or a lone CR at the end of a
+//! line, blanks at its end, no line break after the last one. They mean nothing in any of our
+//! files. A file that cannot be read as text is refused with the line and the remedy.
 
 use std::borrow::Cow;
 

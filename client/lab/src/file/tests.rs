@@ -6,6 +6,8 @@ use phaselock_games::race::Car;
 
 use super::*;
 
+mod formats;
+
 fn read(bytes: &[u8]) -> Result<Motion, FileError> {
     super::read(bytes, &games())
 }
@@ -43,7 +45,8 @@ fn tables_are_read_as_people_write_them() {
         "[0,1,-2.5]\n[0.5,1e3,0,\"left\"]\n",
         "t,name,x,y\n0,\"a, b\",1,-2.5\n0.5,\"c\",\"1000\",0\n",
         "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"x\": 1000, \"y\": 0, \"t\": 0.5}]",
-        "[{\"x\": 1, \"y\": -2.5, \"ms\": 0, \"z\": 1, \"z\": 2}, {\"t\": 0.5, \"x\": 1e3, \"y\": 0}]",
+        "[{\"x\": 1, \"y\": -2.5, \"ms\": 0, \"z\": 1, \"z\": 2},\n\
+         {\"t\": 0.5, \"x\": 1e3, \"y\": 0}]",
         "0;1;-2,5\n0,5;1000,0;-0\n",
     ] {
         assert_eq!(points(text), expected, "{text}");

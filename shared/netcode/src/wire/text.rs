@@ -85,9 +85,9 @@ pub enum NameError {
     Baseless,
 }
 
-/// Symbols that are drawn as nothing, and that no property of Unicode tells from others: the braille
-/// pattern without dots, the place of an object that is not text, a musical note without a head, and
-/// the filler of Khitan's small script.
+/// Symbols that are drawn as nothing, and that no property of Unicode tells from others: the
+/// braille pattern without dots, the place of an object that is not text, a musical note without a
+/// head, and the filler of Khitan's small script.
 const BLANK: [char; 4] = ['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}'];
 
 /// True for characters that show nothing by themselves or turn the writing direction around, by
@@ -186,9 +186,8 @@ mod tests {
                 assert_eq!(printable(&format!("A{c}da")), "Ada", "{what}: {c:?}");
             }
         }
-        for c in "aZ09 ~\u{a0}\u{e9}\u{df}\u{1ea1}\u{416}\u{5d0}\u{645}\u{905}\u{e01}\u{3000}\u{5c71}\u{ac00}\u{1f680}"
-            .chars()
-        {
+        let plain = "aZ09 ~\u{a0}\u{e9}\u{df}\u{1ea1}\u{416}\u{5d0}\u{645}\u{905}\u{e01}\u{3000}";
+        for c in plain.chars().chain(['\u{5c71}', '\u{ac00}', '\u{fffd}', '\u{1f680}']) {
             assert!(!is_hidden(c), "{c:?}");
         }
     }

@@ -33,7 +33,7 @@ fn with_time(time: impl Fn(&Point) -> String) -> impl Fn(&Point) -> String {
 }
 
 fn motion(text: &str) -> Result<Motion, String> {
-    read(text.as_bytes(), &phaselock_games::all()).map_err(|error| error.to_string())
+    read(text.as_bytes()).map_err(|error| error.to_string())
 }
 
 /// The date and time of a point, from a moment just before midnight.
@@ -233,7 +233,7 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
     }
     let utf16: Vec<u8> =
         csv("\u{feff}time,x,y", plain).encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let error = read(&utf16, &phaselock_games::all()).expect_err("it is no UTF-8").to_string();
+    let error = read(&utf16).expect_err("it is no UTF-8").to_string();
     assert_eq!(error, "line 1: the file is in UTF-16 or UTF-32; save it as text in UTF-8");
 }
 
