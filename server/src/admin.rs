@@ -76,6 +76,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .routes(routes!(routes::drain, routes::undrain))
         .routes(routes!(routes::reload))
         .routes(routes!(routes::config))
+        .routes(routes!(routes::set_setting, routes::unset_setting))
         .routes(routes!(routes::test_webhooks))
         .routes(routes!(routes::log_level))
         .routes(routes!(routes::log))

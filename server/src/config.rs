@@ -10,6 +10,7 @@ mod hosting;
 mod loaded;
 mod play;
 mod rounds;
+mod scopes;
 mod settings;
 mod sources;
 #[cfg(test)]
@@ -28,8 +29,9 @@ use phaselock_quic::address::Address;
 
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
-pub use self::loaded::{Change, Judge, SettingValue, Settings};
+pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
 pub use self::play::NAME_CHARS_MAX;
+pub use self::scopes::Special;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
 pub use self::types::{AllowList, Config, LogFormat, Password};

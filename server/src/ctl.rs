@@ -116,6 +116,15 @@ impl Ctl {
             Act::Undrain => (client.call(Method::DELETE, "/v1/drain", None)?, print::Shape::Done),
             Act::Reload => (post("/v1/reload", json!({}))?, print::Shape::Reload),
             Act::Settings => (get("/v1/config")?, print::Shape::Settings),
+            Act::Set { name, value } => {
+                let path = format!("/v1/settings/{}", escaped(name));
+                let body = json!({ "value": value });
+                (client.call(Method::PUT, &path, Some(body))?, print::Shape::Done)
+            }
+            Act::Unset { name } => {
+                let path = format!("/v1/settings/{}", escaped(name));
+                (client.call(Method::DELETE, &path, None)?, print::Shape::Done)
+            }
             Act::WebhookTest => (post("/v1/webhooks/test", json!({}))?, print::Shape::WebhookTests),
             Act::LogLevel { filter } => {
                 let body = json!({ "filter": filter });

@@ -8,15 +8,15 @@ use std::{fs, mem};
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::server::{Command, RoomChanges};
+use phaselock::server::RoomChanges;
 use phaselock::time::Micros;
-use phaselock_quic::server::ServerHandle;
+use phaselock_quic::server::{RoomSettings, ServerHandle};
 use tokio::sync::{Mutex, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::certificate::{self, Presented};
-use crate::config::{Change, Config, Mistake, SettingValue, Settings};
+use crate::config::{BadOverride, Change, Config, Mistake, SettingValue, Settings, Special};
 use crate::logging::{self, LogHandle};
 use crate::run::check_games;
 
@@ -102,7 +102,7 @@ impl Reloader {
     }
 
     async fn try_reload(&self) -> Result<ReloadReport, Vec<Mistake>> {
-        let Inner { parts: Parts { games, log, server, presented }, settings, config } = &*self.0;
+        let Inner { parts: Parts { games, log, presented, .. }, settings, .. } = &*self.0;
         let mut in_force = settings.lock().await;
         let before = in_force.clone();
         let known = games.clone();
@@ -112,8 +112,6 @@ impl Reloader {
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());
         let next = in_force.in_force(&newer)?;
-        // They are known, as they were checked.
-        let selected = games.select(&next.config.game_names(games)).ok();
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
         let filter = logging::parse_filter(&next.config.log_filter);
         let filter = filter.map_err(|error| vec![Mistake::Log(error)])?;
@@ -135,20 +133,65 @@ impl Reloader {
             let to = identity.fingerprint.to_string();
             changed.push(Change { setting: "certificate".to_owned(), from, to, restart: None });
         }
+        self.apply(before, after).await;
+        Ok(ReloadReport { changed, needs_restart })
+    }
+
+    /// Has parts of the server take over a configuration that nothing is wrong with.
+    async fn apply(&self, before: &Config, after: &Config) {
+        let Inner { parts: Parts { games, server, .. }, config, .. } = &*self.0;
         server.set_seats_per_address(after.seats_per_address);
         config.send_replace(Arc::new(after.clone()));
-        let rooms = room_changes(after);
+        let rooms = room_settings(after);
         let has_others = before.games != after.games;
+        // They are known, as they were checked.
+        let selected = games.select(&after.game_names(games)).ok();
         if let Some(selected) = selected.filter(|_| has_others) {
             server.set_games(&selected);
         }
-        if has_others || room_changes(before) != rooms {
+        if has_others || room_settings(before) != rooms {
             // One that stands still takes it over when it goes on.
-            if let Err(error) = server.command(Command::Configure(Box::new(rooms))).await {
+            if let Err(error) = server.configure(rooms).await {
                 tracing::warn!(%error, "a room has not taken over the settings yet");
             }
         }
-        Ok(ReloadReport { changed, needs_restart })
+    }
+
+    /// Gives a setting another value until the server ends, or that of its sources again (none).
+    /// `by` is whoever wants that. Returns the change; none if the value is the same.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be changed while the server runs, or not to this; then nothing has changed.
+    pub async fn set(
+        &self,
+        name: &str,
+        value: Option<&str>,
+        by: &str,
+    ) -> Result<Option<Change>, BadOverride> {
+        let Inner { parts: Parts { games, log, .. }, settings, .. } = &*self.0;
+        let mut in_force = settings.lock().await;
+        let (before, known) = (in_force.clone(), games.clone());
+        let (name, value, by) = (name.to_owned(), value.map(str::to_owned), by.to_owned());
+        // Files that settings name are read again.
+        let next = of_files(move || {
+            let next = before.with(&name, value.as_deref(), &by);
+            let mistakes = next.as_ref().map_or(Vec::new(), |next| check_games(&known, next));
+            if mistakes.is_empty() { Ok(next) } else { Err(mistakes) }
+        });
+        let next = next.await.map_err(BadOverride::Mistakes)??;
+        let filter = logging::parse_filter(&next.config.log_filter);
+        let filter = filter.map_err(|error| BadOverride::Mistakes(vec![Mistake::Log(error)]))?;
+        let change = in_force.changes(&next).into_iter().find(|change| change.restart.is_none());
+        let before = mem::replace(&mut *in_force, next);
+        if before.config.log_filter != in_force.config.log_filter {
+            log.put_filter(filter);
+        }
+        self.apply(&before.config, &in_force.config).await;
+        if let Some(Change { setting, from, to, .. }) = &change {
+            tracing::info!(setting, from, to, "a setting has changed");
+        }
+        Ok(change)
     }
 
     /// Loads the settings whenever a file that they come from has other content, for ever.
@@ -214,6 +257,15 @@ fn tell(report: &ReloadReport) {
     }
     let (changed, needs_restart) = (report.changed.len(), report.needs_restart.len());
     tracing::info!(changed, needs_restart, "the settings were loaded");
+}
+
+/// Settings of all rooms, and of those and of games that differ.
+pub(crate) fn room_settings(config: &Config) -> RoomSettings {
+    let mut settings = RoomSettings::from(room_changes(config));
+    for Special { room, game, config } in &config.special {
+        settings.set(room.clone(), game.clone(), room_changes(config));
+    }
+    settings
 }
 
 /// Settings of rooms that take effect while they run.

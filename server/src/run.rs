@@ -57,10 +57,20 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         error,
     };
     let config = &settings.config;
+    let special = config.special.iter().filter(|it| it.room.is_none());
+    let special = special.filter_map(|it| {
+        let name = it.game.as_deref()?;
+        let error = games.get(name).err()?;
+        Some(Mistake::Game {
+            origin: format!("[per_game.{name}]"),
+            name: name.to_owned(),
+            error: error.to_string(),
+        })
+    });
     let unknown = config.games.iter().filter_map(|name| {
         games.get(name).err().map(|error| mistake("game", name, error.to_string()))
     });
-    let mut mistakes: Vec<_> = unknown.collect();
+    let mut mistakes: Vec<_> = unknown.chain(special).collect();
     if settings.is_sure("game")
         && let Ok(selected) = games.select(&config.game_names(games))
     {

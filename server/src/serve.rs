@@ -33,7 +33,7 @@ use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
 use crate::people::Gatekeeper;
-use crate::reload::{Parts, Reloader, room_changes};
+use crate::reload::{Parts, Reloader, room_changes, room_settings};
 use crate::signals::{Signal, Signals};
 use crate::web;
 
@@ -115,6 +115,7 @@ async fn run(
         .guarded_by(Arc::clone(&kept.gate) as _)
         .kept_by(Arc::new(kept.worlds.clone()));
     let handle = server.handle();
+    handle.begin_with(room_settings(config));
     let addresses: Vec<_> = server.addresses().iter().map(ToString::to_string).collect();
     let names = config.game_names(games);
     let selected = games.select(&names)?;

@@ -1,5 +1,7 @@
 //! A whole server in this process, on ports of the system's choice, and players on it.
 
+mod settings;
+
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use crate::data::{self, Kept};
 use crate::host::{Author, Facts, Host};
 use crate::logging;
 use crate::people::Role;
-use crate::reload::{Parts, Reloader};
+use crate::reload::{Parts, Reloader, room_settings};
 use crate::serve::{measures_of, room_config};
 
 /// Longer than anything takes on the slowest machine.
@@ -79,6 +81,8 @@ pub(crate) fn serve_by(
     let server =
         server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
     let (address, handle) = (server.address(), server.handle());
+    handle.begin_with(room_settings(config));
+    handle.begin_with(room_settings(config));
     let games = phaselock_games::all();
     let names = config.game_names(&games);
     let selected = games.select(&names).expect("games");

@@ -321,6 +321,9 @@ class World:
             return {"changed": [{"setting": "name", "from": "Friday", "to": "Friday <night>"}],
                     "needs_restart": [{"setting": "tick_hz", "from": "60", "to": "128",
                                        "why": "the rate of ticks is fixed when rooms begin"}]}
+        if head == "settings":
+            self.record(by, role, "set" if verb == "PUT" else "unset", rest, "", "")
+            return {"done": f"{rest} is changed"}
         if (verb, head) == ("PUT", "log-level"):
             self.filter = body["filter"]
             self.record(by, role, "log-level", "", "", self.filter)

@@ -203,6 +203,14 @@ pub(super) struct LogLevel {
     pub(super) filter: String,
 }
 
+/// Gives a setting a value.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetSetting {
+    /// The value, as it may stand on the command line.
+    pub(super) value: String,
+}
+
 /// Gives a player a role.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::auth::By;
 use super::requests::{
     Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel,
-    MakeToken, Named, OfGame, Play, Punish, Say, Tell,
+    MakeToken, Named, OfGame, Play, Punish, Say, SetSetting, Tell,
 };
 use super::{answer, metrics};
 use crate::config::SettingValue;
@@ -207,6 +207,31 @@ pub(super) async fn log_level(
     Body(asked): Body<LogLevel>,
 ) -> Answer<Done> {
     Ok(done(host.set_log_level(&by, &asked.filter).await?))
+}
+
+/// Gives a setting another value until the server ends; a reload keeps it.
+#[utoipa::path(put, path = "/v1/settings/{name}",
+    params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
+    request_body = SetSetting, responses((status = 200, body = Done)))]
+pub(super) async fn set_setting(
+    By(by): By,
+    State(host): AtHost,
+    Named(name): Named<String>,
+    Body(asked): Body<SetSetting>,
+) -> Answer<Done> {
+    Ok(done(host.set_setting(&by, &name, Some(&asked.value)).await?))
+}
+
+/// Gives a setting the value of the file, the environment or the command line again.
+#[utoipa::path(delete, path = "/v1/settings/{name}",
+    params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn unset_setting(
+    By(by): By,
+    State(host): AtHost,
+    Named(name): Named<String>,
+) -> Answer<Done> {
+    Ok(done(host.set_setting(&by, &name, None).await?))
 }
 
 /// Sends a test event to every webhook.

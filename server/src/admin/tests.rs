@@ -114,7 +114,7 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
     // The contract's, so that none is left out of both.
     let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} /v1/mutes \
         /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain /v1/reload \
-        /v1/config /v1/webhooks/test /v1/log-level /v1/log /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens \
+        /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens \
         /v1/tokens/{name} /v1/audit /v1/results /v1/records /v1/backup /v1/events";
     assert_eq!(told, expected.split_whitespace().collect());
     for (path, item) in paths {

@@ -83,6 +83,7 @@ pub(super) const HOSTING: [Setting; 20] = [
             Ok(())
         },
         show: |config| path_or(config.password_file.as_ref(), "none"),
+        is_local: true,
         ..Setting::TEXT
     },
     Setting {
@@ -109,6 +110,7 @@ pub(super) const HOSTING: [Setting; 20] = [
             let keys = |list: &Option<AllowList>| list.as_ref().map(|list| list.keys.clone());
             keys(&before.allow_list) != keys(&after.allow_list)
         },
+        is_local: true,
         ..Setting::TEXT
     },
     Setting {
@@ -183,6 +185,7 @@ pub(super) const HOSTING: [Setting; 20] = [
                when there is none]",
         read: |config, text| path(&mut config.cert_file, text, "a file"),
         show: |config| path_or(config.cert_file.as_ref(), "in the data directory"),
+        is_local: true,
         ..Setting::TEXT
     },
     Setting {
@@ -191,6 +194,7 @@ pub(super) const HOSTING: [Setting; 20] = [
         help: "Private key of that certificate in PEM [default: key.pem in --data-dir]",
         read: |config, text| path(&mut config.key_file, text, "a file"),
         show: |config| path_or(config.key_file.as_ref(), "in the data directory"),
+        is_local: true,
         ..Setting::TEXT
     },
     Setting {

@@ -1,11 +1,12 @@
 //! Settings with their origins, which can be loaded again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::Mistake;
+use super::scopes::Scopes;
 use super::settings::{settings, settle};
 use super::sources;
 use super::types::Config;
@@ -42,7 +43,11 @@ pub(super) struct Sources {
 pub struct Settings {
     /// The values.
     pub config: Config,
+    /// What the sources give.
     layers: Layers,
+    scopes: Scopes,
+    /// Settings that were changed while the server runs, over all of that.
+    overrides: Layers,
     sources: Sources,
     /// Flags of settings that were given, but not as they should be: their values are defaults.
     rejected: Vec<&'static str>,
@@ -51,6 +56,22 @@ pub struct Settings {
 /// Returns the mistakes that a program finds in settings by what it knows itself, such as its games.
 /// The flag is true if the settings are only checked: then nothing else reads their files.
 pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
+
+/// A setting is not changed while the server runs.
+#[allow(missing_docs, reason = "the messages say it")]
+#[derive(Debug, thiserror::Error)]
+pub enum BadOverride {
+    #[error("{0}")]
+    Unknown(Mistake),
+    #[error("{name} takes a restart: {why}")]
+    Restart { name: String, why: &'static str },
+    #[error("{name} names files or addresses; write it into the file, and reload that")]
+    Local { name: String },
+    #[error("{name} was not changed while the server runs; `ctl settings` shows what was")]
+    NotSet { name: String },
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Mistakes(Vec<Mistake>),
+}
 
 /// A setting, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,39 +107,91 @@ impl Settings {
     /// The settings that the sources give, or all mistakes in them, `mistakes` before all.
     pub(super) fn load(
         sources: Sources,
+        mistakes: Vec<Mistake>,
+        judge: impl Fn(&Self) -> Vec<Mistake>,
+    ) -> Result<Self, Vec<Mistake>> {
+        Self::load_with(sources, Layers::new(), mistakes, judge)
+    }
+
+    fn load_with(
+        sources: Sources,
+        overrides: Layers,
         mut mistakes: Vec<Mistake>,
         judge: impl Fn(&Self) -> Vec<Mistake>,
     ) -> Result<Self, Vec<Mistake>> {
         // The least important layer first: each next one replaces its values.
-        let (mut layers, mut rejected) = (Layers::new(), Vec::new());
+        let (mut layers, mut scopes, mut rejected) = Default::default();
         if let Some((path, origin)) = &sources.file {
-            layers.extend(sources::file(path, origin, &mut mistakes, &mut rejected));
+            (layers, scopes) = sources::file(path, origin, &mut mistakes, &mut rejected);
         }
         for layer in [&sources.env, &sources.flags] {
             layers.extend(layer.iter().map(|(flag, given)| (*flag, given.clone())));
         }
         // Another layer may have given it as it should be.
         rejected.retain(|flag| !layers.contains_key(flag));
-        let (config, wrong) = settle(&layers, &mut rejected);
+        let given =
+            Self { config: Config::default(), layers, scopes, overrides, sources, rejected };
+        let (settings, wrong) = given.settled();
         mistakes.extend(wrong);
-        let settings = Self { config, layers, sources, rejected };
         mistakes.extend(judge(&settings));
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 
-    /// The settings that the same sources give now.
+    /// The settings that the same sources give now, with what was changed meanwhile.
     ///
     /// # Errors
     ///
     /// All mistakes that there are.
     pub fn load_again(&self, judge: Judge<'_>) -> Result<Self, Vec<Mistake>> {
-        Self::load(self.sources.clone(), Vec::new(), |settings| judge(settings, false))
+        let judge = |settings: &Self| judge(settings, false);
+        Self::load_with(self.sources.clone(), self.overrides.clone(), Vec::new(), judge)
     }
 
     /// Whether the value of a setting, by its flag, is the one that is meant. Otherwise it is a
     /// mistake, and nothing can be said about what depends on it.
     pub fn is_sure(&self, flag: &str) -> bool {
         !self.rejected.contains(&flag)
+    }
+
+    /// These settings with another value of one of them, or with that of the sources again (none).
+    /// `by` is whoever wants that.
+    pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
+        let key = name.replace('-', "_");
+        let Some(setting) = settings().find(|setting| setting.key() == key) else {
+            let known: Vec<_> = settings().map(super::settings::Setting::key).collect();
+            let mistake = Mistake::unknown(format!("{name:?}"), &key, &known);
+            return Err(BadOverride::Unknown(mistake));
+        };
+        if setting.is_local {
+            return Err(BadOverride::Local { name: key });
+        }
+        if let Some(why) = setting.restart {
+            return Err(BadOverride::Restart { name: key, why });
+        }
+        let mut next = self.clone();
+        match value {
+            Some(text) => {
+                let origin = format!("{key}, set by {by} while the server runs,");
+                next.overrides.insert(setting.flag, Given { text: text.into(), origin });
+            }
+            None if next.overrides.remove(setting.flag).is_none() => {
+                return Err(BadOverride::NotSet { name: key });
+            }
+            None => {}
+        }
+        let (settled, mistakes) = next.settled();
+        if mistakes.is_empty() { Ok(settled) } else { Err(BadOverride::Mistakes(mistakes)) }
+    }
+
+    /// These settings with the configuration that their layers make, and all mistakes in them.
+    fn settled(mut self) -> (Self, Vec<Mistake>) {
+        let mut all = self.layers.clone();
+        all.extend(self.overrides.iter().map(|(flag, given)| (*flag, given.clone())));
+        let (config, mut mistakes) = settle(&all, &mut self.rejected);
+        let (special, wrong) = self.scopes.settle(&config);
+        mistakes.extend(wrong);
+        self.config = Config { special, ..config };
+        (self, mistakes)
     }
 
     /// The configuration file.
@@ -129,20 +202,28 @@ impl Settings {
     /// All settings with values and origins.
     pub fn list(&self) -> Vec<SettingValue> {
         let shown = settings().map(|setting| {
-            let given = self.layers.get(setting.flag);
+            let given = self.given(setting.flag);
             SettingValue {
                 setting: setting.key(),
                 value: (setting.show)(&self.config),
                 origin: given.map_or_else(|| "default".to_owned(), |given| given.origin.clone()),
             }
         });
-        shown.collect()
+        let scoped = self.scopes.list().into_iter();
+        let scoped =
+            scoped.map(|(setting, (value, origin))| SettingValue { setting, value, origin });
+        shown.chain(scoped).collect()
+    }
+
+    /// A setting's text in force, by its flag.
+    fn given(&self, flag: &str) -> Option<&Given> {
+        self.overrides.get(flag).or_else(|| self.layers.get(flag))
     }
 
     /// The origin of a setting, by its flag, as a noun for messages.
     pub fn origin(&self, flag: &str) -> String {
         let default = || format!("the default of {}", flag.replace('-', "_"));
-        self.layers.get(flag).map_or_else(default, |given| given.origin.clone())
+        self.given(flag).map_or_else(default, |given| given.origin.clone())
     }
 
     /// Differences between these settings and newer ones.
@@ -155,7 +236,18 @@ impl Settings {
             to: (setting.show)(after),
             restart: setting.restart,
         };
-        changed.map(change).collect()
+        let (scoped, newer) = (self.scopes.list(), newer.scopes.list());
+        let names: BTreeSet<_> = scoped.keys().chain(newer.keys()).collect();
+        let text = |of: &BTreeMap<String, (String, String)>, name: &String| {
+            of.get(name).map_or_else(|| "as elsewhere".to_owned(), |(value, _)| value.clone())
+        };
+        let scoped = names.into_iter().map(|name| Change {
+            setting: name.clone(),
+            from: text(&scoped, name),
+            to: text(&newer, name),
+            restart: None,
+        });
+        changed.map(change).chain(scoped.filter(|it| it.from != it.to)).collect()
     }
 
     /// The newer settings as far as they take effect while the server runs, the rest as it is here.
@@ -171,9 +263,8 @@ impl Settings {
                 None => drop(layers.remove(setting.flag)),
             }
         }
-        let (config, mistakes) = settle(&layers, &mut Vec::new());
-        let (sources, rejected) = (newer.sources.clone(), Vec::new());
-        let settings = Self { config, layers, sources, rejected };
+        let settings = Self { layers, rejected: Vec::new(), ..newer.clone() };
+        let (settings, mistakes) = settings.settled();
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 }

@@ -66,6 +66,7 @@ pub(super) const PLAY: [Setting; 21] = [
         help: "Rounds of a game before the next one, if there are several [default: 2]",
         read: |config, text| number(&mut config.rounds, text, 1..=ROUNDS_MAX),
         show: |config| config.rounds.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -74,6 +75,7 @@ pub(super) const PLAY: [Setting; 21] = [
         help: "Bots that play along [default: 0]",
         read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
         show: |config| config.bots.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -82,6 +84,7 @@ pub(super) const PLAY: [Setting; 21] = [
         help: "Players in a room at most [default: 64]",
         read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
         show: |config| config.max_players.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -90,6 +93,7 @@ pub(super) const PLAY: [Setting; 21] = [
         help: "People who may watch a room at most, without a seat; 0 for nobody [default: 16]",
         read: |config, text| number(&mut config.max_watchers, text, 0..=WATCHERS_MAX),
         show: |config| config.max_watchers.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -101,6 +105,7 @@ pub(super) const PLAY: [Setting; 21] = [
             number(config.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
         },
         show: |config| or(config.watch_delay_seconds.as_ref(), "the game's"),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -172,6 +177,7 @@ pub(super) const PLAY: [Setting; 21] = [
             number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
         },
         show: |config| config.client_bytes.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -187,6 +193,7 @@ pub(super) const PLAY: [Setting; 21] = [
             [] => "the game's".to_owned(),
             rules => list(rules.iter().map(|(kind, rule)| format!("{kind}={rule}"))),
         },
+        is_of_room: true,
         ..Setting::LIST
     },
     Setting {
@@ -196,6 +203,7 @@ pub(super) const PLAY: [Setting; 21] = [
                [default: the game's, 250]",
         read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
         show: |config| or(config.rewind_ms.as_ref(), "the game's"),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {
@@ -215,6 +223,7 @@ pub(super) const PLAY: [Setting; 21] = [
             });
             favour.unwrap_or("the game's").to_owned()
         },
+        is_of_room: true,
         ..Setting::TEXT
     },
     Setting {
@@ -232,6 +241,7 @@ pub(super) const PLAY: [Setting; 21] = [
                [default: 0]",
         read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
         show: |config| config.idle_seconds.to_string(),
+        is_of_room: true,
         ..Setting::NUMBER
     },
     Setting {

@@ -26,6 +26,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
             let named = Strength::NAMED.into_iter().find(|(_, it)| *it == config.bot_strength);
             named.map_or("normal", |(name, _)| name).to_owned()
         },
+        is_of_room: true,
         ..Setting::TEXT
     },
     Setting {
@@ -34,6 +35,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
                [default: false]",
         read: |config, text| switch(&mut config.bots_fill, text),
         show: |config| config.bots_fill.to_string(),
+        is_of_room: true,
         ..Setting::SWITCH
     },
     Setting {
@@ -53,6 +55,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
                 list(named.map(|(name, _)| *name))
             }
         },
+        is_of_room: true,
         ..Setting::LIST
     },
     Setting {
@@ -68,6 +71,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
             let named = READY.into_iter().find(|(_, ready)| *ready == config.ready);
             named.map_or("early", |(name, _)| name).to_owned()
         },
+        is_of_room: true,
         ..Setting::TEXT
     },
 ];

@@ -67,6 +67,11 @@ pub(super) struct Setting {
     pub(super) show: fn(&Config) -> String,
     /// True if two values differ that are shown alike.
     pub(super) differs: fn(&Config, &Config) -> bool,
+    /// It may differ by game and by room.
+    pub(super) is_of_room: bool,
+    /// It names files of the server's machine, or addresses that it sends to: no program sets it
+    /// from elsewhere.
+    pub(super) is_local: bool,
     /// The value is not for the eyes of everybody.
     pub(super) is_secret: bool,
     /// Cause for which it takes a restart; none if it takes effect while the server runs.
@@ -83,6 +88,8 @@ impl Setting {
         read: |_, _| Ok(()),
         show: |_| String::new(),
         differs: |_, _| false,
+        is_of_room: false,
+        is_local: false,
         is_secret: false,
         restart: None,
     };

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use phaselock::textfile::{Text, line_at};
+use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -17,6 +18,7 @@ use toml::de::{DeTable, DeValue};
 use super::CONFIG_VARIABLE;
 use super::error::Mistake;
 use super::loaded::{Given, Layers};
+use super::scopes::{PER_GAME, PER_ROOM, Scopes};
 use super::settings::{Kind, Setting, settings};
 use crate::ctl;
 
@@ -181,28 +183,27 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text.unix().into_owned())
 }
 
-/// The settings in a TOML file, all at its top level; `origin` names the file. `rejected` gets the
-/// flags of those that stand there, but not as they should.
+/// The settings in a TOML file, at its top level and of single games and rooms; `origin` names the
+/// file. `rejected` gets the flags of those that stand there, but not as they should.
 pub(super) fn file(
     path: &Path,
     origin: &str,
     mistakes: &mut Vec<Mistake>,
     rejected: &mut Vec<&'static str>,
-) -> Layers {
+) -> (Layers, Scopes) {
     let text = match read(path) {
         Ok(text) => text,
         Err(source) => {
             let (path, origin) = (path.to_owned(), origin.to_owned());
             mistakes.push(Mistake::File { path, origin, source });
-            return Layers::new();
+            return Default::default();
         }
     };
-    let line_at = |at: usize| line_at(text.as_bytes(), at);
     let (table, errors) = DeTable::parse_recoverable(&text);
     let mut broken: Vec<usize> = Vec::new();
     for error in errors {
         let span = error.span().unwrap_or_default();
-        let line = line_at(span.start);
+        let line = line_at(text.as_bytes(), span.start);
         // One mistake may have several consequences.
         if broken.contains(&line) {
             continue;
@@ -213,7 +214,7 @@ pub(super) fn file(
             table.get_ref().keys().find(|key| key.span() != span && key.get_ref() == written);
         mistakes.push(match first {
             Some(first) if error.message() == DOUBLED => {
-                let first = line_at(first.span().start);
+                let first = line_at(text.as_bytes(), first.span().start);
                 Mistake::Doubled { name: written.to_owned(), path, line, first }
             }
             _ => {
@@ -223,33 +224,104 @@ pub(super) fn file(
         });
         broken.push(line);
     }
-    let mut layer = Layers::new();
-    for (key, value) in table.into_inner() {
-        let line = line_at(key.span().start);
-        let name = key.into_inner();
-        if broken.contains(&line) {
-            continue;
-        }
-        let place = format!("{}:{line}", path.display());
-        let Some(setting) = settings().find(|setting| setting.key() == *name) else {
-            let known: Vec<_> = settings().map(Setting::key).collect();
-            mistakes.push(Mistake::unknown(format!("{:?} in {place}", &*name), &name, &known));
-            continue;
-        };
-        let origin = format!("{name} in {place}");
-        match value_text(setting.kind, value.get_ref()) {
-            Some(given) => {
-                let text = given.into_owned().into();
-                layer.insert(setting.flag, Given { text, origin });
+    let mut scopes = Scopes::default();
+    let source = Source { path, text: &text, broken: &broken };
+    let (tables, top) = table.into_inner().into_iter().partition(|(key, value)| {
+        let name = key.get_ref();
+        (*name == PER_GAME || *name == PER_ROOM) && matches!(value.get_ref(), DeValue::Table(_))
+    });
+    let tables: DeTable<'_> = tables;
+    for (name, given) in tables {
+        let DeValue::Table(parts) = given.into_inner() else { continue };
+        source.scopes(name.get_ref(), parts, &mut scopes, mistakes);
+    }
+    (source.layer(top, None, mistakes, rejected), scopes)
+}
+
+/// The file that settings are read from.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+    /// Lines that are not TOML.
+    broken: &'a [usize],
+}
+
+impl Source<'_> {
+    /// The settings of a table, at the top or of a scope.
+    fn layer(
+        &self,
+        table: DeTable<'_>,
+        scope: Option<&str>,
+        mistakes: &mut Vec<Mistake>,
+        rejected: &mut Vec<&'static str>,
+    ) -> Layers {
+        let mut layer = Layers::new();
+        for (key, value) in table {
+            let line = line_at(self.text.as_bytes(), key.span().start);
+            let name = key.into_inner();
+            if self.broken.contains(&line) {
+                continue;
             }
-            None => {
-                rejected.push(setting.flag);
-                let text = if setting.is_secret { "(hidden)" } else { &text[value.span()] };
-                mistakes.push(Mistake::invalid(&origin, text.as_ref(), setting.kind.rule()));
+            let within = scope.map_or(String::new(), |scope| format!(" of [{scope}]"));
+            let place = format!("{}:{line}", self.path.display());
+            let fits = |setting: &&Setting| scope.is_none() || setting.is_of_room;
+            let Some(setting) = settings().filter(fits).find(|it| it.key() == *name) else {
+                let mut known: Vec<_> = settings().filter(fits).map(Setting::key).collect();
+                if scope.is_none() {
+                    known.extend([PER_GAME, PER_ROOM].map(str::to_owned));
+                }
+                let told = format!("{:?}{within} in {place}", &*name);
+                mistakes.push(Mistake::unknown(told, &name, &known));
+                continue;
+            };
+            let origin = format!("{name}{within} in {place}");
+            match value_text(setting.kind, value.get_ref()) {
+                Some(given) => {
+                    let text = given.into_owned().into();
+                    layer.insert(setting.flag, Given { text, origin });
+                }
+                None => {
+                    rejected.push(setting.flag);
+                    let text = &self.text[value.span()];
+                    let text = if setting.is_secret { "(hidden)" } else { text };
+                    mistakes.push(Mistake::invalid(&origin, text.as_ref(), setting.kind.rule()));
+                }
+            }
+        }
+        layer
+    }
+
+    /// The tables of single games or rooms.
+    fn scopes(
+        &self,
+        kind: &str,
+        parts: DeTable<'_>,
+        scopes: &mut Scopes,
+        mistakes: &mut Vec<Mistake>,
+    ) {
+        for (key, value) in parts {
+            let scope = format!("{kind}.{}", key.get_ref());
+            let line = line_at(self.text.as_bytes(), key.span().start);
+            let origin = format!("[{scope}] in {}:{line}", self.path.display());
+            let DeValue::Table(table) = value.into_inner() else {
+                mistakes.push(Mistake::invalid(&origin, "a value".as_ref(), "a table"));
+                continue;
+            };
+            let layer = self.layer(table, Some(&scope), mistakes, &mut Vec::new());
+            if kind == PER_GAME {
+                scopes.games.insert(key.get_ref().to_string(), layer);
+                continue;
+            }
+            match key.get_ref().parse::<RoomCode>() {
+                Ok(code) => drop(scopes.rooms.insert(code, layer)),
+                Err(error) => mistakes.push(Mistake::invalid(
+                    &origin,
+                    OsStr::new(&**key.get_ref()),
+                    format!("the code of a room; {error}"),
+                )),
             }
         }
     }
-    layer
 }
 
 /// A value as it would stand on the command line; none if its form is not the setting's.

@@ -165,6 +165,7 @@ fn each_layer_can_set_everything() {
         bots: 7,
         max_players: 8,
         max_watchers: 5,
+        special: Vec::new(),
         webhooks: vec![Webhook {
             url: "https://discord.com/api/webhooks/1/x".to_owned(),
             format: WebhookFormat::Discord,

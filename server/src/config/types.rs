@@ -15,6 +15,7 @@ use phaselock::rewind::Favour;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock_quic::address::Address;
 
+use super::scopes::Special;
 use super::settings::SNAPSHOT_HZ_IDEAL;
 use super::webhooks::Webhook;
 
@@ -129,6 +130,8 @@ pub struct Config {
     pub name: String,
     /// Seed of the game's randomness; by default the server draws one.
     pub seed: Option<u64>,
+    /// Settings of single games and rooms.
+    pub special: Vec<Special>,
 }
 
 impl Config {
@@ -194,6 +197,7 @@ impl Default for Config {
             watch_config: false,
             name: "Phaselock".to_owned(),
             seed: None,
+            special: Vec::new(),
         }
     }
 }

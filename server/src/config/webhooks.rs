@@ -134,6 +134,7 @@ pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
         all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     },
     differs: |before, after| before.webhooks != after.webhooks,
+    is_local: true,
     is_secret: true,
     ..Setting::TEXT
 }];

@@ -162,6 +162,21 @@ pub(super) enum Act {
     Reload,
     /// Show the settings in force
     Settings,
+    /// Give a setting another value until the server stops; a reload keeps it
+    Set {
+        /// Its name in the file, such as max_players
+        #[arg(id = "ctl-setting", value_name = "NAME")]
+        name: String,
+        /// The value, as it may stand on the command line
+        #[arg(id = "ctl-value", value_name = "VALUE", allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Give a setting the value of the file, the environment or the command line again
+    Unset {
+        /// Its name in the file, such as max_players
+        #[arg(id = "ctl-setting", value_name = "NAME")]
+        name: String,
+    },
     /// Send a test event to every webhook
     WebhookTest,
     /// Have other lines logged

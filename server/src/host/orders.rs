@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
-use crate::config::{self, Mistake};
+use crate::config::{self, BadOverride, Mistake};
 use crate::people::{Right, Role, Subject, parse_span};
 use crate::store::{self, Change};
 use crate::webhooks::{self, WebhookTest};
@@ -175,6 +175,44 @@ impl Host {
         let detail = Some(names.join(", ")).filter(|names| !names.is_empty());
         self.record(by, "reload", (None, None, detail), Vec::new())?.done().await?;
         Ok(report)
+    }
+
+    /// Gives a setting another value until the server ends, or that of its sources again (none).
+    pub async fn set_setting(
+        &self,
+        by: &Author,
+        name: &str,
+        value: Option<&str>,
+    ) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let changed = match self.reloader.set(name, value, &by.name).await {
+            Ok(changed) => changed,
+            Err(error @ (BadOverride::Unknown(_) | BadOverride::NotSet { .. })) => {
+                return Err(ActError::NotFound(error.to_string()));
+            }
+            Err(error) => return Err(ActError::Bad(error.to_string())),
+        };
+        let (act, detail, text) = match (&changed, value) {
+            (Some(it), Some(_)) => (
+                "set",
+                format!("{} -> {}", it.from, it.to),
+                format!(
+                    "{} is {} now, until the server stops or `ctl unset {}`; a reload keeps it, \
+                     and the file is as it was",
+                    it.setting, it.to, it.setting
+                ),
+            ),
+            (Some(it), None) => (
+                "unset",
+                format!("{} -> {}", it.from, it.to),
+                format!("{} is {} again", it.setting, it.to),
+            ),
+            (None, Some(_)) => ("set", "no change".into(), format!("{name} has that value")),
+            (None, None) => ("unset", "no change".into(), format!("{name} keeps its value")),
+        };
+        let record = (Some(name.to_owned()), None, Some(detail));
+        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        Ok(done(text, written))
     }
 
     /// Sends a test event to every webhook, and returns how each receiver answers.

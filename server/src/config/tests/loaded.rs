@@ -79,3 +79,45 @@ fn commands_about_settings() {
     let error = refused(&["--check-config", "--bots=x", "--rounds=0"], &["PHASELOCK_LOG=x"]);
     assert_eq!(error.lines().count(), 3, "{error}");
 }
+
+#[test]
+fn tables_of_games_and_rooms_have_settings_of_rooms_alone() {
+    let file = ConfigFile::new(
+        "[per_game.race]\nrounds = 5\n[per_room.lobby]\nmax_players = 8\nvotes = [\"kick\"]",
+    );
+    let settings = loaded(&["--config", file.path(), "--max-players=9"], &[]);
+    let special: Vec<_> = settings
+        .config
+        .special
+        .iter()
+        .map(|it| {
+            let room = it.room.as_ref().map(|code| code.as_str());
+            (room, it.game.as_deref(), it.config.rounds, it.config.max_players)
+        })
+        .collect();
+    assert_eq!(
+        special,
+        [
+            (None, Some("race"), 5, 9),
+            (Some("lobby"), None, 2, 8),
+            (Some("lobby"), Some("race"), 5, 8),
+        ]
+    );
+    let list = settings.list();
+    let shown = list.iter().find(|it| it.setting == "per_room.lobby.max_players").expect("listed");
+    let origin = format!("max_players of [per_room.lobby] in {}:4", file.path());
+    assert_eq!((&*shown.value, &*shown.origin), ("8", &*origin));
+    for (content, problem) in [
+        ("[per_room.lobby]\nmax_players = 0", "max_players of [per_room.lobby] in"),
+        ("[per_room.lobby]\nlisten = 5", "\"listen\" of [per_room.lobby] in"),
+        ("[per_room.lobby]\nmax_player = 5", "did you mean max_players?"),
+        ("[per_room.\"No Code\"]\nbots = 5", "the code of a room"),
+        ("[per_room]\nlobby = 5", "[per_room.lobby] in"),
+        ("per_room = 5", "\"per_room\" in"),
+    ] {
+        let file = ConfigFile::new(content);
+        let error = refused(&["--config", file.path()], &[]);
+        assert!(error.contains(problem), "{content}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}

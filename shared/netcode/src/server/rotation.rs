@@ -10,7 +10,7 @@ use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Disconnect;
 
 use super::bucket::Bucket;
-use super::config::RoomConfig;
+use super::config::{RoomChanges, RoomConfig};
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
@@ -129,6 +129,12 @@ impl Rotation {
             watchers: Vec::new(),
             bots: (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect(),
         }
+    }
+
+    /// Takes over other settings for the next game. Bots come and leave with the next
+    /// [`Configure`](super::Command::Configure).
+    pub fn configure(&mut self, changes: RoomChanges) {
+        changes.apply(&mut self.host.config);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use phaselock::games::Games;
 use phaselock::limits::STAFF_SEATS_MAX;
-use phaselock::server::{Command, CommandError, Event, RoomChanges};
+use phaselock::server::{Command, CommandError, Event};
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, RoomFigures};
 use super::newcomers::SharedPlaces;
-use super::plan::{SharedChanges, SharedGames};
+use super::plan::{RoomSettings, SharedChanges, SharedGames};
 use crate::clock::Clock;
 use crate::settings::SPARE_CONNECTIONS;
 
@@ -29,6 +29,8 @@ const EVENTS_MAX: usize = 8192;
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     Command(Command),
+    /// Take over the settings that the host has given.
+    Configure,
     /// Go on with that game, or with the same one anew.
     Play(Option<String>),
 }
@@ -144,9 +146,8 @@ impl ServerHandle {
             self.directory.drain(None);
         }
         if let Command::Configure(changes) = &command {
-            self.change(changes);
+            self.change((**changes).clone().into());
         }
-        let rooms = self.directory.destinations();
         let is_personal = matches!(
             command,
             Command::Kick { .. }
@@ -155,13 +156,20 @@ impl ServerHandle {
                 | Command::Offer { .. }
                 | Command::Mute { .. }
         );
-        if is_personal && rooms.len() > 1 {
+        if is_personal && self.directory.destinations().len() > 1 {
             return Err(OrderError::WhichRoom);
         }
+        self.order_all(&Task::Command(command)).await
+    }
+
+    /// Has a task carried out in every room, and waits for the results; the error is the first
+    /// room's that has one.
+    async fn order_all(&self, task: &Task) -> Result<(), OrderError> {
+        let rooms = self.directory.destinations();
         // All are told before any is waited for: one that stands still keeps no other from it.
         let mut results = Vec::with_capacity(rooms.len());
         for to in rooms {
-            results.push(self.give(to, Task::Command(command.clone())).await);
+            results.push(self.give(to, task.clone()).await);
         }
         let end = Instant::now() + ANSWER_TIMEOUT;
         let mut carried_out = Ok(());
@@ -175,17 +183,26 @@ impl ServerHandle {
         if self.orders.is_closed() { Err(OrderError::Stopped) } else { carried_out }
     }
 
-    /// Has rooms that are opened from now on take over other settings.
-    fn change(&self, changes: &RoomChanges) {
-        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(changes.clone());
-        self.directory.set_seats(changes.players_max);
+    /// Has rooms that are opened, and games that begin, from now on take over other settings.
+    fn change(&self, settings: RoomSettings) {
+        let (players_max, watchers_max) = settings.most();
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(settings));
+        self.directory.set_seats(players_max);
         if let Some(running) = self.running.get() {
-            running.places.widen(places_for(
-                changes.players_max,
-                changes.watchers_max,
-                running.rooms_max,
-            ));
+            running.places.widen(places_for(players_max, watchers_max, running.rooms_max));
         }
+    }
+
+    /// Has all rooms take over settings, each those of its code and its game, and waits for it; the
+    /// error is the first room's that has one. Before the server runs there is nothing to wait for.
+    pub async fn configure(&self, settings: RoomSettings) -> Result<(), OrderError> {
+        self.change(settings);
+        self.order_all(&Task::Configure).await
+    }
+
+    /// Has rooms begin with settings, before the server runs.
+    pub fn begin_with(&self, settings: RoomSettings) {
+        self.change(settings);
     }
 
     /// Has an order carried out in one room, and waits for the result. A room that is drained is
@@ -237,7 +254,7 @@ impl ServerHandle {
 
     /// Has rooms play these games in turn from now on. A room that plays another one, or learns
     /// that its game is not alone any more, goes on after its rounds; it hears of them with the
-    /// next [`Command::Configure`].
+    /// next settings.
     pub fn set_games(&self, games: &Games) {
         self.games.set(games);
     }

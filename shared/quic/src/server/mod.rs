@@ -96,7 +96,7 @@ use network::Network;
 use newcomers::SharedPlaces;
 pub(crate) use peek::VERSION;
 use plan::Plan;
-pub use plan::RoomsConfig;
+pub use plan::{RoomSettings, RoomsConfig};
 pub(crate) use retry::Mint;
 use rooms::Rooms;
 pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
@@ -330,8 +330,8 @@ impl Server {
         let rooms_max = usize::from(rooms.rooms_max.max(rooms.rooms).clamp(1, ROOMS_MAX));
         let rooms_min = usize::from(rooms.rooms).clamp(1, rooms_max);
         let shards = if rooms.threads > 1 { usize::from(rooms.threads) } else { 0 };
-        let players_max = plan.config.players_max;
-        let places = places_for(players_max, plan.config.watchers_max, rooms_max);
+        let (players_max, watchers_max) = plan.most();
+        let places = places_for(players_max, watchers_max, rooms_max);
 
         let Self { sockets, endpoint, host, doorkeeping, keys, signer, browsers, .. } = self;
         let doorkeeping = doorkeeping.for_seats(usize::from(players_max) * rooms_max);

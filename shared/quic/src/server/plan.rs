@@ -1,5 +1,6 @@
 //! Settings of a server's rooms.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phaselock::games::{GameEntry, Games};
@@ -49,8 +50,49 @@ pub(super) struct Plan {
     pub(super) hosting: Hosting,
 }
 
-/// Changes of the rooms' settings, from the host to rooms that are opened later.
-pub(super) type SharedChanges = Arc<Mutex<Option<RoomChanges>>>;
+/// Settings of the rooms, from the host to rooms and games that begin later.
+pub(super) type SharedChanges = Arc<Mutex<Option<Arc<RoomSettings>>>>;
+
+/// Settings of all rooms, and those of single rooms and games that differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoomSettings {
+    common: RoomChanges,
+    special: BTreeMap<(Option<RoomCode>, Option<String>), RoomChanges>,
+}
+
+impl From<RoomChanges> for RoomSettings {
+    fn from(common: RoomChanges) -> Self {
+        Self { common, special: BTreeMap::new() }
+    }
+}
+
+impl RoomSettings {
+    /// Has a room (none: all) play a game (none: any) by other settings. Settings of a room count
+    /// for more than those of a game.
+    pub fn set(&mut self, room: Option<RoomCode>, game: Option<String>, changes: RoomChanges) {
+        self.special.insert((room, game), changes);
+    }
+
+    /// Settings of a room that plays a game.
+    pub fn of(&self, room: &RoomCode, game: &str) -> &RoomChanges {
+        let (room, game) = (Some(room.clone()), Some(game.to_owned()));
+        let find = |room: &Option<RoomCode>, game: &Option<String>| {
+            self.special.get(&(room.clone(), game.clone()))
+        };
+        find(&room, &game)
+            .or_else(|| find(&room, &None))
+            .or_else(|| find(&None, &game))
+            .unwrap_or(&self.common)
+    }
+
+    /// Most seats of a room, and most people who watch one.
+    pub(super) fn most(&self) -> (u16, u16) {
+        let all = self.special.values().chain([&self.common]);
+        all.fold((0, 0), |(players, watchers), it| {
+            (players.max(it.players_max), watchers.max(it.watchers_max))
+        })
+    }
+}
 
 /// The games of a rotation, which the host may change.
 #[derive(Clone, Debug, Default)]
@@ -111,20 +153,35 @@ impl Plan {
         Self { games, config, empty: rooms.empty, is_many, catches, changes, hosting }
     }
 
-    /// The host's last changes.
-    pub(super) fn changed(&self) -> Option<RoomChanges> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The host's settings for a room that plays a game, if it has given any.
+    pub(super) fn changed(&self, room: &RoomCode, game: &str) -> Option<RoomChanges> {
+        let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let changes = settings.of(room, game).clone();
+        let (rounds, games) = (self.games.rounds(game, changes.rounds), self.games.names());
+        Some(RoomChanges { rounds, games, ..changes })
     }
 
-    /// Settings of a room that is opened now.
-    pub(super) fn config(&self) -> RoomConfig {
+    /// Settings of a room that is opened now with a game.
+    pub(super) fn config(&self, room: &RoomCode, game: &str) -> RoomConfig {
         let mut config = self.config.clone();
-        if let Some(changes) = self.changed() {
+        if let Some(changes) = self.changed(room, game) {
             changes.apply(&mut config);
         }
         config.games = self.games.names();
         // A game alone has no end.
         config.rounds = config.rounds.filter(|_| self.games.all().len() > 1);
         config
+    }
+
+    /// Most seats of a room, and most people who watch one.
+    pub(super) fn most(&self) -> (u16, u16) {
+        let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        settings.map_or((self.config.players_max, self.config.watchers_max), |it| it.most())
+    }
+
+    /// The server's name, as it is now.
+    pub(super) fn name(&self) -> String {
+        let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        settings.map_or_else(|| self.config.name.clone(), |it| it.common.name.clone())
     }
 }

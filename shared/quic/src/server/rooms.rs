@@ -124,7 +124,8 @@ impl Rooms {
     /// Opens a listed room with nobody in it.
     fn start(&mut self, id: RoomId, panics: Panics) {
         let Some(code) = self.directory.code(id) else { return };
-        let config = self.plan.config();
+        let first = self.plan.games.first_of(&code);
+        let config = self.plan.config(&code, first.as_ref().map_or("", |game| game.name));
         let now = self.clock.now();
         // All rooms tick at the same moments, so that a thread wakes up once for all of them.
         let since = ServerTime((now - config.start).0);
@@ -145,7 +146,7 @@ impl Rooms {
         let running = Running {
             room: None,
             pause,
-            code: code.clone(),
+            code,
             game: "",
             began: now,
             span,
@@ -158,7 +159,6 @@ impl Rooms {
         };
         self.running.insert(id, running);
         let rotation = || Rotation::new(config.clone());
-        let first = self.plan.games.first_of(&code);
         let opens = |rooms: &mut Self| first.is_some_and(|it| rooms.play(id, &it, rotation()));
         if !self.restore(id, &rotation) && !opens(self) {
             return self.give_up(id);
@@ -231,8 +231,15 @@ impl Rooms {
     /// Goes on to a game with those who waited for it, unless its rules panic.
     fn go_on_with(&mut self, id: RoomId, game: Option<GameEntry>, waiting: Option<Rotation>) {
         let game = game.zip(waiting);
-        match game.is_some_and(|(game, rotation)| self.play(id, &game, rotation)) {
-            true => self.end_or_not(id),
+        let code = self.running.get(&id).map(|running| running.code.clone());
+        let begins = game.zip(code).is_some_and(|((game, mut rotation), code)| {
+            if let Some(changes) = self.plan.changed(&code, game.name) {
+                rotation.configure(changes);
+            }
+            self.play(id, &game, rotation)
+        });
+        match begins {
+            true => self.settle(id),
             false => self.begin_anew(id),
         }
     }
@@ -312,7 +319,7 @@ impl Rooms {
 
     /// The server's name, as it is now.
     pub(super) fn name(&self) -> String {
-        self.plan.config().name
+        self.plan.name()
     }
 
     /// Counts a connection that comes into a room.

@@ -51,6 +51,8 @@ impl Rooms {
         tracing::info!(game = entry.name, seats, "the game goes on where the server ended");
         drop(inside);
         (running.game, running.room, running.is_kept) = (entry.name, Some(room), true);
+        // It may be another game than the one that the room would have begun with.
+        self.settle(id);
         self.measure(id);
         // Whose seats these are must be known before anybody is led to a room.
         self.tell_events(id);

@@ -1,6 +1,6 @@
 //! The host's orders to rooms, and their end.
 
-use phaselock::server::{Command, CommandError};
+use phaselock::server::{Command, CommandError, RoomChanges};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
@@ -28,6 +28,10 @@ impl Rooms {
                 Command::Configure(changes)
             }
             Task::Command(command) => command,
+            Task::Configure => {
+                let Some(changes) = self.changed(id) else { return Ok(()) };
+                Command::Configure(Box::new(changes))
+            }
             Task::Play(game) => return Ok(self.play_now(id, game.as_deref())?),
         };
         if !self.running.contains_key(&id) {
@@ -75,13 +79,17 @@ impl Rooms {
         Ok(())
     }
 
-    /// Has a game end after its rounds, or not if no other follows any more: it has begun with the
-    /// rounds of the one before.
-    pub(super) fn end_or_not(&mut self, id: RoomId) {
-        let (games, now) = (self.plan.games.all().len(), self.clock.now());
-        if let Some(mut changes) = self.plan.changed().filter(|_| games == 1) {
-            changes.rounds = None;
-            changes.games = self.plan.games.names();
+    /// The host's settings for a room, by the game that it plays now.
+    fn changed(&self, id: RoomId) -> Option<RoomChanges> {
+        let Running { code, game, .. } = self.running.get(&id)?;
+        self.plan.changed(code, game)
+    }
+
+    /// Has a game that begins take over its own settings: it has begun with those of the one
+    /// before, and its bots with their number.
+    pub(super) fn settle(&mut self, id: RoomId) {
+        let now = self.clock.now();
+        if let Some(changes) = self.changed(id) {
             let command = Command::Configure(Box::new(changes));
             self.call(id, |room| room.handle_command(now, command));
         }

@@ -1,0 +1,86 @@
+//! Settings of single games and rooms: tables `[per_game.NAME]` and `[per_room.CODE]` of the file.
+
+use std::collections::BTreeMap;
+
+use phaselock::wire::rooms::RoomCode;
+
+use super::error::Mistake;
+use super::loaded::Layers;
+use super::settings::settings;
+use super::types::Config;
+
+/// Names of the tables in the file.
+pub(super) const PER_GAME: &str = "per_game";
+pub(super) const PER_ROOM: &str = "per_room";
+
+/// Settings of single games and rooms as they are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scopes {
+    pub(super) games: BTreeMap<String, Layers>,
+    pub(super) rooms: BTreeMap<RoomCode, Layers>,
+}
+
+/// Settings of a room (none: any) while it plays a game (none: any).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Special {
+    /// Code of the room.
+    pub room: Option<RoomCode>,
+    /// Name of the game.
+    pub game: Option<String>,
+    /// All settings as they are there.
+    pub config: Config,
+}
+
+impl Scopes {
+    /// The settings that differ from these, with those of a room over those of a game, and all
+    /// mistakes in them.
+    pub(super) fn settle(&self, config: &Config) -> (Vec<Special>, Vec<Mistake>) {
+        let (mut special, mut mistakes) = (Vec::new(), Vec::new());
+        let mut games = vec![(None, config.clone())];
+        for (game, layers) in &self.games {
+            games.push((Some(game.clone()), with(config, layers, &mut mistakes)));
+        }
+        for (game, config) in games.iter().filter(|(game, _)| game.is_some()) {
+            special.push(Special { room: None, game: game.clone(), config: config.clone() });
+        }
+        for (room, layers) in &self.rooms {
+            for (at, (game, config)) in games.iter().enumerate() {
+                // A mistake is told once.
+                let mut repeated = Vec::new();
+                let mistakes = if at == 0 { &mut mistakes } else { &mut repeated };
+                let config = with(config, layers, mistakes);
+                special.push(Special { room: Some(room.clone()), game: game.clone(), config });
+            }
+        }
+        (special, mistakes)
+    }
+
+    /// Every setting of a scope by its name there, such as `per_room.lobby.bots`, with its value and
+    /// its origin.
+    pub(super) fn list(&self) -> BTreeMap<String, (String, String)> {
+        let games = self.games.iter().map(|(name, it)| (format!("{PER_GAME}.{name}"), it));
+        let rooms = self.rooms.iter().map(|(code, it)| (format!("{PER_ROOM}.{code}"), it));
+        let all = games.chain(rooms).flat_map(|(scope, layers)| {
+            let config = with(&Config::default(), layers, &mut Vec::new());
+            let given = settings().filter_map(move |setting| {
+                let given = layers.get(setting.flag)?;
+                let value = ((setting.show)(&config), given.origin.clone());
+                Some((format!("{scope}.{}", setting.key()), value))
+            });
+            given.collect::<Vec<_>>()
+        });
+        all.collect()
+    }
+}
+
+/// These settings with others in their place.
+fn with(config: &Config, layers: &Layers, mistakes: &mut Vec<Mistake>) -> Config {
+    let mut config = config.clone();
+    for setting in settings() {
+        let Some(given) = layers.get(setting.flag) else { continue };
+        if let Err(rule) = (setting.read)(&mut config, &given.text) {
+            mistakes.push(Mistake::invalid(&given.origin, &given.text, rule));
+        }
+    }
+    config
+}
