@@ -174,7 +174,7 @@ impl Clocks {
 /// A difference in milliseconds for people, such as `+1 d 2 h`.
 fn jump_text(millis: i64) -> String {
     let sign = if millis < 0 { "-" } else { "+" };
-    format!("{sign}{}", span_text(millis.abs() / 1000))
+    format!("{sign}{}", span_text((millis.abs() + 500) / 1000))
 }
 
 /// Time since the machine booted in milliseconds, including suspends.

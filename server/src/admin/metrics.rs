@@ -1,6 +1,8 @@
-//! Figures for Prometheus, in the text format of OpenMetrics.
+//! Figures for Prometheus, in its text format or in that of OpenMetrics.
 //!
 //! Labels are bounded: rooms by their greatest number, codes by their list.
+
+mod format;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,11 +17,10 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
+pub(super) use format::Format;
+
 use crate::host::Host;
 use crate::store::Health;
-
-/// Type of the text.
-pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Labels of a value.
 type Labels = Vec<(&'static str, String)>;
@@ -40,8 +41,8 @@ struct Look {
     webhooks: [(&'static str, u64); 3],
 }
 
-/// The text of all metrics.
-pub(super) fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
+/// The text of all metrics in a format.
+pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Error> {
     let look = Look {
         up: host.clocks.now().awake as f64,
         rooms: host.handle.rooms(),
@@ -58,7 +59,7 @@ pub(super) fn text(host: &Arc<Host>) -> Result<String, fmt::Error> {
     registry.register_collector(Box::new(look));
     let mut text = String::new();
     encode(&mut text, &registry)?;
-    Ok(text)
+    Ok(format.write(text))
 }
 
 /// A value of a metric.

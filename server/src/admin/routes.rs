@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -436,10 +436,12 @@ pub(super) async fn readyz(State(host): AtHost) -> Response {
     answer(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-/// Figures for Prometheus.
-pub(super) async fn metrics(State(host): AtHost) -> Response {
-    let kind = [(header::CONTENT_TYPE, metrics::CONTENT_TYPE)];
-    match metrics::text(&host) {
+/// Figures for Prometheus, in the format that the client prefers.
+pub(super) async fn metrics(headers: HeaderMap, State(host): AtHost) -> Response {
+    let accept = headers.get_all(header::ACCEPT).iter();
+    let format = metrics::Format::preferred(accept.filter_map(|it| it.to_str().ok()));
+    let kind = [(header::CONTENT_TYPE, format.content_type()), (header::VARY, "Accept")];
+    match metrics::text(&host, format) {
         Ok(text) => (kind, text).into_response(),
         Err(error) => answer(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }

@@ -371,10 +371,17 @@ fn metrics_are_text_that_can_be_read_with_bounded_labels() {
     let _players = ["Ada", "Bob", "Cyd"].map(|name| served.join(name));
     served.knock("<b>{room=\"x\"}", None).until("an answer", |it| it.joined > 0);
     let answer = call(&served, (Method::GET, "/metrics"), None, "");
-    let kind = answer.headers()["content-type"].to_str().expect("text");
-    assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     let text = answer.body();
-    assert!(text.ends_with("# EOF\n"));
+    assert!(!text.contains("# EOF"));
+    assert!(text.contains("# TYPE phaselock_refusals_total counter"));
+    let url = format!("http://{}/metrics", served.admin);
+    let request = ureq::get(url).header("accept", "application/openmetrics-text, */*;q=0.5");
+    let mut open = request.call().expect("an answer");
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    assert_eq!(open.headers()["content-type"], kind);
+    let open = open.body_mut().read_to_string().expect("text");
+    assert!(open.ends_with("# EOF\n") && open.contains("# TYPE phaselock_refusals counter"));
     // There before the first one: alarms ask for it.
     assert!(text.contains("phaselock_refusals_total{code=\"17\"} 0"));
     let (mut known, mut infinite) = (BTreeSet::new(), 0);
