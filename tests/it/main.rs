@@ -4,6 +4,7 @@ mod ahead;
 mod arrows;
 mod assembly;
 mod asteroids;
+mod back;
 mod bounds;
 mod cards;
 mod changes;

@@ -65,8 +65,6 @@ pub(super) struct Member {
     pub(super) muted: Option<Muted>,
     /// One of the host's people, as the pass says.
     pub(super) is_staff: bool,
-    /// A valid input packet came since the welcome.
-    pub(super) heard: bool,
     /// Allowances of talk and of the game's requests.
     pub(super) talk: TalkAllowance,
     pub(super) requests: Bucket,
@@ -147,7 +145,6 @@ impl Member {
             address: None,
             muted: None,
             is_staff: false,
-            heard: false,
             talk: TalkAllowance::default(),
             requests: Bucket::default(),
             round: Bucket::default(),
@@ -378,7 +375,6 @@ impl<I: Record> Seated<I> {
             }
         }
         self.member.heard_at = now;
-        self.member.heard = true;
         self.member.stats.accepted += 1;
         if self.watches {
             return Ok(());

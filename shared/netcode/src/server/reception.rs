@@ -2,7 +2,7 @@
 
 use super::control::Event;
 use super::member::{Member, Seated};
-use super::naming::checked;
+use super::naming::{checked, free_name};
 use super::output::{ClientId, Output};
 use super::people::Pass;
 use super::room::Room;
@@ -173,8 +173,8 @@ impl<G: Game> Room<G> {
         true
     }
 
-    /// The seat that a hello resumes, if any: that of its token, or one of the same key whose
-    /// player is away, or was never heard.
+    /// The seat that a hello resumes, if any: that of its token, or the one of its key. The
+    /// connection before may linger, so it does not matter whether the player seems to be there.
     fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
         let key = hello.credentials.key;
         let mut members = self.members.iter();
@@ -187,9 +187,7 @@ impl<G: Game> Room<G> {
             }
             None => {
                 let mut members = self.members.iter();
-                let kept = members.find(|(_, Seated { member, .. })| {
-                    member.key == key && (member.away_until.is_some() || !member.heard)
-                });
+                let kept = members.find(|(_, seated)| seated.member.key == key);
                 Ok(kept.map(|(client, _)| *client))
             }
         }
@@ -213,13 +211,15 @@ impl<G: Game> Room<G> {
         let player = member.player;
         tracing::info!(client = client.0, %player, name = member.name, "resumed");
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
-        let seat = (player, member.name.clone());
-        let mut back = self.member(now, seat, member.token, hello, pass);
-        // The player may have changed the name since that hello was made, and keeps the looks.
-        back.look = member.look;
+        let is_muted = pass.mute.is_some() || member.muted.as_ref().is_some_and(|it| it.holds(now));
+        let name = self.name_of_return(&member, &hello.name, is_muted);
+        let mut back = self.member(now, (player, name.clone()), member.token, hello, pass);
         back.resume(&member);
+        let seat = back.seat();
         self.welcome(client, &back, resumed);
         self.take_seat(client, back);
+        let profile = Profile { name: name.clone(), key: Some(member.key) };
+        self.world.set_profile(player, Some(profile));
         self.game.resume(&mut self.world, player);
         self.world.snap();
         for message in self.roster(Some(player)) {
@@ -227,6 +227,25 @@ impl<G: Game> Room<G> {
         }
         self.brief(now, client);
         self.host.tell(Event::Resumed { player });
+        if seat != member.seat() {
+            self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
+        }
+        if name != member.name {
+            tracing::info!(%player, before = member.name, name, "renamed");
+            self.host.tell(Event::Renamed { player, name });
+        }
+    }
+
+    /// The name of a player who is back: the one stated now. One that is refused, or of a player
+    /// who is muted and so may not speak by it, leaves the one before.
+    fn name_of_return(&self, before: &Member, stated: &str, is_muted: bool) -> String {
+        match checked(stated) {
+            Ok(wanted) if !is_muted => {
+                let people = self.everybody().map(|(_, member)| &*member.name);
+                free_name(people.chain(self.bots.values().map(|it| &*it.name)), wanted)
+            }
+            _ => before.name.clone(),
+        }
     }
 
     /// A member who has just said hello.

@@ -49,14 +49,11 @@ impl<G: Game> Room<G> {
         (player, free_name(taken.map(|(_, name)| name), wanted))
     }
 
-    /// Takes out the watcher of a hello, who comes again: that of its token, or one of the same key
-    /// who is away or was never heard.
+    /// Takes out the watcher of a hello, who comes again: the one of its key.
     pub(super) fn take_watcher(&mut self, hello: &Hello) -> Option<Member> {
         let mut watchers = self.gallery.watchers.iter();
-        let (client, seated) = watchers.find(|(_, Seated { member, .. })| {
-            let is_lost = member.away_until.is_some() || !member.heard;
-            member.key == hello.credentials.key && (Some(member.token) == hello.resume || is_lost)
-        })?;
+        let key = hello.credentials.key;
+        let (client, seated) = watchers.find(|(_, seated)| seated.member.key == key)?;
         let (client, is_here) = (*client, seated.member.away_until.is_none());
         if is_here {
             let text = "you joined again from elsewhere";

@@ -90,13 +90,6 @@ pub struct RoomFigures {
     pub measured: Arc<Measured>,
 }
 
-/// A seat that somebody has.
-#[derive(Debug)]
-struct Seat {
-    key: PublicKey,
-    is_away: bool,
-}
-
 #[derive(Debug)]
 struct Entry {
     figures: RoomFigures,
@@ -105,7 +98,8 @@ struct Entry {
     is_kept: bool,
     /// Newcomers who were led there and have not arrived.
     coming: usize,
-    seats: BTreeMap<PlayerId, Seat>,
+    /// Keys of those who have a seat, or a place to watch from.
+    seats: BTreeMap<PlayerId, PublicKey>,
 }
 
 impl Entry {
@@ -117,8 +111,8 @@ impl Entry {
         self.taken() < self.figures.status.players_max.into()
     }
 
-    fn seats_of(&self, key: PublicKey) -> impl Iterator<Item = &Seat> {
-        self.seats.values().filter(move |seat| seat.key == key)
+    fn has_seat_of(&self, key: PublicKey) -> bool {
+        self.seats.values().any(|owner| *owner == key)
     }
 }
 
@@ -258,6 +252,11 @@ impl Directory {
         Ok(Destination { room, shard: entry.shard })
     }
 
+    /// Returns true if a hello comes back to a seat.
+    pub(super) fn keeps_seat_for(&self, hello: &Hello) -> bool {
+        self.list().room_of_seat(hello).is_some()
+    }
+
     /// Takes in that a newcomer has come to its room, or is on the way there no more.
     pub(super) fn arrive(&self, room: RoomId) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
@@ -289,29 +288,12 @@ impl Directory {
     pub(super) fn note(&self, room: RoomId, event: &Event) {
         let mut list = self.list();
         let Some(entry) = list.rooms.get_mut(&room) else { return };
-        let away = match event {
-            Event::Joined { player, key, .. } => {
-                entry.seats.insert(*player, Seat { key: *key, is_away: false });
-                return;
-            }
-            Event::Left { player, .. } => {
-                entry.seats.remove(player);
-                return;
-            }
-            Event::Away { player } => (player, true),
-            Event::Resumed { player } => (player, false),
-            Event::Game { .. } => {
-                entry.figures.rounds = 0;
-                return;
-            }
-            Event::Round { played } => {
-                entry.figures.rounds = *played;
-                return;
-            }
-            _ => return,
-        };
-        if let Some(seat) = entry.seats.get_mut(away.0) {
-            seat.is_away = away.1;
+        match event {
+            Event::Joined { player, key, .. } => drop(entry.seats.insert(*player, *key)),
+            Event::Left { player, .. } => drop(entry.seats.remove(player)),
+            Event::Game { .. } => entry.figures.rounds = 0,
+            Event::Round { played } => entry.figures.rounds = *played,
+            _ => {}
         }
     }
 

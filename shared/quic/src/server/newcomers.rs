@@ -164,25 +164,37 @@ pub(super) struct Place {
     has_seat: bool,
 }
 
+/// The wish of a first message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// It is no hello.
+    Nothing,
+    /// A seat.
+    NewSeat,
+    /// The seat that its player has already, over a connection that may linger for a moment.
+    OwnSeat,
+}
+
 impl Place {
     /// True while its client waits for a welcome.
     pub(super) fn is_greeted(&self) -> bool {
         self.stage == Stage::Greeted
     }
 
-    /// Takes in a first message, which asks for a seat or not. Fails with the goodbye where there
-    /// are too many; who is sent away so is the next to go where another one needs the place.
-    pub(super) fn greet(&mut self, now: Instant, asks_for_seat: bool) -> Result<(), Disconnect> {
+    /// Takes in a first message and its wish. Fails with the goodbye where there are too many; who is
+    /// sent away so is the next to go where another one needs the place.
+    pub(super) fn greet(&mut self, now: Instant, wish: Wish) -> Result<(), Disconnect> {
         let mut places = self.places.lock();
         let moment = moment(places.start, now);
-        let has_seat = asks_for_seat && !self.is_host;
+        let has_seat = wish != Wish::Nothing && !self.is_host;
         let busy = |text| Err(Disconnect::new(Code::Full, text));
         if places.greeted >= GREETED_MAX || !places.may_greet(moment, self.own, self.is_host) {
             places.tally.count(Refusal::Joins);
             return busy("too many players are joining at once; try again later".to_owned());
         }
         if has_seat {
-            if let Some((whose, max)) = places.full_crowd(self.own) {
+            let full = places.full_crowd(self.own).filter(|_| wish == Wish::NewSeat);
+            if let Some((whose, max)) = full {
                 places.tally.count(Refusal::Seats);
                 return busy(format!("{max} of {max} players from your {whose} are here already"));
             }
@@ -386,7 +398,7 @@ mod tests {
         let mut held = Held::new(8);
         for last in 1..=8 {
             held.enter(address(last), 0).expect("a place");
-            held.held.last_mut().expect("one").greet(held.start, false).expect("welcome");
+            held.held.last_mut().expect("one").greet(held.start, Wish::Nothing).expect("welcome");
         }
         assert_eq!(held.enter(address(9), 9000), Err("full"));
         let host = IpAddr::from([127, 0, 0, 1]);
@@ -400,16 +412,17 @@ mod tests {
     fn addresses_have_so_many_seats_and_get_them_back() {
         let mut held = Held::new(99);
         let now = held.start;
-        let greet = |held: &mut Held, seat| {
+        let greet = |held: &mut Held, wish| {
             held.enter(address(1), 0).expect("a place");
-            held.held.last_mut().expect("one").greet(now, seat).map_err(|it| it.code)
+            held.held.last_mut().expect("one").greet(now, wish).map_err(|it| it.code)
         };
-        assert_eq!(greet(&mut held, true), Ok(()));
-        assert_eq!(greet(&mut held, true), Ok(()));
-        assert_eq!(greet(&mut held, true), Err(Code::Full), "two may play");
-        assert_eq!(greet(&mut held, false), Ok(()), "and others ask for no seat");
-        held.held.remove(0);
-        assert_eq!(greet(&mut held, true), Ok(()), "one has left");
+        assert_eq!(greet(&mut held, Wish::NewSeat), Ok(()));
+        assert_eq!(greet(&mut held, Wish::NewSeat), Ok(()));
+        assert_eq!(greet(&mut held, Wish::NewSeat), Err(Code::Full), "two may play");
+        assert_eq!(greet(&mut held, Wish::Nothing), Ok(()), "and others ask for no seat");
+        assert_eq!(greet(&mut held, Wish::OwnSeat), Ok(()), "and one is back");
+        held.held.truncate(1);
+        assert_eq!(greet(&mut held, Wish::NewSeat), Ok(()), "one has left");
         held.held.clear();
         assert_eq!(held.places.lock().seated.len(), 0);
     }
@@ -419,7 +432,7 @@ mod tests {
         let now = held.start;
         let sit = |_: &usize| {
             held.enter(address, 0).expect("a place");
-            let is_in = held.held.last_mut().expect("one").greet(now, true).is_ok();
+            let is_in = held.held.last_mut().expect("one").greet(now, Wish::NewSeat).is_ok();
             if !is_in {
                 held.held.pop();
             }
@@ -470,7 +483,7 @@ mod tests {
         let greet = |held: &mut Held, address| {
             held.enter(address, 0).expect("a place");
             let mut place = held.held.pop().expect("one");
-            place.greet(held.start, false).is_ok()
+            place.greet(held.start, Wish::Nothing).is_ok()
         };
         let of_one = (0..99).filter(|_| greet(&mut held, address(1))).count();
         assert!((20..=32).contains(&of_one), "{of_one}: the burst, or what all have of it");

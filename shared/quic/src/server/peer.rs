@@ -20,7 +20,7 @@ use super::buckets::Bucket;
 use super::control::{ControlStream, NotReading};
 use super::directory::{Destination, RoomId};
 use super::doorkeeper::moment;
-use super::newcomers::Place;
+use super::newcomers::{Place, Wish};
 use super::outlet::Way;
 use super::rooms::Rooms;
 use super::web::{Web, WebSession};
@@ -221,7 +221,12 @@ impl Peer {
             _ => None,
         };
         if let Some(place) = &mut self.place {
-            place.greet(now, hello.is_some())?;
+            let wish = match &hello {
+                None => Wish::Nothing,
+                Some(hello) if rooms.keeps_seat_for(hello) => Wish::OwnSeat,
+                Some(_) => Wish::NewSeat,
+            };
+            place.greet(now, wish)?;
         }
         self.check_proof(hello.as_ref())?;
         let remote = self.connection.remote_address();

@@ -312,6 +312,11 @@ impl Rooms {
         self.directory.choose(hello, self.clock.now())
     }
 
+    /// Returns true if a hello comes back to a seat.
+    pub(super) fn keeps_seat_for(&self, hello: &Hello) -> bool {
+        self.directory.keeps_seat_for(hello)
+    }
+
     /// Judges a hello, as the host has it.
     pub(super) fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
         self.plan.hosting.gate.judge(hello, address)

@@ -23,16 +23,23 @@ impl List {
         self.heartbeats.get(shard).is_some_and(|heartbeat| heartbeat.is_silent(now))
     }
 
+    /// The room with the seat that a hello comes back to: that of its token, else the wished one,
+    /// else any. The connection before may linger, so the player may seem to be there.
+    pub(super) fn room_of_seat(&self, hello: &Hello) -> Option<RoomId> {
+        let has_seat = |entry: &Entry| entry.has_seat_of(hello.credentials.key);
+        let rooms = || self.rooms.iter().filter(|(_, entry)| has_seat(entry));
+        let is_wished = |entry: &Entry| {
+            hello.room.as_ref().is_none_or(|code| entry.figures.status.code == *code)
+        };
+        let of_token =
+            hello.resume.and_then(|token| rooms().find(|(room, _)| room.number() == token.room()));
+        of_token.or_else(|| rooms().find(|(_, entry)| is_wished(entry))).map(|(room, _)| *room)
+    }
+
     /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
     pub(super) fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
-        let key = hello.credentials.key;
-        let mut rooms = self.rooms.iter();
-        if let Some(token) = hello.resume
-            && let Some((room, _)) = rooms.find(|(room, entry)| {
-                room.number() == token.room() && entry.seats_of(key).next().is_some()
-            })
-        {
-            return Ok(*room);
+        if let Some(room) = self.room_of_seat(hello) {
+            return Ok(room);
         }
         if let Some(code) = &hello.room {
             let mut rooms = self.rooms.iter();
@@ -45,11 +52,6 @@ impl List {
                     Err(Disconnect::new(Code::NoRoom, text))
                 }
             };
-        }
-        let mut rooms = self.rooms.iter();
-        let kept = rooms.find(|(_, entry)| entry.seats_of(key).any(|seat| seat.is_away));
-        if let Some((room, _)) = kept {
-            return Ok(*room);
         }
         if hello.wishes_to_watch() {
             // Where most is to be seen.
