@@ -48,7 +48,7 @@ class Browser:
         os.close(to_browser)
         os.close(from_browser)
         self.unread, self.last, self.session = b"", 0, None
-        self.errors, self.hosts = [], set()
+        self.errors, self.hosts, self.requests, self.dialogs = [], set(), [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
@@ -97,6 +97,13 @@ class Browser:
             self.errors.append(params["entry"]["text"] + " " + params["entry"].get("url", ""))
         elif kind == "Network.requestWillBeSent":
             self.hosts.add(params["request"]["url"].split("?")[0])
+            self.requests.append(params["request"]["url"])
+        elif kind == "Page.javascriptDialogOpening":
+            # Whoever asks whether to leave is told yes; nothing waits for that answer.
+            self.dialogs.append(params["type"])
+            yes = {"id": 1_000_000 + len(self.dialogs), "method": "Page.handleJavaScriptDialog",
+                   "params": {"accept": True}, "sessionId": self.session}
+            os.write(self.to, json.dumps(yes).encode() + b"\0")
         return message
 
     def size(self, width, height, scheme="light", phone=False):

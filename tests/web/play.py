@@ -357,6 +357,74 @@ def on_a_phone(around):
     server.end()
 
 
+def around_the_game(around):
+    """The page itself: how it loads, its names, its ways out, and letters that no key makes."""
+    server = Server(around, "--game", "puck", "--bots", "1", "--name", "Club")
+    player = Player(around, server.link(name="Ada"))
+    player.plays()
+    loads = [url for url in player.requests if ".wasm" in url]
+    assert len(loads) == 1, f"the client is asked for {len(loads)} times: {player.requests}"
+    timing = player.run("""performance.getEntriesByType('resource').map((it) =>
+        [it.name.split('/').pop().split('.')[0] + '.' + it.name.split('.').pop(), it.startTime])""")
+    started = dict(timing)
+    assert started["phaselock.wasm"] <= started["server.json"], started
+    head = player.run("""[document.title,
+        document.querySelector('meta[property="og:image"]').content,
+        document.querySelector('meta[name="viewport"]').content,
+        document.getElementById('glcanvas').getAttribute('role'),
+        document.getElementById('glcanvas').getAttribute('aria-label')]""")
+    title, picture, viewport, role, label = head
+    assert "Puck" in title and "Club" in title and label == title and role == "application", head
+    assert "user-scalable" not in viewport and "maximum-scale" not in viewport, viewport
+    for name, kind in [(picture, "image/png"), ("icon.svg", "image/svg+xml"),
+                       ("icon-192.png", "image/png"), ("icon-512.png", "image/png"),
+                       ("phaselock.webmanifest", "application/manifest+json")]:
+        told = player.run(f"fetch({name!r}).then((it) => [it.status, it.headers.get('content-type')])")
+        assert told == [200, kind], (name, told)
+    manifest = player.call("Page.getAppManifest")
+    assert not manifest["errors"] and manifest["data"], manifest
+    print(f"the client is loaded once, beside all else; the tab is called {title!r}")
+
+    player.hold("Enter", 0.15)
+    player.until("document.activeElement.id === 'field'")
+    player.type("no key made this ")
+    player.call("Input.imeSetComposition", text="\u306b\u307b", selectionStart=2, selectionEnd=2)
+    player.until("document.getElementById('field').classList.contains('composing')")
+    around.picture(player, "composing")
+    player.type("\u65e5\u672c")
+    player.type(" \u00e4")
+    player.hold("Enter", 0.15)
+    player.comes_to("the line", lambda it: any(
+        "no key made this \u65e5\u672c \u00e4" in one for one in it["lines"]))
+    player.until("document.activeElement.id === 'glcanvas'")
+    print("letters of an input method come through, and others without a key")
+
+    control_m = dict(key="m", code="KeyM", windowsVirtualKeyCode=77, modifiers=2)
+    for kind in ("rawKeyDown", "keyUp"):
+        player.call("Input.dispatchKeyEvent", type=kind, **control_m)
+    player.until("document.activeElement.id === 'out'")
+    around.picture(player, "keyboard-out")
+    player.key("Enter", number=13, text="\r")
+    player.until("document.activeElement.id === 'glcanvas'")
+    player.call("Page.reload")
+    player.plays()
+    assert player.dialogs == ["beforeunload"], player.dialogs
+    print("Ctrl+M gives the keyboard back, and whoever plays is asked before the tab is closed")
+
+    phone = Player(around, "about:blank#", 390, 844)
+    phone.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+    phone.size(390, 844, phone=True)
+    phone.go(server.link(name="Vera"))
+    phone.plays()
+    assert phone.run("!document.getElementById('turn').hidden"), "it does not ask to be turned"
+    around.picture(phone, "upright")
+    phone.size(844, 390, phone=True)
+    phone.until("document.getElementById('turn').hidden")
+    assert not player.errors and not phone.errors, (player.errors, phone.errors)
+    print("a phone that is held upright is asked to be turned")
+    server.end()
+
+
 def killed(around):
     server = Server(around, "--game", "race", "--bots", "2")
     player = Player(around, server.link(name="Ada"), 480, 270)
@@ -656,7 +724,7 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, games, together, on_a_phone, killed, sent_on, links, renewed,
+SCENARIOS = [in_firefox, around_the_game, games, together, on_a_phone, killed, sent_on, links, renewed,
              bad_network, by_authority, hostile]
 
 

@@ -34,9 +34,13 @@
   /** The client has come to an end that it was not made for. */
   let isBroken = false;
 
+  const byId = (id) => document.getElementById(id);
+
   /** A sentence over the picture; an empty one takes it away. */
   function word(text) {
-    document.getElementById("word").textContent = text;
+    byId("text").textContent = text;
+    byId("loaded").hidden = true;
+    byId("word").hidden = text === "";
   }
 
   // ---- bytes of WebAssembly ----------------------------------------------------------------
@@ -407,6 +411,7 @@
     const last = Number(lookUp("tab:reloaded") || 0);
     const since = Date.now() - last; // The clock may have been set back.
     if (since >= 0 && since < RELOAD_MS || !keep("tab:reloaded", String(Date.now()))) return 0;
+    isPlaying = false;
     location.reload();
     return 1;
   }
@@ -448,7 +453,7 @@
   }
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, beginSound, true);
 
-  // ---- letters on glass --------------------------------------------------------------------
+  // ---- letters -----------------------------------------------------------------------------
 
   /** Text of the field that the client has been told, letter by letter. */
   let told = [];
@@ -459,6 +464,10 @@
     wasm_exports.key_up(key, 0);
   }
 
+  function press(letters) {
+    for (const letter of letters) wasm_exports.key_press(letter.codePointAt(0));
+  }
+
   /** Keys that are down on the canvas, which does not hear of their end once it has no focus. */
   const held = new Set();
 
@@ -467,39 +476,72 @@
     held.clear();
   }
 
-  /** Number of the client's field that the page's stands for; 0 for none. */
-  let shown = 0;
+  /** The client's field that the page's stands for: its number, 0 for none, and whether on glass. */
+  let shown = { number: 0, isOnGlass: false };
 
   /**
-   * Shows the page's field for a field of the client, or hides it where there is none: for it a
-   * phone shows its keyboard.
+   * Has the page's field stand for a field of the client. On glass it is seen, and a phone shows its
+   * keyboard for it. With keys it is not: the client shows the letters. Only a field gets what an
+   * input method composes, dictation, and letters that no key makes.
    */
-  function write(number, most, isSecret) {
-    if (number === shown) return;
-    shown = number;
-    const field = document.getElementById("field");
+  function write(number, most, isSecret, isOnGlass) {
+    if (number === shown.number && isOnGlass === shown.isOnGlass) return;
+    shown = { number, isOnGlass };
+    const field = byId("field");
     field.hidden = number === 0;
     field.value = "";
     told = [];
+    field.classList.toggle("sink", !isOnGlass);
+    field.classList.remove("composing");
     if (number !== 0) {
       field.maxLength = most;
       field.type = isSecret ? "password" : "text";
       field.autocapitalize = isSecret ? "off" : "sentences";
-      field.placeholder = say("Tap here to write", "Zum Schreiben hier tippen");
-      release();
+      field.placeholder = isOnGlass ? say("Tap here to write", "Zum Schreiben hier tippen") : "";
+      field.setAttribute("aria-label", say("Text for the game", "Text für das Spiel"));
+      // Not now: the client is in the middle of a frame, and asks for this.
+      setTimeout(release);
       field.focus();
-    } else {
-      document.getElementById("glcanvas").focus();
+    } else if (byId("out").hidden) {
+      byId("glcanvas").focus();
     }
   }
 
+  /** Tells the client of the letters that a field on glass has now. */
+  function follow(field) {
+    const letters = [...field.value];
+    let same = 0;
+    while (same < told.length && letters[same] === told[same]) same += 1;
+    for (let count = told.length; count > same; count -= 1) strike("Backspace");
+    press(letters.slice(same));
+    told = letters;
+  }
+
+  /** Hands the letters of a field that nobody sees to the client. */
+  function drain(field) {
+    press(field.value);
+    field.value = "";
+  }
+
+  /** True of a key that an input method has taken, or that makes letters by itself. */
+  function isText({ isComposing, keyCode, key, ctrlKey, altKey, metaKey }) {
+    const hasCommand = (ctrlKey || metaKey) && !(ctrlKey && altKey);
+    return isComposing || keyCode === 229 || ([...key].length === 1 && !hasCommand)
+      || key === "Dead" || key === "Process";
+  }
+
   function beginField() {
-    const [field, canvas] = ["field", "glcanvas"].map((id) => document.getElementById(id));
+    const [field, canvas] = [byId("field"), byId("glcanvas")];
     canvas.addEventListener("keydown", ({ code }) => held.add(code));
     canvas.addEventListener("keyup", ({ code }) => held.delete(code));
+    // A click on the picture leaves the letters where they were.
+    canvas.addEventListener("focus", () => {
+      if (shown.number !== 0 && !shown.isOnGlass) field.focus();
+    });
     addEventListener("blur", release);
     field.addEventListener("paste", (event) => {
-      // miniquad would keep it for the canvas.
+      // With keys miniquad hands it to the client, which is the canvas' business.
+      if (!shown.isOnGlass) return;
       event.stopPropagation();
       // Some browsers drop line breaks, which glues words together.
       const pasted = event.clipboardData?.getData("text/plain");
@@ -509,22 +551,93 @@
       field.setRangeText(line, field.selectionStart, field.selectionEnd, "end");
       field.dispatchEvent(new Event("input"));
     });
-    field.addEventListener("input", () => {
-      const letters = [...field.value];
-      let same = 0;
-      while (same < told.length && letters[same] === told[same]) same += 1;
-      for (let count = told.length; count > same; count -= 1) strike("Backspace");
-      for (const letter of letters.slice(same)) wasm_exports.key_press(letter.codePointAt(0));
-      told = letters;
+    field.addEventListener("compositionstart", () => field.classList.add("composing"));
+    field.addEventListener("compositionend", () => {
+      field.classList.remove("composing");
+      if (!shown.isOnGlass) drain(field);
+    });
+    field.addEventListener("input", ({ isComposing }) => {
+      if (shown.isOnGlass) follow(field);
+      else if (!isComposing) drain(field);
     });
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Backspace" && field.value === "") strike("Backspace");
-      if (event.key !== "Enter" && event.key !== "Escape") return;
-      event.preventDefault();
-      strike(event.key);
-      field.value = "";
-      told = [];
+      if (shown.isOnGlass) return keyOnGlass(field, event);
+      if (isText(event)) return undefined;
+      if (event.key === "Enter" || event.key === "Escape") event.preventDefault();
+      return canvas.onkeydown(event);
     });
+    field.addEventListener("keyup", (event) => {
+      if (!shown.isOnGlass && !isText(event)) canvas.onkeyup(event);
+    });
+  }
+
+  function keyOnGlass(field, event) {
+    if (event.isComposing) return;
+    if (event.key === "Backspace" && field.value === "") strike("Backspace");
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    strike(event.key);
+    field.value = "";
+    told = [];
+  }
+
+  // ---- the page around the game ------------------------------------------------------------
+
+  /** Somebody plays here, who would lose a round by closing the tab. */
+  let isPlaying = false;
+
+  addEventListener("beforeunload", (event) => {
+    if (!isPlaying) return;
+    event.preventDefault();
+    // What browsers before 2023 ask by.
+    event.returnValue = true;
+  });
+
+  /** The game's and the server's names in the tab's title. */
+  function entitle({ title, server }) {
+    const names = [title, server === "Phaselock" ? "" : server, "Phaselock"].filter(Boolean);
+    const text = names.join(" · ");
+    if (document.title === text) return;
+    document.title = text;
+    byId("glcanvas").setAttribute("aria-label", text);
+  }
+
+  /** A way out for the keyboard, all of whose keys the game takes. */
+  function beginExit() {
+    const [out, canvas] = [byId("out"), byId("glcanvas")];
+    out.textContent = say(
+      "The keyboard is the browser's. Press Enter to play on.",
+      "Die Tastatur gehört dem Browser. Weiter mit der Eingabetaste.",
+    );
+    byId("keys").textContent = say(
+      "The game takes all keys. Press Control and M to give them back to the browser.",
+      "Das Spiel nimmt alle Tasten. Strg und M geben sie dem Browser zurück.",
+    );
+    const goBack = () => {
+      out.hidden = true;
+      (shown.number === 0 ? canvas : byId("field")).focus();
+    };
+    addEventListener("keydown", (event) => {
+      const isOut = event.code === "KeyM" && event.ctrlKey && !event.altKey && !event.shiftKey;
+      if (!isOut || !out.hidden) return;
+      event.preventDefault();
+      event.stopPropagation();
+      release();
+      out.hidden = false;
+      out.focus();
+    }, true);
+    out.addEventListener("click", goBack);
+    canvas.addEventListener("pointerdown", () => { out.hidden = true; });
+  }
+
+  /** Asks for the long side of a phone, on which thumbs and game have room beside each other. */
+  function beginTurn() {
+    const upright = matchMedia("(orientation: portrait) and (pointer: coarse)");
+    const turn = byId("turn");
+    turn.textContent = say("Turn your phone to play.", "Dreh dein Telefon zum Spielen.");
+    const look = () => { turn.hidden = !upright.matches; };
+    upright.addEventListener("change", look);
+    look();
   }
 
   // ---- the plugin --------------------------------------------------------------------------
@@ -556,7 +669,10 @@
       phaselock_tell: (at, count) => {
         // It plays, whatever some other script has met.
         if (!isBroken) word("");
-        window.phaselock = { status: JSON.parse(textAt(at, count)) };
+        const status = JSON.parse(textAt(at, count));
+        window.phaselock = { status };
+        isPlaying = status.is_playing === true;
+        entitle(status);
       },
       phaselock_held: takeHeld,
       phaselock_reload: reload,
@@ -580,7 +696,8 @@
         new Float32Array(wasm_memory.buffer, to, most).set(values);
         return most;
       },
-      phaselock_write: (number, most, isSecret) => write(number, most, isSecret === 1),
+      phaselock_write: (number, most, isSecret, isOnGlass) =>
+        write(number, most, isSecret === 1, isOnGlass === 1),
       phaselock_shake: (strength, duration) => {
         const pad = [...navigator.getGamepads()].find((it) => it && it.vibrationActuator);
         pad?.vibrationActuator.playEffect("dual-rumble", {
@@ -655,9 +772,40 @@
     return reason ? `${title} ${reason[1]} ${browsers}` : "";
   }
 
+  // The client comes while everything else does; its bytes are noted when the page is built.
+  const WASM_BYTES = 0;
+  const loading = load();
+  // Whoever waits for it hears of a failure.
+  loading.catch(() => {});
+
+  async function load() {
+    const answer = await fetch("phaselock.wasm");
+    if (!answer.ok) throw new Error(`the page's server answers with ${answer.status}`);
+    show(answer.clone()).catch(() => {});
+    return WebAssembly.compileStreaming(answer);
+  }
+
+  /** Shows how much of an answer has come. */
+  async function show(answer) {
+    const bar = byId("loaded");
+    let bytes = 0;
+    for (const reader = answer.body.getReader(); ;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      bytes += value.length;
+      if (WASM_BYTES > 0) bar.value = Math.min(1, bytes / WASM_BYTES);
+    }
+    bar.value = 1;
+    // It is compiled now, which nobody can tell the share of.
+    bar.removeAttribute("value");
+  }
+
   async function begin() {
     if (german) document.documentElement.lang = "de";
+    if (german) byId("text").textContent = "Lädt …";
     beginField();
+    beginExit();
+    beginTurn();
     const sentence = await lacking();
     if (sentence) return word(sentence);
     try {
@@ -672,12 +820,10 @@
     }
   }
 
-  /** Loads the client and starts it, as miniquad's own script would, which tells nobody of faults. */
+  /** Starts the client, as miniquad's own script would, which tells nobody of faults. */
   async function run() {
-    const answer = await fetch("phaselock.wasm");
-    if (!answer.ok) throw new Error(`the page's server answers with ${answer.status}`);
     register_plugins(plugins);
-    const module = await WebAssembly.compileStreaming(answer);
+    const module = await loading;
     add_missing_functions_stabs(module);
     const { exports } = await WebAssembly.instantiate(module, importObject);
     wasm_memory = exports.memory;

@@ -129,15 +129,18 @@ pub struct Field {
     pub letters_max: u32,
     /// Nobody else may read them.
     pub is_secret: bool,
+    /// The player has no keys, and sees the page's field in place of the client's.
+    pub is_on_glass: bool,
 }
 
-/// Offers the page's field for one of the client's, or takes it away: without a keyboard of keys,
-/// browsers show theirs for a field of their own alone.
+/// Has the page's field stand for one of the client's, or for none. Browsers show a phone's keyboard
+/// for a field of theirs alone, and only such a field is told what an input method composes.
 pub fn write(field: Option<Field>) {
-    let Some(Field { number, letters_max, is_secret }) = field else {
-        return imports::phaselock_write(0, 0, 0);
+    let Some(Field { number, letters_max, is_secret, is_on_glass }) = field else {
+        return imports::phaselock_write(0, 0, 0, 0);
     };
-    imports::phaselock_write(number.max(1), letters_max, i32::from(is_secret));
+    let (is_secret, is_on_glass) = (i32::from(is_secret), i32::from(is_on_glass));
+    imports::phaselock_write(number.max(1), letters_max, is_secret, is_on_glass);
 }
 
 /// Values of the first gamepad, if there is one.

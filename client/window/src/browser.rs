@@ -308,8 +308,11 @@ impl Page {
             () => NAME_CHARS_MAX,
         };
         let letters_max = letters_max as u32;
-        let field = writes.map(|id| Field { number: id.value() as u32, letters_max, is_secret });
-        page::write(field.filter(|_| self.glass.is_used()));
+        let is_on_glass = self.glass.is_used();
+        page::write(writes.map(|id| {
+            let number = id.value() as u32;
+            Field { number, letters_max, is_secret, is_on_glass }
+        }));
         self.follow(next);
         match wish {
             Some(Wish::Join) => {

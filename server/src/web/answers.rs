@@ -17,6 +17,9 @@ use super::files::{CODINGS, Files, INDEX, PageFile};
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self' https:; worker-src 'self'; media-src 'self'; \
     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Stands in the page for scheme and host by which it was asked for: a preview's picture needs a
+/// whole address.
+const ORIGIN: &str = "{origin}";
 /// Name of the server's facts.
 const FACTS: &str = "server.json";
 /// Time for which a browser keeps what is named by its content, in seconds: a year.
@@ -64,6 +67,9 @@ impl Page {
             return self.facts(request.headers());
         }
         match self.files.get(name) {
+            Some(file) if name == INDEX => {
+                self::file(&with_origin(file, request.headers()), request.headers())
+            }
             Some(file) => self::file(file, request.headers()),
             None => (StatusCode::NOT_FOUND, "there is nothing of that name\n").into_response(),
         }
@@ -103,6 +109,22 @@ impl Page {
         }
         response
     }
+}
+
+/// The page with its origin. Its tag stays: a cache tells pages apart by their hosts.
+fn with_origin(page: &PageFile, asked: &HeaderMap) -> PageFile {
+    let origin = asked.get(header::HOST).and_then(|host| host.to_str().ok()).and_then(origin_of);
+    let text = String::from_utf8_lossy(&page.content);
+    let content = text.replace(ORIGIN, &origin.unwrap_or_default()).into();
+    PageFile { content, compressed: Default::default(), tag: page.tag.clone(), ..*page }
+}
+
+/// Origin of a page at that host; none of a host whose letters could mean something in HTML.
+fn origin_of(host: &str) -> Option<String> {
+    let authority = host.parse::<Authority>().ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    let scheme = if is_own_name(authority.host()) { "http" } else { "https" };
+    host.bytes().all(is_plain).then(|| format!("{scheme}://{host}"))
 }
 
 /// A file, or the word that the browser has it.

@@ -93,6 +93,28 @@ async fn files_are_compressed_and_kept_by_their_content() {
 }
 
 #[tokio::test]
+async fn the_page_has_the_address_by_which_it_was_asked_for() {
+    let folder = folder();
+    let text = "<meta content=\"{origin}/preview.png\">";
+    fs::write(folder.path().join("index.html"), text).expect("written");
+    fs::write(folder.path().join("index.html.br"), "brotli").expect("written");
+    let (_server, page) = page_of(folder.path(), Config::default());
+    for (host, expected) in [
+        ("play.example.org", "https://play.example.org/preview.png"),
+        ("[2001:db8::7]:4433", "https://[2001:db8::7]:4433/preview.png"),
+        ("127.0.0.1:4433", "http://127.0.0.1:4433/preview.png"),
+        ("a\"><script>", "/preview.png"),
+        ("me@a.example", "/preview.png"),
+        ("a&amp;b", "/preview.png"),
+    ] {
+        let asked = [(header::HOST, host), (header::ACCEPT_ENCODING, "br")];
+        let response = page.answer(&get("/", &asked));
+        assert_eq!(response.headers().get(header::CONTENT_ENCODING), None);
+        assert_eq!(body(response).await, format!("<meta content=\"{expected}\">"), "{host}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_but_the_page_is_told() {
     let folder = folder();
     let (_server, page) = page_of(folder.path(), Config::default());

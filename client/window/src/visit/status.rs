@@ -49,6 +49,7 @@ impl Visit {
             "reason": self.lost,
             "server": self.server_name,
             "game": self.play.as_ref().map(|(entry, _)| entry.name),
+            "title": self.play.as_ref().map(|(entry, _)| entry.title),
             "is_playing": self.is_playing(),
         });
         if let (Some(client), Value::Object(all)) = (session.client(), &mut status) {

@@ -60,7 +60,7 @@ pub(super) fn fields(section: &[u8]) -> Result<Vec<Field>, SectionError> {
     Ok(fields)
 }
 
-/// An entry of the static table. Names that mean nothing in a request for a session are all "other".
+/// An entry of the static table. Names that mean nothing in a request for a session are "other".
 fn entry(index: usize) -> Result<Field, SectionError> {
     let (name, value) = match index {
         0 => (":authority", ""),

@@ -11,7 +11,7 @@ use super::frames::{FrameReader, Part, Place, varint};
 use super::qpack::{Field, SectionError, fields};
 use super::{Fault, PATH};
 
-/// Names of WebTransport's protocol: of drafts up to 14, and since (draft-ietf-webtrans-http3, 9.1).
+/// Names of WebTransport's protocol: up to draft 14, and since (draft-ietf-webtrans-http3, 9.1).
 const PROTOCOLS: [&str; 2] = ["webtransport", "webtransport-h3"];
 /// Kind of the capsule that allows more data in a session (draft-ietf-webtrans-http3-16, 5.6.4).
 const WT_MAX_DATA: u64 = 0x190b_4d3d;

@@ -1,4 +1,4 @@
-//! Streams to this side that a client opens: its settings, its compression, and what is passed over.
+//! Streams to this side that a client opens: its settings, its compression, and what is skipped.
 
 use std::mem;
 
