@@ -7,6 +7,7 @@
 
 mod auth;
 mod connections;
+mod description;
 mod metrics;
 mod requests;
 mod routes;
@@ -28,7 +29,6 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -50,25 +50,25 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script
 #[openapi(
     info(title = "Phaselock server", description = "Administration of a running server"),
     security(("token" = [])),
+    components(schemas(description::Problem)),
 )]
 struct Description;
 
 /// The interface as a service.
 pub fn router(host: Arc<Host>) -> Router {
-    let mut description = Description::openapi();
-    let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    let components = description.components.get_or_insert_default();
-    components.add_security_scheme("token", SecurityScheme::Http(scheme));
-    let (api, description) = OpenApiRouter::with_openapi(description)
+    let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(routes::me))
         .routes(routes!(routes::status))
         .routes(routes!(routes::players))
         .routes(routes!(routes::left))
         .routes(routes!(routes::kick))
-        .routes(routes!(routes::bans, routes::ban))
+        .routes(routes!(routes::bans, routes::ban, routes::unban_all))
         .routes(routes!(routes::unban))
-        .routes(routes!(routes::mutes, routes::mute))
+        .routes(routes!(routes::mutes, routes::mute, routes::unmute_all))
         .routes(routes!(routes::unmute))
+        .routes(routes!(routes::allow_list, routes::allow))
+        .routes(routes!(routes::disallow))
+        .routes(routes!(routes::chat))
         .routes(routes!(routes::say))
         .routes(routes!(routes::tell))
         .routes(routes!(routes::game))
@@ -92,6 +92,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .layer(middleware::from_fn(in_time))
         .routes(routes!(stream::events))
         .split_for_parts();
+    description::complete(&mut description);
     let description = Arc::new(description);
     Router::new()
         .route("/", get(page))
@@ -188,6 +189,7 @@ impl IntoResponse for ActError {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Bad(_) => StatusCode::BAD_REQUEST,
+            Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Failed(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Mistakes(mistakes) => {
                 let body = json!({ "error": self.to_string(), "mistakes": mistakes });

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use phaselock::fingerprint::Fingerprint;
+use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, IdentityError};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::config::{Config, Mistake};
+use crate::people::{date, span_text};
 
 /// The identity that the settings name. One that is missing from the data directory is made, unless
 /// they require it.
@@ -56,7 +59,67 @@ pub(crate) fn mistake(config: &Config) -> Option<Mistake> {
             (true, true) => {}
         }
     }
-    Identity::inspect(&certificate, &key).err().map(Mistake::Identity)
+    match Identity::inspect(&certificate, &key) {
+        Err(error) => Some(Mistake::Identity(error)),
+        Ok(identity) => match Expiry::of(expiry(&identity.certificate), today()) {
+            Some(Expiry::Past(problem)) => Some(Mistake::Expired { path: certificate, problem }),
+            _ => None,
+        },
+    }
+}
+
+/// Time before the end of a certificate from which a host is told: authorities' programs renew
+/// theirs 30 days before, so one of two weeks shows that it was forgotten.
+const SOON: i64 = 14 * 86_400;
+
+/// The last moment at which a certificate is valid, as Unix time in seconds; none if it does not
+/// say so.
+fn expiry(certificate: &[u8]) -> Option<i64> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Some(certificate.validity().not_after.timestamp())
+}
+
+/// The system clock's Unix time in seconds: what a certificate's end is compared with everywhere.
+fn today() -> i64 {
+    Clock::unix_millis() / 1000
+}
+
+/// The end of a certificate, where the host is to hear of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// It is over.
+    Past(String),
+    /// It will be soon.
+    Soon(String),
+}
+
+impl Expiry {
+    /// What is to be said of a certificate at a time; none if it is good for long.
+    fn of(expires: Option<i64>, now: i64) -> Option<Self> {
+        let expires = expires?;
+        let at = date(expires);
+        if expires < now {
+            let text = format!("the certificate expired on {at}: browsers refuse it; renew it");
+            return Some(Self::Past(text));
+        }
+        let left = span_text(expires - now);
+        let text = format!("the certificate expires in {left}, on {at}; renew it before");
+        (expires - now < SOON).then_some(Self::Soon(text))
+    }
+
+    /// The sentence.
+    pub(crate) fn text(&self) -> &str {
+        let (Self::Past(text) | Self::Soon(text)) = self;
+        text
+    }
+}
+
+/// Returns what is to be said about the end of the certificate that is there. A file that cannot be
+/// read is a [`mistake`], and not told here.
+pub(crate) fn expiry_in(config: &Config) -> Option<Expiry> {
+    let (certificate, key) = paths(config);
+    let identity = Identity::inspect(&certificate, &key).ok()?;
+    Expiry::of(expiry(&identity.certificate), today())
 }
 
 /// The identity that is there.
@@ -78,13 +141,14 @@ pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
 pub(crate) struct Presented {
     /// The one that the server started with, by which others are presented.
     identity: Arc<Identity>,
-    fingerprint: Arc<Mutex<Fingerprint>>,
+    /// Fingerprint and end of the one in force.
+    in_force: Arc<Mutex<(Fingerprint, Option<i64>)>>,
 }
 
 impl Presented {
     pub(crate) fn new(identity: Identity) -> Self {
-        let fingerprint = Arc::new(Mutex::new(identity.fingerprint));
-        Self { identity: Arc::new(identity), fingerprint }
+        let in_force = Arc::new(Mutex::new(facts(&identity)));
+        Self { identity: Arc::new(identity), in_force }
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -93,7 +157,12 @@ impl Presented {
 
     /// Fingerprint of the certificate in force.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        *self.fingerprint.lock().unwrap_or_else(PoisonError::into_inner)
+        self.in_force.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// The last moment at which the certificate in force is valid, as Unix time in seconds.
+    pub(crate) fn expires(&self) -> Option<i64> {
+        self.in_force.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
     /// The identity that these settings name, if it is not the one in force.
@@ -105,9 +174,18 @@ impl Presented {
     /// Presents another one from now on. Returns the fingerprint of the one before.
     pub(crate) fn replace(&self, other: &Identity) -> Fingerprint {
         self.identity.present(other);
-        let mut fingerprint = self.fingerprint.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut fingerprint, other.fingerprint)
+        let mut in_force = self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *in_force, facts(other)).0
     }
+}
+
+/// Fingerprint and end of an identity's certificate. An end that is near or past is logged.
+fn facts(identity: &Identity) -> (Fingerprint, Option<i64>) {
+    let expires = expiry(&identity.certificate);
+    if let Some(expiry) = Expiry::of(expires, today()) {
+        tracing::warn!(why = expiry.text(), "the certificate has to be renewed");
+    }
+    (identity.fingerprint, expires)
 }
 
 #[cfg(test)]
@@ -151,5 +229,20 @@ mod tests {
         assert!(says(&config).contains("cert.pem is missing"), "{}", says(&config));
         let named = Config { cert_file: Some(certificate), key_file: Some(key), ..config };
         assert!(says(&named).starts_with("cannot open "), "{}", says(&named));
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_told_two_weeks_before() {
+        let identity = Identity::ephemeral().expect("an identity");
+        let expires = expiry(&identity.certificate).expect("it has an end");
+        assert_eq!(date(expires), "3000-01-01 00:00 UTC");
+        assert_eq!(Expiry::of(None, 0), None);
+        assert_eq!(Expiry::of(Some(SOON), 0), None);
+        let soon = Expiry::of(Some(SOON - 1), 0).expect("soon");
+        let text = "the certificate expires in 1 week 6 days, on 1970-01-14 23:59 UTC; renew it \
+                    before";
+        assert_eq!((&soon, soon.text()), (&Expiry::Soon(text.to_owned()), text));
+        assert!(matches!(Expiry::of(Some(9), 10), Some(Expiry::Past(_))));
+        assert_eq!(expiry(b"no certificate"), None);
     }
 }

@@ -5,6 +5,7 @@
 //! setting's one parser reads it, so a bad value has the same message everywhere. All mistakes are
 //! told at once.
 
+mod allow_list;
 mod error;
 mod hosting;
 mod loaded;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use phaselock_quic::address::Address;
 
+pub use self::allow_list::{AllowList, ListError};
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
@@ -34,7 +36,7 @@ pub use self::play::NAME_CHARS_MAX;
 pub use self::scopes::Special;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
-pub use self::types::{AllowList, Config, LogFormat, Password};
+pub use self::types::{Config, LogFormat, Password};
 pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
 use self::values::{LISTEN_RULE, parse_address};
 pub(crate) use self::values::{parse_line, parse_redirect};

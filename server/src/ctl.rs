@@ -86,6 +86,16 @@ impl Ctl {
             Act::Unmute { mute } => (client.lift("/v1/mutes", mute)?, print::Shape::Done),
             Act::Bans => (get("/v1/bans")?, print::Shape::Sentences),
             Act::Mutes => (get("/v1/mutes")?, print::Shape::Sentences),
+            Act::Allowed => (get("/v1/allow-list")?, print::Shape::Allowed),
+            Act::Allow { key, name } => {
+                let body = json!({ "key": key, "name": name.join(" ") });
+                (post("/v1/allow-list", body)?, print::Shape::Done)
+            }
+            Act::Disallow { key } => {
+                let path = format!("/v1/allow-list/{}", escaped(key));
+                (client.call(Method::DELETE, &path, None)?, print::Shape::Done)
+            }
+            Act::Chat { lines } => (get(&format!("/v1/chat?lines={lines}"))?, print::Shape::Chat),
             Act::Say { room, text } => {
                 let mut body = json!({ "text": text.join(" ") });
                 put(&mut body, "room", room.as_deref());

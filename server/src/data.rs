@@ -42,7 +42,7 @@ pub(crate) struct Kept {
 pub(crate) fn rules(config: &Config) -> Rules {
     Rules {
         password: config.password.as_ref().map(|password| password.0.clone()),
-        allowed: config.allow_list.as_ref().map(|list| list.keys.clone()),
+        allowed: config.allow_list.as_ref().map(|list| list.keys.keys().copied().collect()),
     }
 }
 

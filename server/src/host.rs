@@ -17,7 +17,7 @@ mod roster;
 mod tests;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,21 +35,25 @@ pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
 pub use roster::{Person, Roster};
 pub use view::{
-    AuditEvent, Figures, HostEvent, LeftView, NumberView, PlayerView, RoleView, SentenceView,
-    SettingView, StatusView, TokenView,
+    AllowListView, AllowedView, AuditEvent, ChatView, Figures, HostEvent, LeftView, NumberView,
+    PlayerView, RoleView, SentenceView, SettingView, StatusView, TokenView,
 };
 
 use crate::clocks::Clocks;
 use crate::config::Config;
 use crate::data::Kept;
 use crate::logging::LogHandle;
-use crate::people::{BadSpan, BadSubject, Book};
+use crate::people::{BadSpan, BadSubject, Book, FailedLogins};
 use crate::reload::Reloader;
 use crate::store::{AuditLine, Change, Store, StoreError, Writing, Written};
 use crate::webhooks::Counts;
+use crate::worlds::Worlds;
 
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
 const EVENTS_MAX: usize = 1024;
+
+/// Lines of the chat that are kept in memory for whoever looks in later. Arbitrary.
+pub(crate) const CHAT_MAX: usize = 200;
 
 /// Facts of a server's start and end.
 #[derive(Clone, Debug)]
@@ -85,6 +89,8 @@ pub struct Host {
     pub(crate) book: Arc<Book>,
     pub(crate) store: Store,
     pub(crate) clocks: Clocks,
+    pub(crate) worlds: Worlds,
+    pub(crate) failed_logins: Arc<FailedLogins>,
     pub(crate) log: LogHandle,
     pub(crate) reloader: Reloader,
     config: Current<Arc<Config>>,
@@ -94,6 +100,8 @@ pub struct Host {
     /// Counts of webhooks.
     pub(crate) webhooks: Arc<Counts>,
     roster: Mutex<Roster>,
+    /// The newest lines of the chat, for whoever looks in later.
+    chat: Mutex<VecDeque<ChatView>>,
     events: broadcast::Sender<HostEvent>,
     figures: watch::Sender<Arc<Figures>>,
 }
@@ -110,6 +118,9 @@ pub enum ActError {
     /// The request makes no sense.
     #[error("{0}")]
     Bad(String),
+    /// The request makes sense, but not as things are now.
+    #[error("{0}")]
+    Conflict(String),
     /// The settings are not good; all mistakes.
     #[error("the settings have mistakes, and nothing has changed: {}", .0.join("; "))]
     Mistakes(Vec<String>),
@@ -121,7 +132,7 @@ pub enum ActError {
 impl From<OrderError> for ActError {
     fn from(error: OrderError) -> Self {
         match error {
-            OrderError::Refused(_) | OrderError::WhichRoom => Self::Bad(error.to_string()),
+            OrderError::Refused(_) | OrderError::WhichRoom => Self::Conflict(error.to_string()),
             OrderError::NoRoom(_) => Self::NotFound(error.to_string()),
             OrderError::Late | OrderError::Busy | OrderError::Panicked | OrderError::Stopped => {
                 Self::Failed(error.to_string())
@@ -133,7 +144,7 @@ impl From<OrderError> for ActError {
 impl From<StoreError> for ActError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Backup { .. } => Self::Bad(error.to_string()),
+            StoreError::Backup { .. } => Self::Conflict(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
     }
@@ -162,17 +173,20 @@ impl Host {
     ) -> Self {
         let (events, _) = broadcast::channel(EVENTS_MAX);
         let (figures, _) = watch::channel(Arc::default());
-        let roster = Mutex::default();
+        let (roster, chat) = (Mutex::default(), Mutex::default());
         let (joins, leaves, webhooks) = Default::default();
         let config = reloader.config();
         let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
         let clocks = kept.clocks.clone();
+        let (worlds, failed_logins) = (kept.worlds.clone(), kept.gate.failed_logins());
         Self {
             facts,
             handle,
             book,
             store,
             clocks,
+            worlds,
+            failed_logins,
             log,
             reloader,
             config,
@@ -180,6 +194,7 @@ impl Host {
             leaves,
             webhooks,
             roster,
+            chat,
             events,
             figures,
         }
@@ -199,7 +214,20 @@ impl Host {
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The newest lines of the chat, the oldest first, at most so many.
+    pub fn chat(&self, lines: usize) -> Vec<ChatView> {
+        let chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
+        chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()
+    }
+
     fn tell(&self, event: HostEvent) {
+        if let Some(line) = event.chat_line(self.clocks.unix().saturating_mul(1000)) {
+            let mut chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
+            if chat.len() == CHAT_MAX {
+                chat.pop_front();
+            }
+            chat.push_back(line);
+        }
         // Nobody may listen.
         let _ = self.events.send(event);
     }

@@ -1,5 +1,6 @@
 //! People as the host treats them: bans, mutes and roles, kept in memory and in the database.
 
+mod attempts;
 mod book;
 mod gate;
 mod role;
@@ -9,6 +10,7 @@ mod time;
 use phaselock::server::Mute;
 use phaselock::time::Micros;
 
+pub use attempts::{FailedLogins, Secret};
 pub use book::{Book, GivenRole};
 pub use gate::{Gatekeeper, Rules};
 pub use role::{Right, Role};

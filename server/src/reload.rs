@@ -16,7 +16,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::certificate::{self, Presented};
-use crate::config::{BadOverride, Change, Config, Mistake, SettingValue, Settings, Special};
+use crate::config::{
+    AllowList, BadOverride, Change, Config, ListError, Mistake, SettingValue, Settings, Special,
+};
 use crate::logging::{self, LogHandle};
 use crate::run::check_games;
 
@@ -68,6 +70,11 @@ impl Reloader {
     /// Fingerprint of the certificate in force.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.parts.presented.fingerprint()
+    }
+
+    /// The last moment at which the certificate in force is valid, as Unix time in seconds.
+    pub fn certificate_expires(&self) -> Option<i64> {
+        self.0.parts.presented.expires()
     }
 
     /// The configuration in force, now and after each change.
@@ -192,6 +199,24 @@ impl Reloader {
             tracing::info!(setting, from, to, "a setting has changed");
         }
         Ok(change)
+    }
+
+    /// Changes the list of players who may join, in its file and in force. Returns false if there is
+    /// none.
+    pub async fn change_allow_list(
+        &self,
+        change: impl FnOnce(&AllowList) -> Result<AllowList, ListError> + Send + 'static,
+    ) -> Result<bool, String> {
+        let mut in_force = self.0.settings.lock().await;
+        let Some(list) = in_force.config.allow_list.clone() else { return Ok(false) };
+        let changed = spawn_blocking(move || change(&list));
+        let waited = timeout(FILES_TIMEOUT, changed).await;
+        let changed = waited.map_err(|_| "the file of the list does not answer".to_owned())?;
+        let list =
+            changed.map_err(|panic| panic.to_string())?.map_err(|error| error.to_string())?;
+        in_force.config.allow_list = Some(list);
+        self.0.config.send_replace(Arc::new(in_force.config.clone()));
+        Ok(true)
     }
 
     /// Loads the settings whenever a file that they come from has other content, for ever.

@@ -30,7 +30,7 @@ pub fn run(games: &Games) -> ExitCode {
     };
     let done = match command {
         Command::Serve(settings) => serve(games, &settings),
-        Command::Check(_) => say("the settings are good"),
+        Command::Check(settings) => checked(&settings),
         Command::Show { settings, is_json } => show(&settings, is_json),
         Command::HealthCheck { addr } => status::check_health(addr).map(|()| ExitCode::SUCCESS),
         Command::Query { server, is_json } => {
@@ -80,6 +80,14 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         }));
     }
     mistakes
+}
+
+/// Says that the settings are good, and what will be wrong soon.
+fn checked(settings: &Settings) -> Result<ExitCode> {
+    if let Some(expiry) = certificate::expiry_in(&settings.config) {
+        complain(&format!("warning: {}", expiry.text()));
+    }
+    say("the settings are good")
 }
 
 fn say(text: &str) -> Result<ExitCode> {

@@ -43,8 +43,21 @@ struct Jobs {
     /// The thread is at one.
     is_busy: bool,
     ends: bool,
-    /// The last one failed, and that was said.
-    has_failed: bool,
+    /// Rooms whose file could not be written or removed, and why.
+    unkept: BTreeMap<RoomCode, String>,
+    /// Attempts that failed, since the start.
+    errors: u64,
+}
+
+/// How well rooms are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeepingHealth {
+    /// Number of rooms of which the disk did not take the last state.
+    pub unkept: usize,
+    /// Attempts that failed, since the start.
+    pub errors: u64,
+    /// A sentence on what is wrong, if anything is.
+    pub problem: Option<String>,
 }
 
 #[derive(Debug)]
@@ -182,14 +195,30 @@ impl Shared {
                     _ => Ok(()),
                 },
             };
-            let failed = done.as_ref().is_err();
-            let had_failed = std::mem::replace(&mut self.jobs().has_failed, failed);
-            match done {
-                Err(error) if !had_failed => {
+            self.note(&code, done);
+        }
+    }
+
+    /// Remembers how a job ended, and logs the first failure of several and their end.
+    fn note(&self, code: &RoomCode, done: io::Result<()>) {
+        let mut jobs = self.jobs();
+        let had_failed = !jobs.unkept.is_empty();
+        match done {
+            Err(error) => {
+                jobs.errors += 1;
+                jobs.unkept.insert(code.clone(), error.to_string());
+                drop(jobs);
+                if !had_failed {
                     tracing::error!(%error, %code, "the room cannot be kept for the next start");
                 }
-                Ok(()) if had_failed => tracing::info!(%code, "rooms are kept again"),
-                _ => {}
+            }
+            Ok(()) => {
+                jobs.unkept.remove(code);
+                let is_well = jobs.unkept.is_empty();
+                drop(jobs);
+                if had_failed && is_well {
+                    tracing::info!(%code, "rooms are kept again");
+                }
             }
         }
     }
@@ -219,6 +248,24 @@ impl Shared {
         let mut jobs = self.jobs();
         jobs.waiting.insert(room.clone(), job);
         self.changed.notify_all();
+    }
+}
+
+impl Worlds {
+    /// How well rooms are kept now.
+    pub fn health(&self) -> KeepingHealth {
+        let jobs = self.shared.jobs();
+        let problem = jobs.unkept.iter().next().map(|(code, why)| {
+            let others = match jobs.unkept.len() - 1 {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            format!(
+                "room {code}{others} cannot be kept ({why}), and after a crash begins where it \
+                 was kept last"
+            )
+        });
+        KeepingHealth { unkept: jobs.unkept.len(), errors: jobs.errors, problem }
     }
 }
 
@@ -305,6 +352,41 @@ mod tests {
         let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
         names.sort();
         assert_eq!(names, ["1.damaged", "2.damaged", "friday.room"]);
+    }
+
+    #[test]
+    fn rooms_that_cannot_be_kept_are_told_until_they_are() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let until = |what: &str, is_so: &dyn Fn(&KeepingHealth) -> bool| {
+            let begun = std::time::Instant::now();
+            while !is_so(&worlds.health()) {
+                assert!(begun.elapsed().as_secs() < 60, "{what}: {:?}", worlds.health());
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            worlds.health()
+        };
+        assert_eq!(worlds.health(), KeepingHealth::default());
+        // A directory in the place of the file stands for a disk that takes nothing.
+        for room in ["1", "2"] {
+            fs::create_dir_all(dir.path().join("rooms").join(room).with_extension("new"))
+                .expect("a directory");
+            worlds.keep(&code(room), true, vec![1; 10]);
+        }
+        let health = until("two fail", &|health| health.unkept == 2);
+        let problem = health.problem.expect("a sentence");
+        assert!(problem.starts_with("room 1 and 1 more cannot be kept ("), "{problem}");
+        assert_eq!(health.errors, 2);
+        // One that is kept does not hide the other.
+        worlds.keep(&code("3"), true, vec![1; 10]);
+        fs::remove_dir(dir.path().join("rooms").join("1.new")).expect("it is empty");
+        worlds.keep(&code("1"), true, vec![1; 10]);
+        let health = until("one is left", &|health| health.unkept == 1);
+        assert!(health.problem.is_some_and(|problem| problem.starts_with("room 2 cannot")));
+        worlds.forget(&code("2"));
+        let health = until("all are well", &|health| health.unkept == 0);
+        assert_eq!((health.errors, health.problem), (2, None), "failures stay counted");
+        assert!(thread.end());
     }
 
     #[test]

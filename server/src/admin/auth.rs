@@ -8,7 +8,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::answer;
+use super::connections::Peer;
 use crate::host::{Author, Host, hash_of};
+use crate::people::Secret;
 
 /// Whoever a request's token belongs to.
 #[derive(Clone, Debug)]
@@ -16,11 +18,19 @@ pub(super) struct By(pub(super) Author);
 
 /// A request has no token that is known.
 #[derive(Debug)]
-pub(super) struct NoToken;
+pub(super) enum NoToken {
+    /// It has none.
+    Missing,
+    /// It has one that does not exist, or no longer.
+    Unknown,
+}
 
 impl IntoResponse for NoToken {
     fn into_response(self) -> Response {
-        let text = "this takes a token: send the header `Authorization: Bearer TOKEN`";
+        let text = match self {
+            Self::Missing => "this takes a token: send the header `Authorization: Bearer TOKEN`",
+            Self::Unknown => "this token is not known, or no longer",
+        };
         let mut response = answer(StatusCode::UNAUTHORIZED, text);
         let scheme = HeaderValue::from_static("Bearer");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
@@ -31,16 +41,21 @@ impl IntoResponse for NoToken {
 /// The hash of a request's token. By it, how long a comparison takes tells nothing about the token.
 pub(super) fn hash_in(headers: &HeaderMap) -> Option<String> {
     let header = headers.get(header::AUTHORIZATION)?;
-    let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer "))?;
-    Some(hash_of(token.trim()))
+    let (scheme, token) = header.to_str().ok()?.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| hash_of(token.trim()))
 }
 
 impl FromRequestParts<Arc<Host>> for By {
     type Rejection = NoToken;
 
     async fn from_request_parts(parts: &mut Parts, host: &Arc<Host>) -> Result<Self, NoToken> {
-        let hash = hash_in(&parts.headers).ok_or(NoToken)?;
-        let (name, role) = host.book.token(&hash).ok_or(NoToken)?;
+        let hash = hash_in(&parts.headers).ok_or(NoToken::Missing)?;
+        let Some((name, role)) = host.book.token(&hash) else {
+            if let Some(Peer(address)) = parts.extensions.get() {
+                host.failed_logins.note(Secret::Token, *address);
+            }
+            return Err(NoToken::Unknown);
+        };
         Ok(Self(Author { name, role }))
     }
 }

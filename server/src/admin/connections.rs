@@ -1,9 +1,10 @@
 //! Connections of the interface: few of them, and each says something soon.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -21,12 +22,16 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Time until the next attempt, where the process has no descriptor left.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// Answers at a listener for as long as the process runs.
 pub(super) async fn serve(listener: TcpListener, router: Router) {
     let mut open: VecDeque<AbortHandle> = VecDeque::new();
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 tracing::debug!(%error, "a connection of the administration cannot be taken");
                 sleep(RETRY).await;
@@ -39,7 +44,8 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
         {
             oldest.abort();
         }
-        open.push_back(tokio::spawn(answer(stream, router.clone())).abort_handle());
+        let router = router.clone().layer(Extension(Peer(peer.ip())));
+        open.push_back(tokio::spawn(answer(stream, router)).abort_handle());
     }
 }
 

@@ -20,7 +20,9 @@ use prometheus_client::registry::Registry;
 pub(super) use format::Format;
 
 use crate::host::Host;
+use crate::people::Secret;
 use crate::store::Health;
+use crate::worlds::KeepingHealth;
 
 /// Labels of a value.
 type Labels = Vec<(&'static str, String)>;
@@ -39,6 +41,9 @@ struct Look {
     joins: u64,
     leaves: u64,
     webhooks: [(&'static str, u64); 3],
+    keeping: KeepingHealth,
+    certificate_expires: Option<i64>,
+    failed_logins: [(Secret, u64); 2],
 }
 
 /// The text of all metrics in a format.
@@ -54,6 +59,10 @@ pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Erro
         joins: host.joins.load(Ordering::Relaxed),
         leaves: host.leaves.load(Ordering::Relaxed),
         webhooks: host.webhooks.get(),
+        keeping: host.worlds.health(),
+        certificate_expires: host.reloader.certificate_expires(),
+        failed_logins: [Secret::Token, Secret::Password]
+            .map(|secret| (secret, host.failed_logins.count(secret))),
     };
     let mut registry = Registry::with_prefix("phaselock");
     registry.register_collector(Box::new(look));
@@ -188,6 +197,7 @@ impl Collector for Look {
             ("leaves", "Players who left one", self.leaves),
             ("log_lines", "Lines of the log that were written", self.log.0),
             ("log_dropped", "Lines of the log that were dropped", self.log.1),
+            ("room_keep_errors", "Attempts to keep a room that failed", self.keeping.errors),
             ("database_errors", "Attempts to write that failed", self.health.errors),
             ("database_lost", "Changes that were lost, since too many waited", self.health.lost),
         ];
@@ -216,6 +226,21 @@ impl Collector for Look {
             transports.map(|(name, count)| (vec![("transport", name.to_owned())], Count(count)));
         let help = "Connections that came into a room, by transport: QUIC alone, or a browser's";
         Self::tell(to, "connections", help, transports)?;
+        let failed = self
+            .failed_logins
+            .map(|(secret, count)| (vec![("reason", secret.as_str().to_owned())], Count(count)));
+        let help = "Logins that failed, by the secret that was wrong";
+        Self::tell(to, "failed_logins", help, failed)?;
+        let unkept = [(none(), Level(self.keeping.unkept as f64))];
+        Self::tell(
+            to,
+            "rooms_unkept",
+            "Rooms of which the disk did not take the last state",
+            unkept,
+        )?;
+        let expires = self.certificate_expires.map(|it| (none(), Level(it as f64)));
+        let help = "Unix time at which the certificate expires";
+        Self::tell(to, "certificate_expires_seconds", help, expires)?;
         let times = [(none(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
         let pending = [(none(), Level(self.health.pending as f64))];

@@ -73,9 +73,11 @@ pub(super) struct Kick {
     who: String,
     /// Code of the room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     room: Option<String>,
     /// Time for which the key may not come back, such as `10m`.
     #[serde(default, rename = "for")]
+    #[schema(pattern = "^([1-9][0-9]{0,2}[smhdw]|forever)$")]
     pub(super) span: Option<String>,
     /// Reason.
     #[serde(default)]
@@ -107,9 +109,11 @@ pub(super) struct Punish {
     network: Option<String>,
     /// Code of the player's room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     room: Option<String>,
     /// Time for which it holds, such as `7d`; by default `forever`.
     #[serde(default, rename = "for")]
+    #[schema(pattern = "^([1-9][0-9]{0,2}[smhdw]|forever)$")]
     span: Option<String>,
     /// Reason.
     #[serde(default)]
@@ -132,6 +136,7 @@ pub(super) struct Say {
     pub(super) text: String,
     /// Code of the room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     pub(super) room: Option<String>,
 }
 
@@ -143,6 +148,7 @@ pub(super) struct Tell {
     who: String,
     /// Code of the room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     room: Option<String>,
     /// The line.
     pub(super) text: String,
@@ -162,6 +168,7 @@ pub(super) struct Play {
     pub(super) game: String,
     /// Code of the room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     pub(super) room: Option<String>,
 }
 
@@ -171,6 +178,7 @@ pub(super) struct Play {
 pub(super) struct Again {
     /// Code of the room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     pub(super) room: Option<String>,
 }
 
@@ -178,8 +186,9 @@ pub(super) struct Again {
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Drain {
-    /// Longest time until the end; 5 minutes by default.
+    /// Longest time until the end, up to an hour; 5 minutes by default.
     #[serde(default)]
+    #[schema(pattern = "^([1-9][0-9]{0,2}s|([1-9]|[1-5][0-9]|60)m|1h)$")]
     within: Option<String>,
     /// Goodbye.
     #[serde(default)]
@@ -223,6 +232,7 @@ pub(super) struct GiveRole {
     pub(super) key: Option<String>,
     /// Code of the player's room; none for all rooms.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
     room: Option<String>,
     /// The role.
     pub(super) role: Role,
@@ -239,6 +249,7 @@ impl GiveRole {
 #[serde(deny_unknown_fields)]
 pub(super) struct MakeToken {
     /// Its name; one of the same name is replaced.
+    #[schema(pattern = "^[A-Za-z0-9_.-]{1,32}$")]
     pub(super) name: String,
     /// Its role.
     pub(super) role: Role,
@@ -249,16 +260,74 @@ pub(super) struct MakeToken {
 #[serde(deny_unknown_fields)]
 pub(super) struct BackUp {
     /// Name of a new file in the data directory.
+    #[schema(pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$")]
     pub(super) file: String,
 }
 
-/// Lines of the log.
+/// A number of rows, 0 to 1000.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u32")]
+pub(super) struct Count(pub(super) u32);
+
+/// Most rows of an answer. Arbitrary.
+const ROWS_MAX: u32 = 1000;
+
+impl TryFrom<u32> for Count {
+    type Error = String;
+
+    fn try_from(count: u32) -> Result<Self, String> {
+        match count {
+            ..=ROWS_MAX => Ok(Self(count)),
+            _ => Err(format!("an answer has at most {ROWS_MAX} rows")),
+        }
+    }
+}
+
+/// Lines of the log or the chat.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Lines {
     /// Lines at most; 200 by default.
     #[serde(default)]
-    pub(super) lines: Option<usize>,
+    #[param(value_type = Option<u32>, maximum = 1000)]
+    lines: Option<Count>,
+}
+
+impl Lines {
+    pub(super) fn count(&self) -> usize {
+        self.lines.map_or(200, |lines| lines.0 as usize)
+    }
+}
+
+/// Bans or mutes to be lifted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Lift {
+    /// Number, key, address or network, or a player's name, seat such as `p3`, or at least 8 digits
+    /// of the key.
+    who: String,
+    /// Code of the player's room; none for all rooms.
+    #[serde(default)]
+    #[param(pattern = "^[a-z0-9-]{1,16}$")]
+    room: Option<String>,
+}
+
+impl From<Lift> for Whom {
+    fn from(Lift { who, room }: Lift) -> Self {
+        Self { who, room }
+    }
+}
+
+/// Lets a key join.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Allow {
+    /// The key: 64 hexadecimal digits.
+    #[schema(pattern = "^[0-9a-fA-F]{64}$")]
+    pub(super) key: String,
+    /// A name or another note that stands beside it.
+    #[serde(default)]
+    pub(super) name: String,
 }
 
 /// A part of the audit log.
@@ -267,7 +336,8 @@ pub(super) struct Lines {
 pub(super) struct AuditPart {
     /// Lines at most; 100 by default, 1000 at most.
     #[serde(default)]
-    pub(super) limit: Option<u32>,
+    #[param(value_type = Option<u32>, maximum = 1000)]
+    pub(super) limit: Option<Count>,
     /// Only lines before that number.
     #[serde(default)]
     pub(super) before: Option<i64>,
@@ -279,7 +349,8 @@ pub(super) struct AuditPart {
 pub(super) struct Limit {
     /// Rows at most; 50 by default, 1000 at most.
     #[serde(default)]
-    pub(super) limit: Option<u32>,
+    #[param(value_type = Option<u32>, maximum = 1000)]
+    pub(super) limit: Option<Count>,
 }
 
 /// A game.

@@ -10,15 +10,16 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::auth::By;
+use super::description::Problem;
 use super::requests::{
-    Again, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Limit, Lines, LogLevel,
-    MakeToken, Named, OfGame, Play, Punish, Say, SetSetting, Tell,
+    Again, Allow, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Lift, Limit, Lines,
+    LogLevel, MakeToken, Named, OfGame, Play, Punish, Say, SetSetting, Tell,
 };
 use super::{answer, metrics};
 use crate::config::SettingValue;
 use crate::host::{
-    ActError, Host, LeftView, PlayerView, ReloadReport, RoleView, SentenceView, SettingView,
-    StatusView, TokenView,
+    ActError, AllowListView, ChatView, Host, LeftView, PlayerView, ReloadReport, RoleView,
+    SentenceView, SettingView, StatusView, TokenView,
 };
 use crate::logging::LogLine;
 use crate::people::{Act, Right, Role};
@@ -79,6 +80,11 @@ pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick
     Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
 }
 
+/// Something was done, maybe several times.
+fn all_done(lines: &[String]) -> Json<Done> {
+    done(lines.join("\n"))
+}
+
 fn sentences(host: &Host, act: Act) -> Json<Vec<SentenceView>> {
     Json(host.book.sentences(act, host.clocks.unix()).iter().map(SentenceView::from).collect())
 }
@@ -109,6 +115,16 @@ pub(super) async fn unban(By(by): By, State(host): AtHost, Named(id): Named<i64>
     Ok(done(host.lift(&by, Act::Ban, id).await?))
 }
 
+/// Lifts all bans of a player, a key, an address or a network.
+#[utoipa::path(delete, path = "/v1/bans", params(Lift), responses((status = 200, body = Done)))]
+pub(super) async fn unban_all(
+    By(by): By,
+    State(host): AtHost,
+    Asked(asked): Asked<Lift>,
+) -> Answer<Done> {
+    Ok(all_done(&host.lift_all(&by, Act::Ban, &asked.into()).await?))
+}
+
 /// Mutes in force.
 #[utoipa::path(get, path = "/v1/mutes", responses((status = 200, body = Vec<SentenceView>)))]
 pub(super) async fn mutes(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
@@ -133,6 +149,56 @@ pub(super) async fn mute(
     responses((status = 200, body = Done)))]
 pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Mute, id).await?))
+}
+
+/// Lifts all mutes of a player, a key, an address or a network.
+#[utoipa::path(delete, path = "/v1/mutes", params(Lift), responses((status = 200, body = Done)))]
+pub(super) async fn unmute_all(
+    By(by): By,
+    State(host): AtHost,
+    Asked(asked): Asked<Lift>,
+) -> Answer<Done> {
+    Ok(all_done(&host.lift_all(&by, Act::Mute, &asked.into()).await?))
+}
+
+/// The list of players who may join.
+#[utoipa::path(get, path = "/v1/allow-list", responses((status = 200, body = AllowListView)))]
+pub(super) async fn allow_list(_: By, State(host): AtHost) -> Json<AllowListView> {
+    Json(host.allow_list())
+}
+
+/// Lets a key join, by a line in the list's file.
+#[utoipa::path(post, path = "/v1/allow-list", request_body = Allow,
+    responses((status = 200, body = Done)))]
+pub(super) async fn allow(
+    By(by): By,
+    State(host): AtHost,
+    Body(asked): Body<Allow>,
+) -> Answer<Done> {
+    Ok(done(host.allow(&by, &asked.key, &asked.name).await?))
+}
+
+/// Lets a key join no longer. Whoever plays stays until leaving.
+#[utoipa::path(delete, path = "/v1/allow-list/{key}",
+    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    responses((status = 200, body = Done)))]
+pub(super) async fn disallow(
+    By(by): By,
+    State(host): AtHost,
+    Named(key): Named<String>,
+) -> Answer<Done> {
+    Ok(done(host.disallow(&by, &key).await?))
+}
+
+/// The newest lines of the chat, the oldest first; 200 at most are remembered.
+#[utoipa::path(get, path = "/v1/chat",
+    params(Lines), responses((status = 200, body = Vec<ChatView>)))]
+pub(super) async fn chat(
+    _: By,
+    State(host): AtHost,
+    Asked(asked): Asked<Lines>,
+) -> Json<Vec<ChatView>> {
+    Json(host.chat(asked.count()))
 }
 
 /// Shows everybody a line.
@@ -184,7 +250,8 @@ pub(super) async fn undrain(By(by): By, State(host): AtHost) -> Answer<Done> {
 }
 
 /// Loads the settings again: all or nothing.
-#[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport)))]
+#[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport),
+    (status = 422, description = "The settings have mistakes", body = Problem)))]
 pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadReport> {
     Ok(Json(host.reload(&by).await?))
 }
@@ -273,7 +340,7 @@ pub(super) async fn log(
     State(host): AtHost,
     Asked(asked): Asked<Lines>,
 ) -> Json<Vec<LineView>> {
-    let lines = host.log.recent(asked.lines.unwrap_or(200));
+    let lines = host.log.recent(asked.count());
     Json(lines.iter().map(LineView::from).collect())
 }
 
@@ -368,7 +435,7 @@ pub(super) async fn audit(
     Asked(asked): Asked<AuditPart>,
 ) -> Answer<Vec<AuditRow>> {
     by.needs(Right::Order)?;
-    let limit = asked.limit.unwrap_or(100).min(1000);
+    let limit = asked.limit.map_or(100, |limit| limit.0);
     Ok(Json(host.store.read(move |db| audit_of(db, asked.before, limit)).await?))
 }
 
@@ -380,7 +447,7 @@ pub(super) async fn results(
     State(host): AtHost,
     Asked(asked): Asked<Limit>,
 ) -> Answer<Vec<ResultRow>> {
-    let limit = asked.limit.unwrap_or(50).min(1000);
+    let limit = asked.limit.map_or(50, |limit| limit.0);
     Ok(Json(host.store.read(move |db| results_of(db, limit)).await?))
 }
 

@@ -72,8 +72,14 @@ fn mistakes_have_a_status_and_a_sentence() {
         (&post, "/v1/bans", "", 415),
         (&post, "/v1/roles", r#"{"who":"nobody","role":"king"}"#, 422),
         (&post, "/v1/say", &*long, 413),
-        (&post, "/v1/say", r#"{"text":" "}"#, 400),
-        (&post, "/v1/game", r#"{"game":"chess"}"#, 400),
+        (&post, "/v1/say", r#"{"text":" "}"#, 409),
+        (&post, "/v1/game", r#"{"game":"chess"}"#, 409),
+        (&post, "/v1/allow-list", r#"{"key":"00"}"#, 404),
+        (&delete, "/v1/allow-list/00", "", 404),
+        (&delete, "/v1/mutes?who=nobody", "", 404),
+        (&delete, "/v1/bans", "", 400),
+        (&get, "/v1/audit?limit=1001", "", 400),
+        (&get, "/v1/chat?lines=-1", "", 400),
         (&Method::PUT, "/v1/log-level", r#"{"filter":""}"#, 400),
         (&Method::PUT, "/v1/log-level", r#"{"filter":" "}"#, 400),
         (&delete, "/v1/bans/7", "", 404),
@@ -92,10 +98,31 @@ fn mistakes_have_a_status_and_a_sentence() {
         sentence(&answer);
     }
     std::fs::write(served.dir.path().join("used.db"), "").expect("it can be written");
-    for file in ["used.db", "../out.db", "/tmp/out.db", ".hidden", ""] {
+    let long = "x".repeat(65);
+    for file in [
+        "used.db",
+        "../out.db",
+        "/tmp/out.db",
+        ".hidden",
+        "",
+        "a b",
+        "a\nb",
+        "a\\b",
+        "a:b",
+        "-x",
+        "nul",
+        "COM1.db",
+        "x.",
+        "é",
+        &long,
+        "key.pem",
+        "phaselock.db-wal",
+        "Lock",
+    ] {
         let body = json!({ "file": file }).to_string();
         let answer = call(&served, (post.clone(), "/v1/backup"), Some(&admin), &body);
-        assert_eq!(answer.status(), 400, "{file}");
+        let status = if file == "used.db" { 409 } else { 400 };
+        assert_eq!(answer.status(), status, "{file}");
         sentence(&answer);
     }
     assert!(!served.dir.path().with_file_name("out.db").exists());
@@ -114,8 +141,9 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
     // The contract's, so that none is left out of both.
     let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} /v1/mutes \
         /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain /v1/reload \
-        /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens \
-        /v1/tokens/{name} /v1/audit /v1/results /v1/records /v1/backup /v1/events";
+        /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log /v1/roles \
+        /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} /v1/audit /v1/results \
+        /v1/records /v1/backup /v1/events /v1/chat /v1/allow-list /v1/allow-list/{key}";
     assert_eq!(told, expected.split_whitespace().collect());
     for (path, item) in paths {
         let real = path.replace("{id}", "1").replace("{key}", "00").replace("{name}", "x");
@@ -131,6 +159,9 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
             assert!(sentence(&answer).contains("token"));
             let wrong = call(&served, (method.clone(), &real), Some("phl_wrong"), "");
             assert_eq!(wrong.status(), 401, "{method} {path}");
+            for status in ["401", "403", "421", "500", "503", "504"] {
+                assert!(!told["responses"][status].is_null(), "{status} of {method} {path}");
+            }
             let content = told["responses"]["200"]["content"].as_object().expect("content");
             if path == "/v1/events" {
                 assert!(content.contains_key("text/event-stream"));
@@ -161,18 +192,102 @@ fn answers_have_the_shape_that_their_schema_says() {
     let seen = call(&served, (Method::GET, "/v1/players"), Some(&admin), "");
     let players: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "room seat name key address role joined away idle ping jitter loss offset \
-        offset_error late_inputs bytes_out_per_second muted";
+        offset_error late_inputs bytes_out_per_second scores muted";
     let told: BTreeSet<_> = players[0].as_object().expect("her").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let seen = call(&served, (Method::GET, "/v1/status"), Some(&admin), "");
     let status: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
-        seats bots draining database clock directories log traffic rooms";
+        seats bots draining database clock keeping certificate_expires failed_logins directories \
+        log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";
     let told: BTreeSet<_> = status["rooms"][0].as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
+}
+
+#[test]
+fn tokens_come_by_any_spelling_of_the_scheme_and_wrong_ones_are_counted() {
+    let served = serve(&[]);
+    let viewer = token(&served, Role::Viewer);
+    let status = |authorization: &str| {
+        let mut stream = TcpStream::connect(served.admin).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let request = format!(
+            "GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).expect("it takes it");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer.split(' ').nth(1).map(str::to_owned).expect("a status")
+    };
+    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR "] {
+        assert_eq!(status(&format!("{scheme} {viewer}")), "200", "{scheme}");
+    }
+    for bad in [&*viewer, "Basic eDp5", "Bearer", "Bearerphl", ""] {
+        assert_eq!(status(bad), "401", "{bad:?}");
+    }
+    assert_eq!(served.host.status_now().failed_logins.tokens, 0, "none had a token");
+    assert_eq!(status("bearer phl_wrong"), "401");
+    served.until("the count", |host| host.status_now().failed_logins.tokens == 1);
+    let text = call(&served, (Method::GET, "/metrics"), None, "");
+    assert!(text.body().contains("phaselock_failed_logins_total{reason=\"token\"} 1"));
+}
+
+#[test]
+fn what_was_said_before_and_scores_are_told() {
+    let served = serve(&["--game", "skirmish"]);
+    let admin = token(&served, Role::Admin);
+    let _ada = served.join("Ada");
+    served.wait(served.host.say(&author(Role::Admin), "hello", None)).expect("it is said");
+    let seen = call(&served, (Method::GET, "/v1/chat?lines=5"), Some(&admin), "");
+    let chat: Value = serde_json::from_str(seen.body()).expect("JSON");
+    assert_eq!((&chat[0]["text"], &chat[0]["name"]), (&json!("hello"), &Value::Null));
+    assert!(chat[0]["time"].as_i64().is_some_and(|time| time > 1_000_000_000_000));
+    served.until("her figures", |host| {
+        host.figures().borrow().players.iter().any(|it| !it.scores.is_empty())
+    });
+    let seen = call(&served, (Method::GET, "/v1/players"), Some(&admin), "");
+    let players: Value = serde_json::from_str(seen.body()).expect("JSON");
+    assert!(players[0]["scores"][0]["measure"].is_string(), "{players}");
+    assert!(players[0]["scores"][0]["value"].is_number(), "{players}");
+}
+
+#[test]
+fn the_allow_list_is_changed_in_its_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("allowed");
+    std::fs::write(&file, "# friends\n").expect("it can be written");
+    let served = serve(&["--allow-list", file.to_str().expect("text")]);
+    let [admin, moderator] = [Role::Admin, Role::Moderator].map(|role| token(&served, role));
+    let key = "ab".repeat(32);
+    let body = json!({ "key": key, "name": "Ada\nof the \u{7}third floor" }).to_string();
+    let ask = |method: Method, path: &str, token: &str, body: &str| {
+        let answer = call(&served, (method, path), Some(token), body);
+        (answer.status().as_u16(), answer.body().clone())
+    };
+    assert_eq!(ask(Method::POST, "/v1/allow-list", &moderator, &body).0, 403);
+    let (status, text) = ask(Method::POST, "/v1/allow-list", &admin, &body);
+    assert_eq!(status, 200, "{text}");
+    let told: Value =
+        serde_json::from_str(&ask(Method::GET, "/v1/allow-list", &moderator, "").1).expect("JSON");
+    let name = told["players"][0]["name"].as_str().expect("a name");
+    assert!(name.starts_with("Ada") && !name.contains('\n'), "{name:?}");
+    let written = std::fs::read_to_string(&file).expect("a file");
+    assert_eq!(written, format!("# friends\n{key} {name}\n"));
+    let path = format!("/v1/allow-list/{key}");
+    assert_eq!(ask(Method::DELETE, &path, &moderator, "").0, 403);
+    assert_eq!(ask(Method::DELETE, &path, &admin, "").0, 200);
+    assert_eq!(ask(Method::DELETE, &path, &admin, "").0, 404);
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "# friends\n");
+    let acts = ask(Method::GET, "/v1/audit", &admin, "").1;
+    assert!(acts.contains("\"disallow\"") && acts.contains("\"allow\""), "{acts}");
+    // A file that is gone is said, and nothing is done.
+    std::fs::remove_file(&file).expect("it is there");
+    let (status, text) = ask(Method::POST, "/v1/allow-list", &admin, &body);
+    assert!(status == 503 && text.contains("cannot change"), "{status} {text}");
 }
 
 /// A reader of the stream of events.

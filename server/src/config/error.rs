@@ -57,6 +57,8 @@ pub enum Mistake {
         path.display()
     )]
     Doubled { name: String, path: PathBuf, line: usize, first: usize },
+    #[error("{}: {problem}", path.display())]
+    Expired { path: PathBuf, problem: String },
     #[error("{origin} has {address}, but {other} listens there; give one of them another port")]
     SamePort { origin: String, address: SocketAddr, other: String },
 }

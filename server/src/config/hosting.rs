@@ -6,12 +6,13 @@ use phaselock::limits::PLAYERS_MAX;
 use phaselock::link::Conditions;
 use tracing_subscriber::filter::Targets;
 
+use super::allow_list::{self, AllowList};
 use super::loaded::hidden;
 use super::settings::Setting;
-use super::types::{AllowList, LogFormat};
+use super::types::LogFormat;
 use super::values::{
-    LISTEN_RULE, allow_list_in, list, number, or, parse_address, parse_directories, parse_line,
-    parse_listen, parse_password, parse_redirect, password_in, path, path_or, put, switch,
+    LISTEN_RULE, list, number, or, parse_address, parse_directories, parse_line, parse_listen,
+    parse_password, parse_redirect, password_in, path, path_or, put, switch,
 };
 
 pub(super) const START: Option<&str> = Some("it counts when the server starts");
@@ -102,7 +103,7 @@ pub(super) const HOSTING: [Setting; 20] = [
         value: "FILE",
         help: "File with the keys of those who may join, one a line [default: none, everybody may]",
         read: |config, text| {
-            config.allow_list = Some(allow_list_in(text.as_ref())?);
+            config.allow_list = Some(allow_list::read(text.as_ref())?);
             Ok(())
         },
         show: |config| path_or(config.allow_list.as_ref().map(|list| &list.path), "none"),

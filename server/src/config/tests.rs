@@ -196,7 +196,10 @@ fn each_layer_can_set_everything() {
         password: Some(Password("open sesame".to_owned())),
         password_file: None,
         greeting: Some("Be nice.".to_owned()),
-        allow_list: Some(AllowList { path: keys.into(), keys: [PublicKey([10; 32])].into() }),
+        allow_list: Some(AllowList {
+            path: keys.into(),
+            keys: [(PublicKey([10; 32]), "ada".into())].into(),
+        }),
         drain_seconds: 600,
         keep_days: 30,
         redirect: Some("two.example.org:4433".to_owned()),

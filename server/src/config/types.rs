@@ -1,13 +1,11 @@
 //! The settings as the program has them.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use phaselock::game::Strength;
 use phaselock::games::Games;
-use phaselock::identity::PublicKey;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::link::Conditions;
 use phaselock::motion::SendRule;
@@ -15,6 +13,7 @@ use phaselock::rewind::Favour;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock_quic::address::Address;
 
+use super::allow_list::AllowList;
 use super::scopes::Special;
 use super::settings::SNAPSHOT_HZ_IDEAL;
 use super::webhooks::Webhook;
@@ -220,13 +219,4 @@ impl fmt::Debug for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Password(hidden)")
     }
-}
-
-/// Players who may join.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllowList {
-    /// File that they were read from.
-    pub path: PathBuf,
-    /// Their keys.
-    pub keys: BTreeSet<PublicKey>,
 }

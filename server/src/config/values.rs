@@ -1,6 +1,5 @@
 //! Parsers of values, and their way back to text. An error is the rule that a value breaks.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io;
@@ -17,8 +16,7 @@ use phaselock::wire::text::printable;
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 use phaselock_quic::files;
 
-use super::types::{AllowList, Password};
-use crate::people::parse_key;
+use super::types::Password;
 
 /// Most addresses to serve on. Arbitrary.
 pub const LISTEN_MAX: usize = 8;
@@ -30,8 +28,6 @@ pub const ORIGINS_MAX: usize = 16;
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
 /// Most bytes of a file with a password, with the blanks around it. Arbitrary.
 const PASSWORD_FILE_BYTES_MAX: usize = 4096;
-/// Most bytes of a list of keys: some thousands.
-const LIST_BYTES_MAX: usize = 1024 * 1024;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
 
@@ -195,26 +191,6 @@ pub(super) fn password_in(path: &Path) -> Result<Password, String> {
     let line = Text::decode(&bytes, PASSWORD_FILE_BYTES_MAX).and_then(Text::only_line);
     let line = line.map_err(|error| format!("a file with the password; {error}"))?;
     parse_password(line).map_err(|rule| format!("a file with a password of {rule}"))
-}
-
-/// The keys in a file: 64 hexadecimal digits a line; what follows them is for people, and so are
-/// blank lines and those that begin with `#`.
-pub(super) fn allow_list_in(path: &Path) -> Result<AllowList, String> {
-    let bytes = file(path, LIST_BYTES_MAX, "players' keys")?;
-    let text = Text::decode(&bytes, LIST_BYTES_MAX)
-        .map_err(|error| format!("a file with players' keys; {error}"))?;
-    let mut keys = BTreeSet::new();
-    for (number, line) in text.lines() {
-        let word = line.split_whitespace().next().unwrap_or_default();
-        if word.is_empty() || word.starts_with('#') {
-            continue;
-        }
-        let key = parse_key(word).ok_or_else(|| {
-            format!("a file of keys, 64 hexadecimal digits a line, and line {number} has none")
-        })?;
-        keys.insert(key);
-    }
-    Ok(AllowList { path: path.to_owned(), keys })
 }
 
 /// Content of a small file.

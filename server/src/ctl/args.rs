@@ -33,6 +33,17 @@ pub(super) struct Sentence {
     pub(super) reason: Vec<String>,
 }
 
+/// A ban or a mute that there is.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Lifted {
+    /// Its number; the key, address or network; or the player's name, seat such as p3, or at least 8
+    /// digits of the key
+    pub(super) whom: String,
+    /// Code of the player's room
+    #[arg(long = "in", value_name = "ROOM")]
+    pub(super) room: Option<String>,
+}
+
 /// A ban's or a mute's subject.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Against {
@@ -94,8 +105,8 @@ pub(super) enum Act {
     },
     /// Lift a ban
     Unban {
-        /// Its number, the key, address or network, or the player's name
-        ban: String,
+        #[command(flatten)]
+        ban: Lifted,
     },
     /// Show all bans
     Bans,
@@ -108,11 +119,31 @@ pub(super) enum Act {
     },
     /// Lift a mute
     Unmute {
-        /// Its number, the key, address or network, or the player's name
-        mute: String,
+        #[command(flatten)]
+        mute: Lifted,
     },
     /// Show all mutes
     Mutes,
+    /// Show those who may join, where only some may
+    Allowed,
+    /// Let a key join, by a line in the allow list's file
+    Allow {
+        /// The key: 64 hexadecimal digits
+        key: String,
+        /// Name or another note that stands beside it
+        name: Vec<String>,
+    },
+    /// Let a key join no longer; whoever plays stays until leaving
+    Disallow {
+        /// The key: 64 hexadecimal digits
+        key: String,
+    },
+    /// Show the newest lines of the chat
+    Chat {
+        /// Lines at most
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+        lines: usize,
+    },
     /// Show everybody a line
     Say {
         /// Code of a room; all rooms without it

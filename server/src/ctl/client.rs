@@ -9,11 +9,11 @@ use phaselock::textfile::Text;
 use phaselock_quic::files;
 use serde_json::{Value, json};
 use ureq::Agent;
-use ureq::http::{Method, Request};
+use ureq::http::{Method, Request, StatusCode};
 
-use super::args::Player;
+use super::args::{Lifted, Player};
 use super::{Ctl, TOKEN_VARIABLE, print};
-use crate::people::{self, Role};
+use crate::people::Role;
 
 /// Longest time for an answer, more than the server takes for one.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -39,17 +39,6 @@ pub(super) fn known_role(role: &str) -> Result<Role> {
         .ok_or_else(|| anyhow!("{role:?} is no role; those are viewer, moderator, admin and none"))
 }
 
-/// True if a text means a ban or a mute: by its number, or by its subject or the player's name, if
-/// it is no number.
-fn is_meant(it: &Value, text: &str) -> bool {
-    if people::is_number(text) {
-        return it["id"].as_i64().map(Ok) == Some(text.parse());
-    }
-    let same =
-        |field: &str| it[field].as_str().is_some_and(|value| value.eq_ignore_ascii_case(text));
-    same("subject") || same("name")
-}
-
 /// Most bytes of a token, with the blanks around it. Arbitrary.
 const TOKEN_BYTES_MAX: usize = 4096;
 
@@ -71,11 +60,18 @@ pub(super) struct Client {
     agent: Agent,
     base: String,
     token: String,
+    /// Where the token is from, for people.
+    origin: String,
 }
 
 impl Client {
     pub(super) fn new(ctl: &Ctl) -> Result<Self> {
-        let token = match std::env::var_os(TOKEN_VARIABLE).filter(|token| !token.is_empty()) {
+        let variable = std::env::var_os(TOKEN_VARIABLE).filter(|token| !token.is_empty());
+        let origin = match &variable {
+            Some(_) => format!("in {TOKEN_VARIABLE}"),
+            None => format!("in {}", ctl.token_file.display()),
+        };
+        let token = match variable {
             Some(token) => token_in(token.as_encoded_bytes())
                 .with_context(|| format!("cannot use the token in {TOKEN_VARIABLE}"))?,
             None => token_of(&ctl.token_file).with_context(|| {
@@ -87,7 +83,20 @@ impl Client {
             })?,
         };
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, base: format!("http://{}", ctl.address), token })
+        Ok(Self { agent, base: format!("http://{}", ctl.address), token, origin })
+    }
+
+    /// Says where a token is from that the server does not know.
+    fn check_token(&self, status: StatusCode) -> Result<()> {
+        if status != StatusCode::UNAUTHORIZED {
+            return Ok(());
+        }
+        bail!(
+            "the server at {} does not know the token {}; name the data directory of this server \
+             with --data-dir, or put a token that it knows into {TOKEN_VARIABLE}",
+            self.base,
+            self.origin
+        )
     }
 
     fn request(&self, method: Method, path: &str) -> ureq::http::request::Builder {
@@ -114,23 +123,15 @@ impl Client {
         if answer.status().is_success() {
             return Ok(value);
         }
+        self.check_token(answer.status())?;
         bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"))
     }
 
     /// Lifts all bans or mutes that a text means.
-    pub(super) fn lift(&self, path: &str, text: &str) -> Result<Value> {
-        let all = self.call(Method::GET, path, None)?;
-        let all = all.as_array().cloned().unwrap_or_default();
-        let found: Vec<_> = all.iter().filter(|it| is_meant(it, text)).collect();
-        if found.is_empty() {
-            bail!("nothing there is about {text:?}; the list has all, with their numbers");
-        }
-        let mut lines = Vec::new();
-        for it in found {
-            let done = self.call(Method::DELETE, &format!("{path}/{}", it["id"]), None)?;
-            lines.extend(done["done"].as_str().map(str::to_owned));
-        }
-        Ok(json!({ "done": lines.join("\n") }))
+    pub(super) fn lift(&self, path: &str, Lifted { whom, room }: &Lifted) -> Result<Value> {
+        let room = room.as_ref().map(|room| format!("&room={}", escaped(room)));
+        let path = format!("{path}?who={}{}", escaped(whom), room.unwrap_or_default());
+        self.call(Method::DELETE, &path, None)
     }
 
     pub(super) fn role(&self, player: &Player, role: &str) -> Result<Value> {
@@ -174,6 +175,7 @@ impl Client {
         if !answer.status().is_success() {
             let text = answer.body_mut().read_to_string().unwrap_or_default();
             let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            self.check_token(answer.status())?;
             bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"));
         }
         let mut name = String::new();
@@ -196,35 +198,5 @@ impl Client {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_read_without_the_traces_of_editors() {
-        for text in ["abc123", "\u{feff}abc123\r\n", "abc123  \r", "\n abc123\n\n"] {
-            assert_eq!(token_in(text.as_bytes()).expect("a token"), "abc123", "{text:?}");
-        }
-        for (text, says) in [
-            (&b""[..], "it is empty"),
-            (b"a\nb\n", "line 2 is one too many"),
-            (b"\xff\xfea\0", "it is in UTF-16"),
-            ("ab\u{200b}c".as_bytes(), "it has characters that none has"),
-        ] {
-            let error = token_in(text).expect_err("no token").to_string();
-            assert!(error.contains(says), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_number_means_the_ban_of_that_number_alone() {
-        let ban = json!({ "id": 1, "subject": "192.0.2.7", "name": "Ada" });
-        let of_one = json!({ "id": 2, "subject": "192.0.2.8", "name": "1" });
-        assert!(is_meant(&ban, "1") && !is_meant(&of_one, "1"));
-        assert!(is_meant(&of_one, "2") && is_meant(&of_one, "192.0.2.8"));
-        assert!(is_meant(&ban, "ada") && !is_meant(&ban, "99999999999999999999"));
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Shape {
     Settings,
     WebhookTests,
     Log,
+    Chat,
+    Allowed,
     Roles,
     Tokens,
     Token,
@@ -41,6 +43,7 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
                 ("SEAT", |it| format!("p{}", it["seat"])),
                 ("NAME", |it| plain(&it["name"])),
                 ("ROOM", |it| plain(&it["room"])),
+                ("SCORES", |it| scores(&it["scores"])),
                 ("PING", |it| millis(&it["ping"])),
                 ("JITTER", |it| millis(&it["jitter"])),
                 ("LOSS", |it| format!("{:.1} %", it["loss"].as_f64().unwrap_or(0.0) * 100.0)),
@@ -87,6 +90,14 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
         Shape::Log => lines(value, |it| {
             format!("{} {:5} {}", clock(&it["time"]), plain(&it["level"]), plain(&it["text"]))
         }),
+        Shape::Chat => lines(value, |it| format!("{} {}", clock(&it["time"]), event("chat", it))),
+        Shape::Allowed if value["file"].is_null() => {
+            "there is no allow list: everybody may join".into()
+        }
+        Shape::Allowed => {
+            let players = [("NAME", name_of as fn(&Value) -> String), ("KEY", key_of)];
+            format!("{}\n{}", plain(&value["file"]), table(&value["players"], &players))
+        }
         Shape::Left => table(
             value,
             &[
@@ -151,6 +162,21 @@ pub(super) fn text(value: &Value, shape: Shape) -> String {
     let note = value[0]["note"].as_str().map(|note| format!("\n{note}"));
     let text = text + &note.unwrap_or_default();
     if text.is_empty() { "none".into() } else { text }
+}
+
+fn name_of(row: &Value) -> String {
+    plain(&row["name"])
+}
+
+fn key_of(row: &Value) -> String {
+    plain(&row["key"])
+}
+
+/// Numbers of a player now.
+fn scores(value: &Value) -> String {
+    let of = |it: &Value| format!("{} {}", plain(&it["measure"]), plain(&it["value"]));
+    let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    all.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Numbers of a round: of each player, with their names.
@@ -269,6 +295,25 @@ fn status(value: &Value) -> String {
     ];
     if of("clock") != "ok" {
         lines.push(format!("clock: {}", of("clock")));
+    }
+    // An older server does not tell.
+    if let Some(problem) = value["keeping"].as_str().filter(|it| *it != "ok") {
+        lines.push(format!("rooms: {}", printable(problem)));
+    }
+    if let Some(expires) = value["certificate_expires"].as_i64() {
+        let left = expires - value["now"].as_i64().unwrap_or(0);
+        lines.push(match left {
+            ..=0 => format!("certificate: expired on {}; renew it", date(expires)),
+            _ => format!("certificate: valid until {}, for {}", date(expires), span_text(left)),
+        });
+    }
+    let failed = |secret: &str| value["failed_logins"][secret].as_u64().unwrap_or(0);
+    if failed("tokens") + failed("passwords") > 0 {
+        lines.push(format!(
+            "failed logins since the start: {} with a wrong token, {} with a wrong password",
+            failed("tokens"),
+            failed("passwords")
+        ));
     }
     let dropped = value["log"]["dropped"].as_u64().unwrap_or(0);
     if dropped > 0 {

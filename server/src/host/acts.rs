@@ -6,6 +6,7 @@ use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::OrderError;
 
+use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Host, Person, done};
 use crate::people::{Act, Right, Role, Sentence, Subject, is_number, parse_span, span_text};
 use crate::store::{Change, Written};
@@ -337,18 +338,49 @@ impl Host {
         Ok(done(format!("{whom} is {verb} no more"), written))
     }
 
-    /// Numbers of the bans or mutes that a text means: a number, and of no number a subject or a
-    /// player's name.
-    pub fn find_sentences(&self, act: Act, text: &str) -> Result<Vec<i64>, ActError> {
+    /// Lifts all bans or mutes that a text means. Returns a line for each.
+    pub async fn lift_all(
+        &self,
+        by: &Author,
+        act: Act,
+        whom: &Whom,
+    ) -> Result<Vec<String>, ActError> {
+        by.needs(Right::Order)?;
+        let mut lines = Vec::new();
+        for id in self.find_sentences(act, whom)? {
+            lines.push(self.lift(by, act, id).await?);
+        }
+        Ok(lines)
+    }
+
+    /// Numbers of the bans or mutes that a text means: a number, and of no number a subject, the
+    /// beginning of a key, or a player's name or seat.
+    pub(super) fn find_sentences(&self, act: Act, whom: &Whom) -> Result<Vec<i64>, ActError> {
+        let text = whom.who.trim();
         let all = self.book.sentences(act, self.clocks.unix());
         let is_meant = |it: &&Sentence| match is_number(text) {
             true => Ok(it.id) == text.parse(),
             false => {
-                it.subject.to_string() == text
+                let subject = it.subject.to_string();
+                subject.eq_ignore_ascii_case(text)
+                    || text.len() >= KEY_DIGITS_MIN
+                        && matches!(it.subject, Subject::Key(_))
+                        && subject.starts_with(&text.to_ascii_lowercase())
                     || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
             }
         };
-        let found: Vec<_> = all.iter().filter(is_meant).map(|it| it.id).collect();
+        let mut found: Vec<_> = all.iter().filter(is_meant).map(|it| it.id).collect();
+        if found.is_empty() && !is_number(text) {
+            let room = room_code(whom.room.as_deref())?;
+            match self.roster().find_also_left(text, room.as_ref()) {
+                Ok(person) => {
+                    let is_about = all.iter().filter(|it| person.is_subject(&it.subject));
+                    found.extend(is_about.map(|it| it.id));
+                }
+                Err(ActError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
         if found.is_empty() {
             let text = format!("no {} is about {text:?}; the list has them all", act.as_str());
             return Err(ActError::NotFound(text));

@@ -143,13 +143,7 @@ impl Host {
             "kick" => Ok(vec![self.kick(&by, &whom, time, reason).await?]),
             "ban" => sentence(Act::Ban).await,
             "mute" => sentence(Act::Mute).await,
-            "unmute" => {
-                let mut lines = Vec::new();
-                for id in self.find_sentences(Act::Mute, who)? {
-                    lines.push(self.lift(&by, Act::Mute, id).await?);
-                }
-                Ok(lines)
-            }
+            "unmute" => self.lift_all(&by, Act::Mute, &whom).await,
             "say" => {
                 // Everybody sees the line itself, its author too.
                 self.say(&by, rest, here.as_deref()).await.map(|_| Vec::new())

@@ -16,12 +16,12 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::view::{
-    DirectoryView, DrainView, Figures, HostEvent, LogView, NumberView, RoomView, StatusView,
-    TrafficView,
+    DirectoryView, DrainView, FailedLoginsView, Figures, HostEvent, LogView, NumberView, RoomView,
+    StatusView, TrafficView,
 };
 use super::{Directory, Host, Person};
 use crate::clocks::Now;
-use crate::people::Act;
+use crate::people::{Act, Secret};
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
 /// Commands of players who keep order, and of all others, that are carried out at a time. Of more,
@@ -398,6 +398,12 @@ impl Host {
             draining: self.draining(now.unix),
             database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
             clock: self.clocks.problem().unwrap_or_else(|| "ok".to_owned()),
+            keeping: self.worlds.health().problem.unwrap_or_else(|| "ok".to_owned()),
+            certificate_expires: self.reloader.certificate_expires(),
+            failed_logins: FailedLoginsView {
+                tokens: self.failed_logins.count(Secret::Token),
+                passwords: self.failed_logins.count(Secret::Password),
+            },
             log: LogView {
                 written: self.log.written(),
                 dropped: self.log.dropped(),

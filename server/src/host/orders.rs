@@ -1,14 +1,15 @@
 //! Orders to the server as a whole.
 
-use std::path::{Component, Path};
 use std::sync::atomic::Ordering;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand;
+use phaselock::identity::PublicKey;
 use phaselock::limits::RESUME_MAX;
 use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::text::printable;
 use phaselock_quic::server::OrderError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,14 +18,20 @@ use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
 use crate::config::{self, BadOverride, Mistake};
-use crate::people::{Right, Role, Subject, parse_span};
-use crate::store::{self, Change};
+use crate::people::{Right, Role, Subject, is_number, parse_key, parse_span};
+use crate::store::{self, Change, Written};
 use crate::webhooks::{self, WebhookTest};
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
+/// Characters of a name in the allow list at most. Arbitrary.
+const LIST_NAME_MAX: usize = 64;
+/// Longest name of a backup, in bytes. Arbitrary.
+const FILE_NAME_MAX: usize = 64;
+/// Files of the data directory that are no backups, beside the database's.
+const OWN_FILES: [&str; 5] = ["admin-token", "cert.pem", "key.pem", "lock", "rooms"];
 /// Characters of a token's name at most.
 const TOKEN_NAME_MAX: usize = 32;
 
@@ -141,11 +148,11 @@ impl Host {
     pub async fn undrain(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.handle.draining().is_none() {
-            return Err(ActError::Bad("the server is not drained".into()));
+            return Err(ActError::Conflict("the server is not drained".into()));
         }
         if self.facts.is_stopping.load(Ordering::Relaxed) {
             let text = "the process was told to end, and ends: whoever told it waits for that";
-            return Err(ActError::Bad(text.into()));
+            return Err(ActError::Conflict(text.into()));
         }
         let undrained = self.handle.command(Command::Undrain).await;
         let record = (None, None, failure(&undrained));
@@ -244,12 +251,13 @@ impl Host {
     /// Copies the database into a new file of the data directory. Returns its bytes.
     pub async fn backup(&self, by: &Author, file: &str) -> Result<(String, u64), ActError> {
         by.needs(Right::Manage)?;
-        let mut parts = Path::new(file).components();
-        let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
-        if !is_plain || file.starts_with('.') || file.starts_with(store::FILE) {
-            let text =
-                "a backup goes into the data directory: name a new file there, without a path";
-            return Err(ActError::Bad(text.into()));
+        if !is_plain_name(file) {
+            let text = format!(
+                "a backup goes into the data directory under a plain name, such as backup-1.db: 1 \
+                 to {FILE_NAME_MAX} letters, digits, dashes, dots and underscores, no dot or dash \
+                 first, and none of the server's own files"
+            );
+            return Err(ActError::Bad(text));
         }
         let copied = self.store.backup(self.facts.data_dir.join(file)).await;
         let detail = match &copied {
@@ -260,6 +268,55 @@ impl Host {
             self.record(by, "backup", (None, None, Some(detail)), Vec::new())?.done().await?;
         let bytes = copied?;
         Ok((done(format!("the database is copied to {file}"), written), bytes))
+    }
+
+    /// Lets a key join, by a line in the file of the allow list.
+    pub async fn allow(&self, by: &Author, key: &str, name: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let key = self.key_for_list(key)?;
+        let name: String = printable(name).trim().chars().take(LIST_NAME_MAX).collect();
+        let line = name.clone();
+        let changed = self.reloader.change_allow_list(move |list| list.with(key, &line)).await;
+        let text = format!("{} may join now", called(key, &name));
+        self.note_list(by, "allow", key, &name, changed).await.map(|it| done(text, it))
+    }
+
+    /// Lets a key join no longer. Whoever plays stays until leaving.
+    pub async fn disallow(&self, by: &Author, key: &str) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        let key = self.key_for_list(key)?;
+        let list = self.config.borrow().allow_list.clone();
+        let Some(name) = list.and_then(|list| list.keys.get(&key).cloned()) else {
+            return Err(ActError::NotFound(format!("the allow list has no key {key}")));
+        };
+        let changed = self.reloader.change_allow_list(move |list| list.without(key)).await;
+        let text = format!("{} may no longer join", called(key, &name));
+        self.note_list(by, "disallow", key, &name, changed).await.map(|it| done(text, it))
+    }
+
+    fn key_for_list(&self, key: &str) -> Result<PublicKey, ActError> {
+        if self.config.borrow().allow_list.is_none() {
+            let text = "there is no allow list, so that everybody may join: name a file for it in \
+                        the setting allow_list, and reload";
+            return Err(ActError::NotFound(text.into()));
+        }
+        parse_key(key).ok_or_else(|| ActError::Bad("a key is 64 hexadecimal digits".into()))
+    }
+
+    /// The audit log's line on a change of the allow list.
+    async fn note_list(
+        &self,
+        by: &Author,
+        act: &'static str,
+        key: PublicKey,
+        name: &str,
+        changed: Result<bool, String>,
+    ) -> Result<Written, ActError> {
+        let failed = changed.err();
+        let detail = failed.as_ref().map(|error| format!("failed: {error}"));
+        let record = (Some(called(key, name)), None, detail);
+        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        failed.map_or(Ok(written), |error| Err(ActError::Failed(error)))
     }
 
     /// Forgets all results, records and totals of a player. The audit log keeps what was done to
@@ -316,7 +373,7 @@ impl Host {
         let mut admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin);
         if admins.all(|(it, ..)| it == name) {
             let text = "this is the last token of an admin; make another one first";
-            return Err(ActError::Bad(text.into()));
+            return Err(ActError::Conflict(text.into()));
         }
         Ok(())
     }
@@ -339,6 +396,11 @@ impl Host {
     }
 }
 
+/// A key with the name that stands beside it, if there is one.
+fn called(key: PublicKey, name: &str) -> String {
+    if name.is_empty() { key.to_string() } else { format!("{name} ({key})") }
+}
+
 /// Longest time until a drained server ends, of a request's text.
 fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
     let Some(text) = text else { return Ok(DRAIN_DEFAULT) };
@@ -347,6 +409,25 @@ fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
         let most = RESUME_MAX.in_words();
         ActError::Bad(format!("a server drains for at most {most}, and {text} is longer"))
     })
+}
+
+/// Whether a text names a file that may be made in the data directory, on every system.
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.split('.').next().unwrap_or_default();
+    // Names of devices, of which Windows makes no files.
+    let is_device = ["con", "prn", "aux", "nul"].contains(&stem)
+        || ["com", "lpt"].iter().any(|it| {
+            stem.strip_prefix(it).is_some_and(|digit| digit.len() == 1 && is_number(digit))
+        });
+    let is_own = lower.starts_with(store::FILE) || OWN_FILES.contains(&&*lower);
+    (1..=FILE_NAME_MAX).contains(&name.len())
+        && name.chars().all(is_plain)
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with('.')
+        && !is_device
+        && !is_own
 }
 
 /// A new token: 256 random bits, and a beginning by which people and scanners know it.

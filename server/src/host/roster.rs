@@ -222,7 +222,7 @@ impl Roster {
                     "several players are meant by {who:?}: {}; name the seat, and the room",
                     all.join(", ")
                 );
-                Some(Err(ActError::Bad(text)))
+                Some(Err(ActError::Conflict(text)))
             }
         };
         let seat = who.strip_prefix(['p', '#']).unwrap_or(who).parse::<u16>().ok();

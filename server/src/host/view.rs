@@ -1,5 +1,6 @@
 //! The host's things as the interface shows them.
 
+use phaselock::identity::PublicKey;
 use phaselock::server::MemberStats;
 use phaselock::time::Micros;
 use phaselock::wire::rooms::RoomCode;
@@ -48,6 +49,12 @@ pub struct StatusView {
     pub database: String,
     /// `ok`, or a sentence on a system clock that jumped.
     pub clock: String,
+    /// `ok`, or a sentence on why rooms are not kept for the next start.
+    pub keeping: String,
+    /// Unix time in seconds at which the certificate expires; none if it never does.
+    pub certificate_expires: Option<i64>,
+    /// Logins that failed since the start.
+    pub failed_logins: FailedLoginsView,
     /// State of the log.
     pub log: LogView,
     /// Packets since the start.
@@ -74,6 +81,15 @@ pub struct DrainView {
     pub text: String,
     /// The server that players are sent to, as `host:port`.
     pub redirect: Option<String>,
+}
+
+/// Logins that failed.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub struct FailedLoginsView {
+    /// Requests with a token that is not known.
+    pub tokens: u64,
+    /// Players with a wrong password.
+    pub passwords: u64,
 }
 
 /// State of the log.
@@ -170,8 +186,54 @@ pub struct PlayerView {
     pub late_inputs: u64,
     /// Bytes of snapshots in the last second.
     pub bytes_out_per_second: u64,
+    /// The player's numbers in the game now, such as points.
+    pub scores: Vec<ScoreView>,
     /// Set while the player may not speak.
     pub muted: Option<MuteView>,
+}
+
+/// A number of a player in a game.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ScoreView {
+    /// Its name, such as `points`.
+    pub measure: String,
+    /// The number.
+    pub value: f64,
+}
+
+/// A line of the chat.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ChatView {
+    /// Unix time in milliseconds.
+    pub time: i64,
+    /// Code of the room; none for all rooms.
+    pub room: Option<String>,
+    /// The speaker's seat; none for the host.
+    pub seat: Option<u16>,
+    /// The speaker's name; none for the host.
+    pub name: Option<String>,
+    /// `all` or `side`.
+    pub to: String,
+    /// The line.
+    pub text: String,
+}
+
+/// The list of players who may join.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct AllowListView {
+    /// Its file; none if there is no list, and everybody may join.
+    pub file: Option<String>,
+    /// Those who may join.
+    pub players: Vec<AllowedView>,
+}
+
+/// A player who may join.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct AllowedView {
+    /// The player's key.
+    pub key: String,
+    /// What stands beside it, such as a name; may be empty.
+    pub name: String,
 }
 
 /// A mute in force.
@@ -263,7 +325,7 @@ pub struct RoleView {
 
 impl RoleView {
     /// The view of a given role.
-    pub fn of(key: phaselock::identity::PublicKey, given: GivenRole) -> Self {
+    pub fn of(key: PublicKey, given: GivenRole) -> Self {
         let GivenRole { name, role, author, made } = given;
         Self { key: key.to_string(), name, role, by: author, made }
     }
@@ -416,6 +478,19 @@ impl HostEvent {
         }
     }
 
+    /// The line of the chat that it is, at a Unix time in milliseconds.
+    pub(super) fn chat_line(&self, time: i64) -> Option<ChatView> {
+        let Self::Chat { room, seat, name, to, text } = self else { return None };
+        Some(ChatView {
+            time,
+            room: room.clone(),
+            seat: *seat,
+            name: name.clone(),
+            to: (*to).to_owned(),
+            text: text.clone(),
+        })
+    }
+
     /// The host said a line, in a room or in all.
     pub(super) fn said(room: Option<&RoomCode>, text: &str) -> Self {
         let room = room.map(|code| code.as_str().to_owned());
@@ -425,6 +500,10 @@ impl HostEvent {
 
 fn millis(span: Micros) -> f64 {
     span.0 as f64 / 1000.0
+}
+
+fn score((measure, value): &(&'static str, f64)) -> ScoreView {
+    ScoreView { measure: (*measure).to_owned(), value: *value }
 }
 
 impl RoomView {
@@ -454,6 +533,15 @@ impl RoomView {
 }
 
 impl Host {
+    /// The list of players who may join.
+    pub fn allow_list(&self) -> AllowListView {
+        let list = self.config.borrow().allow_list.clone();
+        let file = list.as_ref().map(|list| list.path.display().to_string());
+        let keys = list.map(|list| list.keys).unwrap_or_default();
+        let view = |(key, name): (PublicKey, String)| AllowedView { key: key.to_string(), name };
+        AllowListView { file, players: keys.into_iter().map(view).collect() }
+    }
+
     /// Players who have left, the last one first.
     pub fn left(&self) -> Vec<LeftView> {
         let now = self.clocks.now();
@@ -499,6 +587,7 @@ impl Host {
             offset_error: figures.and_then(|it| it.error_max).map(millis),
             late_inputs: stats.late,
             bytes_out_per_second: stats.bytes.saturating_sub(before.bytes),
+            scores: figures.map_or_else(Vec::new, |it| it.scores.iter().map(score).collect()),
             muted: mute.map(|it| MuteView { until: it.until, reason: it.reason }),
         }
     }

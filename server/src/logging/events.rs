@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 89] = [
+const EVENTS: [(&str, &str); 91] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -94,6 +94,8 @@ const EVENTS: [(&str, &str); 89] = [
     ("the game goes on where the server ended", "room_restored"),
     ("the room cannot be kept", "room_keep_failed"),
     ("rooms are kept again", "room_keep_recovered"),
+    ("a login failed", "login_failed"),
+    ("the certificate has to be renewed", "certificate_expires"),
     ("the server is drained no more", "room_undrained"),
     ("refused in the last 10 s", "strangers_refused"),
     ("a webhook fails", "webhook_failing"),

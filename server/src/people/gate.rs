@@ -12,7 +12,7 @@ use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::server::Gate;
 
-use super::{Act, Book};
+use super::{Act, Book, FailedLogins, Secret};
 use crate::clocks::Clocks;
 
 /// Time for which an address is not heard again that is banned and was told so.
@@ -36,12 +36,19 @@ pub struct Gatekeeper {
     clocks: Clocks,
     rules: RwLock<Rules>,
     turned_away: Mutex<HashMap<IpAddr, Instant>>,
+    failed_logins: Arc<FailedLogins>,
 }
 
 impl Gatekeeper {
     /// A gate with a book and rules.
     pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules) -> Self {
-        Self { book, clocks, rules: RwLock::new(rules), turned_away: Mutex::default() }
+        let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
+        Self { book, clocks, rules, turned_away, failed_logins: Arc::default() }
+    }
+
+    /// Failed logins, of the gate and of whoever else counts them.
+    pub fn failed_logins(&self) -> Arc<FailedLogins> {
+        Arc::clone(&self.failed_logins)
     }
 
     /// Takes other rules from now on.
@@ -69,6 +76,7 @@ impl Gatekeeper {
                     if equal.is_ok() {
                         return Ok(());
                     }
+                    self.failed_logins.note(Secret::Password, address);
                     "this is not the server's password; ask its host"
                 }
             };

@@ -209,7 +209,7 @@ fn traces_of_editors_mean_nothing_in_the_files_of_a_host() {
         assert_eq!(password, Some(Password("open sesame".to_owned())));
         let file = ConfigFile::new(&edit(&format!("{key} ada\n# none\n{key}\n")));
         let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
-        assert_eq!(list.keys, [PublicKey([0xab; 32])].into());
+        assert_eq!(list.keys, [(PublicKey([0xab; 32]), "ada".to_owned())].into());
         let file = ConfigFile::new(&edit("bots = 3\n# none\nrounds = 7\n"));
         let config = serve(&["--config", file.path()], &[]);
         assert_eq!((config.bots, config.rounds), (3, 7));
@@ -249,7 +249,7 @@ fn a_list_of_keys_says_which_line_has_none() {
     let list = serve(&["--allow-list", file.path()], &[]).allow_list.expect("a list");
     assert_eq!(
         (list.path.as_path(), list.keys),
-        (Path::new(file.path()), [PublicKey([0xab; 32])].into())
+        (Path::new(file.path()), [(PublicKey([0xab; 32]), "ada".to_owned())].into())
     );
     for bad in [
         "x",

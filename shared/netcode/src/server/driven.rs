@@ -1,6 +1,6 @@
 //! The room as its driver calls it.
 
-use crate::game::Game;
+use crate::game::{Game, Measure};
 use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
 use crate::path::PathWindow;
 use crate::rewind::Rewound;
@@ -178,7 +178,17 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn players(&self, now: LocalTime) -> Vec<PlayerFigures> {
         let server_time = self.host.server_time(now);
-        let players = self.members.values().map(|it| it.member.figures(now, server_time));
+        let scores = |player| {
+            let number = |measure: &Measure<G>| {
+                let value = (measure.of)(&self.world.entities, player)?;
+                value.is_finite().then_some((measure.name, value))
+            };
+            G::KIT.measures.iter().filter_map(number).collect()
+        };
+        let players = self.members.values().map(|it| PlayerFigures {
+            scores: scores(it.member.player),
+            ..it.member.figures(now, server_time)
+        });
         let watchers = self.gallery.watchers.values().map(|it| PlayerFigures {
             is_watching: true,
             ..it.member.figures(now, server_time - self.gallery.delay)

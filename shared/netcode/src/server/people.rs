@@ -126,6 +126,9 @@ pub struct PlayerFigures {
     pub is_watching: bool,
     /// The player may not speak.
     pub is_muted: bool,
+    /// The numbers of the game for this player ([`Kit::measures`](crate::game::Kit::measures)), as
+    /// they are now; none of a player who watches.
+    pub scores: Vec<(&'static str, f64)>,
     /// Counts of the session.
     pub stats: MemberStats,
 }

@@ -5,7 +5,7 @@ use crate::server::people::PlayerFigures;
 use crate::time::{LocalTime, Micros, ServerTime};
 
 impl Member {
-    /// Figures for the host.
+    /// Figures for the host, without what the world knows.
     pub(in crate::server) fn figures(
         &self,
         now: LocalTime,
@@ -26,6 +26,7 @@ impl Member {
             error_max: estimate.map(|it| it.error_max),
             is_watching: false,
             is_muted: self.muted.as_ref().is_some_and(|mute| mute.holds(now)),
+            scores: Vec::new(),
             stats: self.stats,
         }
     }

@@ -1,0 +1,150 @@
+//! The list of players who may join: a file that its host writes, and that the administration
+//! changes line by line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use phaselock::identity::PublicKey;
+use phaselock::textfile::Text;
+use phaselock::wire::text::printable;
+use phaselock_quic::files;
+
+use crate::people::parse_key;
+
+/// Maximum bytes of a list of keys: some thousands.
+const LIST_BYTES_MAX: usize = 1024 * 1024;
+
+/// Players who may join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowList {
+    /// File that they were read from.
+    pub path: PathBuf,
+    /// Their keys, each with what follows it in its line, such as a name.
+    pub keys: BTreeMap<PublicKey, String>,
+}
+
+/// Reads the keys in a file: 64 hexadecimal digits a line. What follows them is for people, and so
+/// are blank lines and those that begin with `#`. An error is the rule that the file breaks.
+pub(super) fn read(path: &Path) -> Result<AllowList, String> {
+    let rule = |problem: String| format!("a file with players' keys; {problem}");
+    let bytes = files::read(path, LIST_BYTES_MAX)
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)))
+        .map_err(|error| rule(error.to_string()))?;
+    let text = Text::decode(&bytes, LIST_BYTES_MAX).map_err(|error| rule(error.to_string()))?;
+    let mut keys = BTreeMap::new();
+    for (number, line) in text.lines() {
+        let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        if word.is_empty() || word.starts_with('#') {
+            continue;
+        }
+        let key = parse_key(word).ok_or_else(|| {
+            format!("a file of keys, 64 hexadecimal digits a line, and line {number} has none")
+        })?;
+        keys.entry(key).or_insert_with(|| printable(rest).trim().to_owned());
+    }
+    Ok(AllowList { path: path.to_owned(), keys })
+}
+
+/// A list cannot be changed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot change {}: {problem}; the list has to be where the server may write, such as its data \
+     directory",
+    path.display()
+)]
+pub struct ListError {
+    path: PathBuf,
+    problem: String,
+}
+
+impl AllowList {
+    /// Writes a line for a key into the file, in place of those that it has. All other lines stay
+    /// as they are. Returns the list as it is then.
+    pub fn with(&self, key: PublicKey, name: &str) -> Result<Self, ListError> {
+        self.change(key, Some(format!("{key} {name}").trim_end().to_owned()))
+    }
+
+    /// Removes the lines of a key from the file. Returns the list as it is then.
+    pub fn without(&self, key: PublicKey) -> Result<Self, ListError> {
+        self.change(key, None)
+    }
+
+    fn change(&self, key: PublicKey, line: Option<String>) -> Result<Self, ListError> {
+        let failed = |problem: String| ListError { path: self.path.clone(), problem };
+        // What it is now, and not when it was read last. A link stays one.
+        let path = fs::canonicalize(&self.path).map_err(|error| failed(error.to_string()))?;
+        let bytes =
+            files::read(&path, LIST_BYTES_MAX).map_err(|error| failed(error.to_string()))?;
+        let bytes = bytes.unwrap_or_default();
+        let text =
+            Text::decode(&bytes, LIST_BYTES_MAX).map_err(|error| failed(error.to_string()))?;
+        let is_other = |line: &&str| {
+            line.split_whitespace().next().and_then(parse_key).is_none_or(|it| it != key)
+        };
+        let lines = text.lines().map(|(_, line)| line).filter(is_other);
+        let mut lines: Vec<_> = lines.collect();
+        while lines.last().is_some_and(|line| line.trim().is_empty()) {
+            lines.pop();
+        }
+        lines.extend(line.as_deref());
+        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+        if text.len() > LIST_BYTES_MAX {
+            return Err(failed(format!("it would be bigger than {LIST_BYTES_MAX} bytes")));
+        }
+        replace(&path, &text).map_err(|error| failed(error.to_string()))?;
+        read(&path).map(|list| Self { path: self.path.clone(), ..list }).map_err(failed)
+    }
+}
+
+/// Replaces a file whole, with the rights that it has.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let written = fs::File::create(&new).and_then(|mut file| {
+        file.set_permissions(fs::metadata(path)?.permissions())?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, path)
+    });
+    if written.is_err() {
+        // Half a file is of no use.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_leaves_all_other_lines_as_they_are() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("allowed");
+        let [ada, bob, cyd] = [1, 2, 3].map(|it| PublicKey([it; 32]));
+        fs::write(&path, format!("\u{feff}# friends\r\n\r\n{ada} Ada\r\n{bob}\r\n\r\n"))
+            .expect("writable");
+        let list = read(&path).expect("a list");
+        assert_eq!(list.keys, [(ada, "Ada".into()), (bob, String::new())].into());
+
+        let list = list.with(cyd, "Cyd of the third floor").expect("it is added");
+        let text = format!("# friends\n\n{ada} Ada\n{bob}\n{cyd} Cyd of the third floor\n");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        assert_eq!(list.keys.len(), 3);
+        // Once more with another name, after its host has written a line.
+        fs::write(&path, text + "# more\n").expect("writable");
+        let list = list.with(cyd, "").expect("it is replaced").without(ada).expect("it is removed");
+        let text = format!("# friends\n\n{bob}\n# more\n{cyd}\n");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        assert_eq!(list.keys.keys().collect::<Vec<_>>(), [&bob, &cyd]);
+        let left = fs::read_dir(dir.path()).expect("a directory").count();
+        assert_eq!(left, 1, "nothing is left beside it");
+
+        fs::remove_file(&path).expect("it is there");
+        let error = list.without(bob).expect_err("it is gone").to_string();
+        assert!(error.starts_with(&format!("cannot change {}: ", path.display())), "{error}");
+    }
+}
