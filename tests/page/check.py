@@ -33,6 +33,8 @@ def refuse_wrong_token(page, url):
     page.click("#login button")
     page.until("document.querySelector('#login-fault').textContent !== ''")
     assert page.run("document.querySelector('#app').hidden"), "a wrong token opens the page"
+    words = page.run("document.querySelector('#login-fault').textContent")
+    assert "does not know this token" in words and "Bearer" not in words, words
     assert page.run("sessionStorage.length") == 0, "a wrong token is kept"
     # The browser itself logs an answer of status 401.
     assert len(page.errors) == 1 and "401" in page.errors[0], page.errors
@@ -93,6 +95,42 @@ def say(page):
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")
     print("what the host says is in the chat")
+    # It is there for whoever comes later.
+    page.run("location.reload()")
+    page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
+               "it.textContent.includes('<i>hello</i>'))")
+    page.until("document.querySelector('#live').textContent === 'Live'")
+    print("what was said before is in the chat")
+
+
+def differ_when_cut(page):
+    """Names that differ at the end alone are told apart by what is seen of them."""
+    page.size(1280, 800)
+    seen = page.run("""[...document.querySelectorAll('#players tbody .name')].map((it) => {
+        const box = it.getBoundingClientRect(), parts = [...it.children];
+        const end = parts.at(-1).getBoundingClientRect();
+        return !parts.at(-1).textContent || end.left >= box.left - 1 && end.right <= box.right + 1;
+    })""")
+    assert seen and all(seen), f"the end of a name is cut off: {seen}"
+    scores = page.run("[...document.querySelectorAll('#players .c-score .v')].map((it) => "
+                      "it.textContent)")
+    assert any(it.strip() not in ("", "–") for it in scores), f"no scores: {scores}"
+    print("both ends of each name are seen, and scores")
+
+
+def let_in(page):
+    if page.run("document.querySelector('#allow').hidden"):
+        print("there is no allow list")
+        return
+    key = "5e" * 32
+    page.click("#allow [name=key]")
+    page.type(key)
+    page.click("#allow [name=name]")
+    page.type("Eve <b>x</b>")
+    page.click("#allow button")
+    page.until(f"document.querySelector('#allow-list').textContent.includes('{key}')")
+    page.until("document.querySelector('#allow-list').textContent.includes('Eve <b>x</b>')")
+    print("a key was put on the allow list")
 
 
 def lists(page):
@@ -146,6 +184,10 @@ def main():
         see_players(page, args.players)
         kick(page)
         say(page)
+        differ_when_cut(page)
+        page.click("#ways a[href='#bans']")
+        page.until("document.querySelector('#allow-list tbody') !== null")
+        let_in(page)
         lists(page)
         look(page, args.pictures)
         leave(page)

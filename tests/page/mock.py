@@ -26,7 +26,7 @@ RANKS = {"viewer": 1, "moderator": 2, "admin": 3}
 TOKENS = {"admin-token": ("first", "admin"), "moderator-token": ("night watch", "moderator"),
           "viewer-token": ("screen", "viewer")}
 NAMES = ["<img src=x onerror=pwned=1>", "ada", "شهرزاد بنت النيل",
-         "W" * 32, "</td><script>pwned=1</script>", "محمد <b>x</b>", "雪の女王", "\u202eevil\u202c",
+         "W" * 32, "A crowd of many people, one", "A crowd of many people, two", "</td><script>pwned=1</script>", "محمد <b>x</b>", "雪の女王", "\u202eevil\u202c",
          "a", "Zoë Ångström-Müller", "&lt;tag&gt;", "' or 1=1 --"]
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -61,8 +61,10 @@ class World:
         self.roles = [{"key": self.players[1]["key"], "name": "ada", "role": "moderator",
                        "by": "first", "made": int(self.started)}] if args.players > 1 else []
         self.tokens = [{"name": name, "role": role} for name, role in TOKENS.values()]
-        self.draining = {"until": int(time.time()) + 270, "text": "Back in a minute."} \
-            if args.trouble else None
+        self.draining = {"until": int(time.time()) + 270, "text": "Back in a minute.",
+                         "redirect": "two.example.org:4433"} if args.trouble else None
+        self.chat = []
+        self.allowed = [{"key": p["key"], "name": p["name"]} for p in self.players[:3]]
         self.filter = "info"
         self.dropped = 0
         if args.players:
@@ -86,6 +88,7 @@ class World:
                 "joined": int(time.time() - r.randrange(7000)), "away": i == 7,
                 "idle": r.choice([0, 0, 0, 1, 3, 240]) if i != 7 else 22, "ping": None,
                 "jitter": None, "loss": 0.0, "offset": None, "offset_error": None,
+                "scores": [{"measure": "points", "value": float(r.randrange(200))}],
                 "late_inputs": r.randrange(4), "bytes_out_per_second": 0, "muted":
                 {"until": int(time.time()) + 600, "reason": "shouts"} if i == 5 else None,
                 "_base": r.lognormvariate(3.6, 0.8), "_clock": r.uniform(-4e3, 4e3) * 10 ** (i % 4)}
@@ -133,6 +136,10 @@ class World:
                 "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
                 "clock": "ok",
+                "keeping": "room 1 and 3 more cannot be kept (no space is left), and after a crash "
+                "begins where it was kept last" if self.trouble else "ok",
+                "certificate_expires": now + (5 if self.trouble else 500) * 86400,
+                "failed_logins": {"tokens": self.dropped, "passwords": 2},
                 "log": {"written": 81234, "dropped": self.dropped, "filter": self.filter},
                 "traffic": dict(zip(["packets_in", "packets_out", "bytes_in", "bytes_out"],
                                     self.sums)), "rooms": self.rooms}
@@ -141,6 +148,8 @@ class World:
         return [{k: v for k, v in p.items() if k[0] != "_"} for p in self.players]
 
     def send(self, name, data):
+        if name == "chat":
+            self.chat = (self.chat + [{"time": int(time.time() * 1000), **data}])[-200:]
         text = f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
         for reader in list(self.readers):
             reader.put(text)
@@ -227,6 +236,18 @@ class World:
             need("moderator")
             before = int(query.get("before", ["999999999"])[0])
             return [a for a in self.audit if a["id"] < before][:int(query["limit"][0])]
+        if (verb, head) == ("GET", "chat"):
+            return self.chat
+        if (verb, head) == ("GET", "allow-list"):
+            return {"file": "/data/allowed", "players": self.allowed}
+        if verb in ("POST", "DELETE") and head == "allow-list":
+            need("admin")
+            key = body.get("key", rest)
+            self.allowed = [one for one in self.allowed if one["key"] != key]
+            if verb == "POST":
+                self.allowed.append({"key": key, "name": body.get("name", "")})
+            self.record(by, role, "allow" if verb == "POST" else "disallow", key)
+            return {"done": f"{key} may join now"}
         if (verb, head) == ("GET", "log"):
             return self.lines[-int(query.get("lines", ["200"])[0]):]
         if (verb, head) == ("GET", "roles"):
@@ -283,7 +304,8 @@ class World:
                         body.get("reason", ""), body.get("for", "forever"))
             return made
         if verb == "DELETE" and head in lists:
-            found = [one for one in lists[head] if one["id"] == int(rest)]
+            found = [one for one in lists[head] if one["subject"] in query.get("who", [])
+                     or rest and one["id"] == int(rest)]
             if not found:
                 raise Mistake(404, "there is no such entry: it was lifted, or is over")
             lists[head].remove(found[0])
@@ -310,7 +332,7 @@ class World:
         if head == "drain":
             self.draining = None if verb == "DELETE" else {
                 "until": int(time.time()) + (seconds_of(body.get("within")) or 30),
-                "text": body.get("text", "")}
+                "text": body.get("text", ""), "redirect": body.get("redirect")}
             self.record(by, role, "drain" if self.draining else "undrain")
             return {"done": "drain"}
         if (verb, head) == ("POST", "reload"):
