@@ -56,7 +56,7 @@ struct Description;
 
 /// The interface as a service.
 pub fn router(host: Arc<Host>) -> Router {
-    let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(routes::me))
         .routes(routes!(routes::status))
         .routes(routes!(routes::players))
@@ -92,8 +92,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .layer(middleware::from_fn(in_time))
         .routes(routes!(stream::events))
         .split_for_parts();
-    description::complete(&mut description);
-    let description = Arc::new(description);
+    let description = Arc::new(description::complete(description));
     Router::new()
         .route("/", get(page))
         .route("/openapi.json", get(move || async move { Json((*description).clone()) }))

@@ -2,6 +2,7 @@
 //! answers that all of them have in common.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -25,6 +26,8 @@ enum Of {
     Bodies,
     /// Those with a body, a query or a name in their path.
     Inputs,
+    /// Those, and those that change something.
+    InputsAndChanges,
     /// Those that change something.
     Changes,
 }
@@ -34,7 +37,7 @@ const ERRORS: [(&str, &str, Of); 12] = [
     ("400", "The request makes no sense", Of::Inputs),
     ("401", "It takes a token, and has none that is known", Of::All),
     ("403", "The token's role has no right to it", Of::All),
-    ("404", "There is no such player, room, ban or other thing", Of::Inputs),
+    ("404", "There is no such player, room, ban or other thing", Of::InputsAndChanges),
     ("409", "It cannot be done as things are now", Of::Changes),
     ("413", "The body is too big", Of::Bodies),
     ("415", "The body is no JSON by its header", Of::Bodies),
@@ -45,8 +48,24 @@ const ERRORS: [(&str, &str, Of); 12] = [
     ("504", "It takes longer than 10 s and goes on", Of::All),
 ];
 
-/// Adds what no route says: how to log in, and which errors there are.
-pub(super) fn complete(description: &mut OpenApi) {
+/// Requests of which exactly one of several fields is given.
+const ONE_OF: [(&str, &[&str]); 2] =
+    [("Punish", &["who", "key", "address", "network"]), ("GiveRole", &["who", "key"])];
+
+/// The description as JSON, with what no route says: how to log in, which errors there are, and
+/// which fields exclude each other.
+pub(super) fn complete(mut description: OpenApi) -> Value {
+    add_common(&mut description);
+    let mut value = serde_json::to_value(description).unwrap_or_default();
+    for (schema, fields) in ONE_OF {
+        let one = fields.iter().map(|field| json!({ "required": [field] }));
+        let one: Vec<_> = one.collect();
+        value["components"]["schemas"][schema]["oneOf"] = one.into();
+    }
+    value
+}
+
+fn add_common(description: &mut OpenApi) {
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme));
@@ -68,6 +87,7 @@ fn add_errors(operation: &mut Operation, changes_something: bool) {
             Of::All => true,
             Of::Bodies => has_body,
             Of::Inputs => has_input,
+            Of::InputsAndChanges => has_input || changes_something,
             Of::Changes => changes_something,
         };
         if applies && !operation.responses.responses.contains_key(status) {

@@ -6,8 +6,9 @@ use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Error, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
@@ -32,8 +33,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Unread;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Unread> {
-        let body: Result<Json<T>, JsonRejection> = Json::from_request(request, state).await;
-        body.map(|Json(body)| Self(body)).map_err(|error| Unread(error.status(), error.body_text()))
+        let body: Result<Json<Value>, JsonRejection> = Json::from_request(request, state).await;
+        let Json(body) = body.map_err(|error| Unread(error.status(), error.body_text()))?;
+        // A list would be taken for the fields in their order.
+        let is_object = body.is_object();
+        let read = if is_object { T::deserialize(body) } else { Err(Error::custom("no object")) };
+        read.map(Self).map_err(|error| {
+            let text = format!("the body is not what this takes: {error}; see /openapi.json");
+            Unread(StatusCode::UNPROCESSABLE_ENTITY, text)
+        })
     }
 }
 
@@ -63,6 +71,11 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
         let path: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, state).await;
         path.map(|Path(path)| Self(path)).map_err(|error| Unread(error.status(), error.body_text()))
     }
+}
+
+/// A field that may be left out, and is not null.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(from).map(Some)
 }
 
 /// Puts a player out.
@@ -96,16 +109,27 @@ impl Kick {
 pub(super) struct Punish {
     /// A player in a room: name, seat such as `p3`, or at least 8 digits of the key. A ban is of
     /// key and address both.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
     who: Option<String>,
     /// A key: 64 hexadecimal digits.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^[0-9a-fA-F]{64}$")]
     key: Option<String>,
-    /// An address.
-    #[serde(default)]
+    /// An address, of IPv4 or IPv6.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(
+        nullable = false,
+        pattern = "^(([1-9]?[0-9]\\.){3}[1-9]?[0-9]\
+        |([0-9a-f]{1,4}:){7}[0-9a-f]{1,4})$"
+    )]
     address: Option<String>,
     /// A network, such as `192.0.2.0/24`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(
+        nullable = false,
+        pattern = "^([1-9]?[0-9]\\.){3}[1-9]?[0-9]/(1[6-9]|2[0-9]|3[0-2])$"
+    )]
     network: Option<String>,
     /// Code of the player's room; none for all rooms.
     #[serde(default)]
@@ -209,6 +233,7 @@ impl From<Drain> for DrainRequest {
 #[serde(deny_unknown_fields)]
 pub(super) struct LogLevel {
     /// Directives such as `info,phaselock_quic=debug`.
+    #[schema(pattern = "^([a-z_]{1,30}=)?(off|error|warn|info|debug|trace)$")]
     pub(super) filter: String,
 }
 
@@ -225,10 +250,12 @@ pub(super) struct SetSetting {
 #[serde(deny_unknown_fields)]
 pub(super) struct GiveRole {
     /// A player in a room.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
     who: Option<String>,
     /// A key: 64 hexadecimal digits.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, pattern = "^[0-9a-fA-F]{64}$")]
     pub(super) key: Option<String>,
     /// Code of the player's room; none for all rooms.
     #[serde(default)]

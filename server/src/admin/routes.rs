@@ -180,7 +180,8 @@ pub(super) async fn allow(
 
 /// Lets a key join no longer. Whoever plays stays until leaving.
 #[utoipa::path(delete, path = "/v1/allow-list/{key}",
-    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    params(("key" = String, Path, description = "64 hexadecimal digits",
+        pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn disallow(
     By(by): By,
@@ -365,7 +366,8 @@ pub(super) async fn give_role(
 
 /// Takes a player's role away.
 #[utoipa::path(delete, path = "/v1/roles/{key}",
-    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    params(("key" = String, Path, description = "64 hexadecimal digits",
+        pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn take_role(
     By(by): By,
@@ -377,7 +379,8 @@ pub(super) async fn take_role(
 
 /// Forgets all results, records and totals of a player.
 #[utoipa::path(delete, path = "/v1/people/{key}",
-    params(("key" = String, Path, description = "64 hexadecimal digits")),
+    params(("key" = String, Path, description = "64 hexadecimal digits",
+        pattern = "^[0-9a-fA-F]{64}$")),
     responses((status = 200, body = Done)))]
 pub(super) async fn forget(
     By(by): By,

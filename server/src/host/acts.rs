@@ -65,7 +65,7 @@ pub struct BanRequest {
 
 /// The code of a room in a request.
 pub(super) fn room_code(text: Option<&str>) -> Result<Option<RoomCode>, ActError> {
-    let code = text.filter(|text| !text.is_empty()).map(str::parse).transpose();
+    let code = text.map(str::parse).transpose();
     code.map_err(|error: phaselock::wire::rooms::BadRoomCode| ActError::Bad(error.to_string()))
 }
 
