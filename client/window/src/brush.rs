@@ -62,6 +62,12 @@ impl<'a> Brush<'a> {
         Rect::from_two_pos(self.point(a), self.point(b))
     }
 
+    /// Rectangle in the window around a disc.
+    pub fn around(&self, at: impl Into<Vec2>, radius: f32) -> Rect {
+        let at = at.into();
+        self.rect(at - radius, at + radius)
+    }
+
     /// A stroke of a width in metres.
     pub fn stroke(&self, width: f32, color: Color32) -> Stroke {
         Stroke::new(width * self.metre, color)

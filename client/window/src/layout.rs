@@ -10,6 +10,11 @@ use super::paint::ground;
 
 /// Least distance of two items, and of an item from the window's edge, in points.
 const GAP: f32 = 4.0;
+/// Distance that is kept from a subject, in points: it moves until the next frame.
+const CLEAR: f32 = 8.0;
+/// Seconds for which an item stays where it went to make room: a subject that goes to and fro would
+/// have it jump.
+const STAYS: f64 = 1.2;
 /// Steps on the way to a free place at most: as many as there are items beside each other.
 const STEPS_MAX: usize = 64;
 
@@ -28,6 +33,9 @@ pub enum Item {
     Figures,
     /// Sticks and buttons on the glass.
     Glass,
+    /// What the player must see of the world: the own player, the puck, the start. Nothing that can
+    /// be elsewhere lies over it.
+    Subject,
     /// A chart of the world in the lower right corner.
     Chart,
     /// One line that must be read, below the clock.
@@ -83,6 +91,8 @@ struct Layout {
     pass: u64,
     items: Vec<(Item, Rect, u64)>,
     labels: Vec<Rect>,
+    /// Items that have gone elsewhere: the place that they want, theirs, and until when.
+    moved: Vec<(Item, Rect, Rect, f64)>,
 }
 
 impl Layout {
@@ -103,9 +113,41 @@ impl Layout {
     /// Something before the item that a rectangle touches; of the item's own only this frame's.
     fn in_the_way(&self, item: Item, rect: Rect) -> Option<Rect> {
         let wide = rect.expand(GAP - 0.1);
-        let counts = |it: Item, at: u64| it < item || (it == item && at == self.pass);
+        // The tables are asked for, and cover everything.
+        let covers = matches!(item, Item::Table | Item::Records);
+        let counts = |it: Item, at: u64| match it {
+            Item::Subject if covers => false,
+            _ => it < item || (it == item && at == self.pass),
+        };
         let mut found = self.items.iter().filter(|(it, _, at)| counts(*it, *at));
         found.find(|(_, other, _)| other.intersects(wide)).map(|(_, other, _)| *other)
+    }
+
+    fn covers_subject(&self, rect: Rect) -> bool {
+        self.items.iter().any(|(it, at, _)| *it == Item::Subject && at.intersects(rect))
+    }
+
+    /// The first free place in one of these ways; the one that the item went to lately, if it is
+    /// still free.
+    fn place(
+        &mut self,
+        (item, rect): (Item, Rect),
+        ways: &[Way],
+        (screen, now): (Rect, f64),
+    ) -> Option<Rect> {
+        self.moved.retain(|(.., until)| *until > now);
+        let same = |moved: &&(Item, Rect, Rect, f64)| moved.0 == item && moved.1 == rect;
+        let lately = self.moved.iter().find(same).map(|(_, _, at, _)| *at);
+        let lately = lately.filter(|at| self.in_the_way(item, *at).is_none());
+        let found =
+            lately.or_else(|| ways.iter().find_map(|way| self.find(item, rect, *way, screen)))?;
+        // Lines of the feed follow each other; what makes room for another item may go back at once.
+        if lately.is_none() && item != Item::Feed && self.covers_subject(rect) {
+            self.moved.retain(|(it, wanted, ..)| (*it, *wanted) != (item, rect));
+            self.moved.push((item, rect, found, now + STAYS));
+        }
+        self.claim(item, found);
+        Some(found)
     }
 
     fn find(&self, item: Item, rect: Rect, way: Way, screen: Rect) -> Option<Rect> {
@@ -144,13 +186,16 @@ pub fn claim(painter: &Painter, item: Item, rect: Rect) {
 /// Claims the first free place from a rectangle on, in one of these ways; none if there is none in
 /// the window.
 pub fn find(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
-    let screen = painter.ctx().screen_rect();
-    with(painter, |layout| {
-        let mut found = ways.iter().filter_map(|way| layout.find(item, rect, *way, screen));
-        let found = found.next()?;
-        layout.claim(item, found);
-        Some(found)
-    })
+    let (screen, now) = (painter.ctx().screen_rect(), painter.ctx().input(|input| input.time));
+    with(painter, |layout| layout.place((item, rect), ways, (screen, now)))
+}
+
+/// Keeps a place free that shows what the player must see; nothing outside of the window.
+pub fn keep_free(painter: &Painter, rect: Rect) {
+    let shown = rect.expand(CLEAR).intersect(painter.ctx().screen_rect());
+    if shown.is_positive() {
+        claim(painter, Item::Subject, shown);
+    }
 }
 
 /// The rectangle without the upper and lower parts in which other items stand, as seen from its
@@ -234,5 +279,24 @@ mod tests {
         assert_eq!(found(&layout, Way::Down), Some(rect(150.0, 34.0)));
         layout.begin(4);
         assert_eq!(found(&layout, Way::Down), Some(rect(150.0, 10.0)), "the clock is gone");
+    }
+
+    #[test]
+    fn item_that_made_room_stays_for_a_while() {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0));
+        let (mut layout, wanted, ways) = (Layout::default(), rect(100.0, 200.0), [Way::Up]);
+        let mut place = |pass: u64, secs: f64, subject: Rect| {
+            layout.begin(pass);
+            layout.claim(Item::Subject, subject);
+            layout.place((Item::Lesson, wanted), &ways, (screen, secs))
+        };
+        let (far, under) = (rect(100.0, 20.0), rect(150.0, 210.0));
+        assert_eq!(place(1, 0.0, far), Some(wanted));
+        let above = place(2, 0.1, under);
+        assert_eq!(above, Some(rect(100.0, 186.0)));
+        assert_eq!(place(3, 0.2, far), above, "it does not jump to and fro");
+        let again = place(4, 0.3, rect(100.0, 170.0));
+        assert_eq!(again, Some(wanted), "the subject goes first");
+        assert_eq!(place(5, 2.0, far), Some(wanted));
     }
 }

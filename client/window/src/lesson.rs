@@ -20,8 +20,8 @@ use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, vec2};
 const LESSON_SECS: f32 = 56.0;
 /// Time for which a step that is done has its tick, in seconds.
 const TICK_SECS: f32 = 0.9;
-/// Widest line of the panel, in points.
-const WIDTH: f32 = 400.0;
+/// Widest line of the panel, in points: of the one that is tried first, and of the next.
+const WIDTHS: [f32; 2] = [400.0, 220.0];
 /// Distance of the panel's lower edge from the window's, in points: above what games show there.
 const ABOVE: f32 = 116.0;
 
@@ -118,9 +118,6 @@ struct Shown {
 
 impl Shown {
     fn draw(&self, painter: &Painter, screen: Rect, controls: &Controls) {
-        let room = WIDTH.min(screen.width() - 80.0);
-        let font = FontId::proportional(16.0);
-        let words = painter.layout(self.words.clone(), font, palette::TEXT, room);
         let (number, count) = self.number;
         let (number, count) = (&*number.to_string(), count.to_string());
         let skip = controls.words(&actions::SKIP_LESSON);
@@ -136,13 +133,21 @@ impl Shown {
                 fill("{number} of {count}     {key}: end the lesson", &values)
             }
         };
-        let font = FontId::proportional(12.0);
-        let below = painter.layout(below, font, palette::TEXT_FAINT, room);
-        let size = vec2(words.size().x.max(below.size().x) + 66.0, words.size().y + 36.0);
-        let Some(rect) = layout::find(painter, Item::Lesson, place(screen, size), &[Way::Up])
-        else {
-            return;
-        };
+        // A narrow panel has room beside what must be seen.
+        let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
+        let found = WIDTHS.into_iter().find_map(|width| {
+            let room = width.min(screen.width() - 80.0);
+            let text = |words: &str, size: f32, color| {
+                painter.layout(words.to_owned(), FontId::proportional(size), color, room)
+            };
+            let words = text(&self.words, 16.0, palette::TEXT);
+            let below = text(&below, 12.0, palette::TEXT_FAINT);
+            let wide = words.size().x.max(below.size().x);
+            let size = vec2(wide + 66.0, words.size().y + below.size().y + 22.0);
+            let rect = layout::find(painter, Item::Lesson, place(screen, size), &ways)?;
+            Some((rect, words, below))
+        });
+        let Some((rect, words, below)) = found else { return };
         panel(painter, rect);
         let edge = Rect::from_min_size(rect.left_top(), vec2(3.0, rect.height()));
         painter.rect_filled(edge, 2.0, palette::OWN);
@@ -352,7 +357,7 @@ mod tests {
     fn panel_lies_within_any_window() {
         for size in [(640.0, 480.0), (1280.0, 720.0), (3840.0, 2160.0)] {
             let screen = Rect::from_min_size(Pos2::ZERO, size.into());
-            let rect = place(screen, vec2(WIDTH.min(size.0 - 80.0) + 66.0, 90.0));
+            let rect = place(screen, vec2(WIDTHS[0].min(size.0 - 80.0) + 66.0, 90.0));
             assert!(screen.contains_rect(rect), "{rect:?} in {screen:?}");
         }
     }

@@ -104,7 +104,13 @@ pub(crate) fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
     };
     let words = fill("No sound: {reason}.", &[("reason", &silence(reason))]);
     let lines = [(&*words, 12.0, palette::WARN)];
-    text_block_within(&painter, (Item::Told, &[Way::Up]), place, &lines, width);
+    text_block_within(
+        &painter,
+        (Item::Told, &[Way::Up, Way::Left, Way::Right]),
+        place,
+        &lines,
+        width,
+    );
 }
 
 /// Reason of silence in the player's language. What a device says of itself stays as it is.

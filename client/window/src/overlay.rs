@@ -289,7 +289,10 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
     let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
     let size = vec2(words.size().x.max(print.size().x) + 32.0, words.size().y + 40.0);
     let rect = Rect::from_center_size(screen.center_bottom() - vec2(0.0, 76.0), size);
-    let Some(rect) = layout::find(painter, Item::Told, rect, &[Way::Up]) else { return };
+    let Some(rect) = layout::find(painter, Item::Told, rect, &[Way::Up, Way::Left, Way::Right])
+    else {
+        return;
+    };
     ground(painter, rect, 1.2);
     let left = rect.left_top() + vec2(16.0, 10.0);
     let words_height = words.size().y;

@@ -119,7 +119,7 @@ impl People {
         let screen = painter.clip_rect();
         let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
         let rect = Rect::from_min_size(at, vec2(VOTE.0, VOTE.1));
-        let ways = [Way::Down, Way::Right];
+        let ways = [Way::Down, Way::Right, Way::Up];
         let Some(rect) = layout::find(painter, Item::Vote, rect, &ways) else { return };
         panel(painter, rect);
         let who = common.roster().get(&poll.by).map_or(tr("somebody"), |seat| &seat.name);

@@ -27,6 +27,8 @@ const HEAD: f32 = 20.0;
 /// Height of a lane in points: with enough room, and the least.
 const LANE: (f32, f32) = (58.0, 3.0 * ROW);
 const GAP: f32 = 5.0;
+/// Number of lanes that are shown in the smallest window.
+const LANES_LEAST: usize = 3;
 const ROW: f32 = 14.5;
 const LETTERS: f32 = 12.0;
 /// Height in points above the graph: the connection's corner, and below it a game's own texts.
@@ -119,14 +121,7 @@ impl NetGraph {
         let screen = painter.clip_rect();
         let (least, most, share) = WIDTH;
         let width = (screen.width() * share).clamp(least, most);
-        let count = LANES.len() as f32;
-        let around = HEAD + 2.0 * PADDING - GAP;
-        let room = (screen.height() - ABOVE - MARGIN - around) / count - GAP;
-        let lane = room.clamp(LANE.1, LANE.0);
-        let size = vec2(width, around + (lane + GAP) * count);
-        let rect = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
-        let ways = [Way::Up, Way::Left];
-        let Some(rect) = layout::find(painter, Item::Graph, rect, &ways) else { return };
+        let Some((rect, lane, count)) = place(painter, screen, width) else { return };
         let edge = Stroke::new(1.0, palette::EDGE);
         painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
 
@@ -145,7 +140,7 @@ impl NetGraph {
             let [now, then] = [readings.filter, other(readings.filter)].map(explain::clock_loop);
             format!("{now}\n{then}")
         });
-        for (n, (kind, words)) in LANES.iter().zip(&self.words).enumerate() {
+        for (n, (kind, words)) in LANES.iter().zip(&self.words).take(count).enumerate() {
             let top = inside.top() + HEAD + n as f32 * (lane + GAP);
             let at = pos2(inside.left(), top);
             kind.write(painter, at, lane, words);
@@ -160,6 +155,24 @@ impl NetGraph {
             explain::tip(painter, rect, pointer, &words);
         }
     }
+}
+
+/// A place in the window, the height of a lane, and the number of lanes for which there is room: at
+/// the right if it can be, else at the left, and with the last lanes left out where all are too
+/// many.
+fn place(painter: &Painter, screen: Rect, width: f32) -> Option<(Rect, f32, usize)> {
+    let around = HEAD + 2.0 * PADDING - GAP;
+    let room = (screen.height() - ABOVE - MARGIN - around) / LANES.len() as f32 - GAP;
+    let lane = room.clamp(LANE.1, LANE.0);
+    (LANES_LEAST..=LANES.len()).rev().find_map(|count| {
+        let size = vec2(width, around + (lane + GAP) * count as f32);
+        let right = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
+        let left = Rect::from_min_size(pos2(screen.left() + MARGIN, screen.top() + MARGIN), size);
+        let ways = [Way::Up, Way::Left];
+        let rect = layout::find(painter, Item::Graph, right, &ways)
+            .or_else(|| layout::find(painter, Item::Graph, left, &[Way::Down]))?;
+        Some((rect, lane, count))
+    })
 }
 
 impl Lane {

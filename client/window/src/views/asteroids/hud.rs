@@ -88,10 +88,12 @@ pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
         false => scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0),
     };
     let chart = Rect::from_center_size(middle, vec2(2.0 * size, 2.0 * size));
+    let Some(chart) = layout::find(scene.painter, Item::Chart, chart, &[Way::Up, Way::Left]) else {
+        return;
+    };
     let edge = |strength: f32| Stroke::new(1.0, fade(palette::EDGE, strength));
     let camera = Camera { middle: Vec2::ZERO, scale: size / REACH, screen: chart };
     let brush = Brush::new(scene.painter, camera);
-    layout::claim(scene.painter, Item::Chart, chart);
     brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.8), edge(0.9));
     for share in [0.33, 0.66] {
         brush.ring(Vec2::ZERO, REACH * share, edge(0.45));

@@ -35,6 +35,8 @@ use super::rounds::{
 /// The camera; it cuts to another life.
 const SHOT: Shot =
     Shot { target: Vec2::ZERO, width: 58.0, height: 43.0, ease_secs: 0.1, cut: 24.0, bounds: None };
+/// Radius of what is kept free around the own ship, in metres: its hull and its shield.
+const OWN_RADIUS: f32 = 1.6;
 /// Seconds of the own ship's flight that the camera looks ahead.
 const LOOK_AHEAD_SECS: f32 = 0.32;
 
@@ -112,6 +114,9 @@ impl GameView for AsteroidsScreen {
         let camera = scene.aim(&mut self.rig, &Shot { target, ..SHOT });
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
+        if own.is_some_and(|own| own.is_alive()) {
+            layout::keep_free(scene.painter, brush.around(self.own_at, OWN_RADIUS));
+        }
         self.draw_world(scene, &brush);
         self.draw_over(scene, own.as_ref());
         camera

@@ -12,9 +12,10 @@ use crate::look::pixels_per_point_of;
 use crate::prelude::*;
 use crate::words::{INCLUDED, Language, speak};
 use phaselock_games::asteroids::{self, Ship};
+use phaselock_games::puck::{self, Mallet, ShufflePuck};
 use phaselock_games::skirmish::{self, Player};
 
-use stage::{Layers, Stage, State, Table};
+use stage::{Hooks, Layers, Stage, State, Table};
 
 /// Windows in pixels, and the sizes of everything that a player can choose.
 const WINDOWS: [(f32, f32); 6] = [
@@ -124,16 +125,13 @@ fn states() -> Vec<State> {
     states
 }
 
-/// Lays out a game in all states and sizes. `kill` takes the own avatar's life; `fall` counts a
-/// death of everybody, for the feed.
-fn lay_out<V: GameView>(
-    kill: fn(&mut Entities<<V::Game as phaselock::game::Game>::Entity>, EntityId),
-    fall: fn(&mut Entities<<V::Game as phaselock::game::Game>::Entity>, u16),
-) where
+/// Lays out a game in all states and sizes.
+fn lay_out<V: GameView>(hooks: Hooks<V>)
+where
     <V::Game as phaselock::game::Game>::Entity:
         phaselock::fields::Holds<phaselock_games::rounds::Round>,
 {
-    let mut stage = Stage::<V>::new(kill, fall);
+    let mut stage = Stage::<V>::new(hooks);
     let mut found = Vec::new();
     for (variant, letters) in variants() {
         for size in sizes() {
@@ -150,47 +148,73 @@ fn lay_out<V: GameView>(
 
 #[test]
 fn layout_of_skirmish_is_clear() {
-    lay_out::<crate::views::SkirmishScreen>(
-        |entities, own| {
+    lay_out::<crate::views::SkirmishScreen>(Hooks {
+        kill: |entities, own| {
             for (id, _, player) in entities.records_mut::<Player>() {
                 player.health = if id == own { 0 } else { player.health };
             }
         },
-        |entities, deaths| {
+        fall: |entities, deaths| {
             for (_, _, score) in entities.records_mut::<skirmish::Score>() {
                 score.deaths = deaths;
             }
         },
-    );
+        ..Hooks::default()
+    });
 }
 
 #[test]
 fn layout_of_asteroids_is_clear() {
-    lay_out::<crate::views::AsteroidsScreen>(
-        |entities, own| {
+    lay_out::<crate::views::AsteroidsScreen>(Hooks {
+        kill: |entities, own| {
             for (id, _, ship) in entities.records_mut::<Ship>() {
                 ship.hull = if id == own { 0 } else { ship.hull };
             }
         },
-        |entities, deaths| {
+        fall: |entities, deaths| {
             for (_, _, score) in entities.records_mut::<asteroids::Score>() {
                 score.deaths = deaths;
             }
         },
-    );
+        // Some have just been wrecked.
+        put: |entities, _| {
+            for (_, _, ship) in entities.records_mut::<Ship>() {
+                ship.hull = ship.hull.max(1);
+            }
+        },
+        ..Hooks::default()
+    });
 }
 
 #[test]
 fn layout_of_puck_is_clear() {
-    lay_out::<crate::views::PuckScreen>(|_, _| {}, |_, _| {});
+    lay_out::<crate::views::PuckScreen>(Hooks {
+        put: |entities, place| {
+            let share = |place: u16, steps: u16| f32::from(place % steps) / f32::from(steps);
+            let at = Vec2::new(share(place, 7), share(place / 7, 5)) * 2.0 - 1.0;
+            for (_, _, puck) in entities.records_mut::<puck::Puck>() {
+                (puck.x, puck.y) = puck::rink::keep_puck(at * puck::rink::HALF).into();
+            }
+            for (_, _, mallet) in entities.records_mut::<Mallet>() {
+                let there = Vec2::new(mallet.side() * at.y.abs(), at.x) * puck::rink::HALF;
+                let there = puck::rink::keep_mallet(mallet.side(), there);
+                (mallet.x, mallet.y) = there.into();
+            }
+        },
+        watched: |game, entities| {
+            let puck = ShufflePuck::puck_of(entities, 0);
+            puck.map(|slot| game.on_rink(0, slot.entity.position())).into_iter().collect()
+        },
+        ..Hooks::default()
+    });
 }
 
 #[test]
 fn layout_of_race_is_clear() {
-    lay_out::<crate::views::RaceScreen>(|_, _| {}, |_, _| {});
+    lay_out::<crate::views::RaceScreen>(Hooks::default());
 }
 
 #[test]
 fn layout_of_platformer_is_clear() {
-    lay_out::<crate::views::PlatformerScreen>(|_, _| {}, |_, _| {});
+    lay_out::<crate::views::PlatformerScreen>(Hooks::default());
 }

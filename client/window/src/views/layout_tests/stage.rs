@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bindings::Binding;
+use crate::camera::Camera;
 use crate::controls::{Controls, Devices};
 use crate::cues::Cues;
 use crate::graph::NetGraph;
@@ -19,7 +20,8 @@ use crate::talk::Talk;
 use crate::view::{Frame, GameView, Scene};
 use crate::watch::{self, Places, Watched};
 use crate::{developer, look};
-use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
+use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, pos2, vec2};
+use glam::Vec2;
 use phaselock::client::{Part, Picture, Seat, State as Link};
 use phaselock::fields::Holds;
 use phaselock::fingerprint::Fingerprint;
@@ -120,27 +122,56 @@ impl State {
         }
     }
 
+    /// The one thing that lies over the game, for which there is a place in any window.
+    fn alone(&self) -> Option<Item> {
+        Some(match self.name {
+            "graph" => Item::Graph,
+            "vote" => Item::Vote,
+            "lesson" | "lesson in warm-up" => Item::Lesson,
+            "first visit" => Item::Told,
+            _ => return None,
+        })
+    }
+
     pub(super) fn words(&self) -> String {
         format!("{} of {}", self.name, self.players)
+    }
+}
+
+type EntitiesOf<V> = Entities<<<V as GameView>::Game as Game>::Entity>;
+
+/// What the tests know of a game.
+pub(super) struct Hooks<V: GameView> {
+    /// Takes the own avatar's life.
+    pub(super) kill: fn(&mut EntitiesOf<V>, EntityId),
+    /// Counts a death of everybody, for the feed.
+    pub(super) fall: fn(&mut EntitiesOf<V>, u16),
+    /// Puts what moves all over a picture that stands still in the place of that number.
+    pub(super) put: fn(&mut EntitiesOf<V>, u16),
+    /// Points of the world that nothing may cover, beside the own player.
+    pub(super) watched: fn(&V::Game, &EntitiesOf<V>) -> Vec<Vec2>,
+}
+
+impl<V: GameView> Default for Hooks<V> {
+    fn default() -> Self {
+        Self { kill: |_, _| {}, fall: |_, _| {}, put: |_, _| {}, watched: |_, _| Vec::new() }
     }
 }
 
 /// A room with bots, two players and one who watches; the first player's window is drawn.
 pub(super) struct Stage<V: GameView> {
     sim: Sim<V::Game>,
-    kill: fn(&mut Entities<<V::Game as Game>::Entity>, EntityId),
-    fall: fn(&mut Entities<<V::Game as Game>::Entity>, u16),
+    hooks: Hooks<V>,
     deaths: u16,
+    /// Number of the place of what moves.
+    place: u16,
 }
 
 impl<V: GameView> Stage<V>
 where
     <V::Game as Game>::Entity: Holds<Round>,
 {
-    pub(super) fn new(
-        kill: fn(&mut Entities<<V::Game as Game>::Entity>, EntityId),
-        fall: fn(&mut Entities<<V::Game as Game>::Entity>, u16),
-    ) -> Self {
+    pub(super) fn new(hooks: Hooks<V>) -> Self {
         macroquad::rand::srand(5);
         let mut config = room_config(5, BOTS);
         (config.votes, config.watchers_max) = (VoteKinds::ALL, 4);
@@ -159,7 +190,7 @@ where
         sim.run(0.5);
         assert!(sim.clients[0].core().common().poll().is_some(), "a vote runs");
         assert!(sim.clients[2].core().common().watching().is_some(), "one watches");
-        Self { sim, kill, fall, deaths: 1 }
+        Self { sim, hooks, deaths: 1, place: 0 }
     }
 
     /// Everything that is wrong in a window of a size in points.
@@ -174,6 +205,7 @@ where
         look::style(&context);
         Letters::new().set(&context, letters, "en");
         let mut window = Window::<V>::new(self.now(), state);
+        self.place = self.place.wrapping_add(1);
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
         for frame in 0..frames {
@@ -186,8 +218,22 @@ where
             let output = context.run(input, |context| {
                 window.draw(context, &mut self.sim, &picture, (state, frame));
             });
-            let (items, labels) = claimed(&context);
+            let (mut items, labels) = claimed(&context);
+            let subjects: Vec<_> =
+                items.extract_if(.., |(item, _)| *item == Item::Subject).map(|it| it.1).collect();
             found = problems(&output.shapes, screen, &labels);
+            found.extend(covered(&items, &subjects));
+            let is_shown = |item: Item| items.iter().any(|(it, _)| *it == item);
+            if let Some(item) = state.alone().filter(|item| !is_shown(*item)) {
+                found.push(format!("{item:?} has no place"));
+            }
+            let watched = window.watched(&self.sim, &picture, self.hooks.watched);
+            let is_free = |at: &Pos2| subjects.iter().any(|subject| subject.contains(*at));
+            let missed = watched.into_iter().filter(|at| screen.contains(*at) && !is_free(at));
+            // Neither the dead nor results are watched.
+            if !state.dead && state.part != 2 {
+                found.extend(missed.map(|at| format!("what is at {at:?} is not kept free")));
+            }
             for (n, (item, rect)) in items.iter().enumerate() {
                 if !screen.expand(0.5).contains_rect(*rect) {
                     found.push(format!("{item:?} leaves the window: {rect:?}"));
@@ -223,12 +269,24 @@ where
         for (_, _, round) in entities.records_mut::<Round>() {
             (round.part, round.until) = (state.part, until);
         }
-        (self.fall)(entities, self.deaths);
+        (self.hooks.fall)(entities, self.deaths);
+        (self.hooks.put)(entities, self.place);
         if let Some(own) = picture.own.filter(|_| state.dead) {
-            (self.kill)(entities, own);
+            (self.hooks.kill)(entities, own);
         }
         picture
     }
+}
+
+/// Items that lie over what the player must see, though they could be elsewhere.
+fn covered(items: &[(Item, Rect)], subjects: &[Rect]) -> Vec<String> {
+    // The tables are asked for, and cover everything.
+    let covers = [Item::Table, Item::Records];
+    let gives_way = |item: &Item| *item > Item::Subject && !covers.contains(item);
+    let items = items.iter().filter(|(item, _)| gives_way(item));
+    let pairs = items.flat_map(|(item, rect)| subjects.iter().map(move |at| (item, rect, at)));
+    let covered = pairs.filter(|(_, rect, at)| rect.shrink(0.5).intersects(**at));
+    covered.map(|(item, rect, at)| format!("{item:?} covers a subject: {rect:?} {at:?}")).collect()
 }
 
 /// The window's own things, from frame to frame.
@@ -244,6 +302,7 @@ struct Window<V: GameView> {
     controls: Controls,
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
+    camera: Option<Camera>,
 }
 
 impl<V: GameView> Window<V> {
@@ -277,7 +336,30 @@ impl<V: GameView> Window<V> {
             controls: Controls::default(),
             roster,
             now,
+            camera: None,
         }
+    }
+
+    /// Places in the window of what must be seen, as the rules and the camera tell.
+    fn watched(
+        &self,
+        sim: &Sim<V::Game>,
+        picture: &Picture<V::Game>,
+        more: fn(&V::Game, &EntitiesOf<V>) -> Vec<Vec2>,
+    ) -> Vec<Pos2> {
+        let (Some(camera), Some(client)) = (self.camera, sim.clients[0].client()) else {
+            return Vec::new();
+        };
+        let game = client.game();
+        let own = picture.own.and_then(|own| picture.entities.get(own));
+        let own = own.and_then(|slot| game.position(&slot.entity));
+        let image = |at: Vec2| match game.wraps() {
+            // The image that is nearest to the middle.
+            Some(size) => at - ((at - camera.middle) / size).round() * size,
+            None => at,
+        };
+        let watched = own.into_iter().chain(more(game, &picture.entities));
+        watched.map(|at| camera.to_screen(image(at))).collect()
     }
 
     /// Draws a frame in the order of a visit.
@@ -333,7 +415,7 @@ impl<V: GameView> Window<V> {
                 cues: &Cues::default(),
             },
         };
-        self.view.draw(&scene);
+        self.camera = Some(self.view.draw(&scene));
         if state.part == 2 {
             self.records.advance(Some(RoundPart::Results), true);
             let lap = Reached {

@@ -14,7 +14,7 @@ use phaselock::game::RoundPart;
 use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
-use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
+use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, READY_SECS, RUN_SPEED, ticks};
 use phaselock_games::platformer::{Command, Platformer, Player, Score};
 use phaselock_games::rounds::{Phase, Round, round};
 
@@ -110,6 +110,12 @@ impl GameView for PlatformerScreen {
         let camera = self.aim_camera(scene, own.as_ref());
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
+        if let Some(own) = &own {
+            let body = Vec2::new(HALF_WIDTH, HEIGHT);
+            let feet = own.feet();
+            let own = brush.rect(feet - body, feet + Vec2::new(HALF_WIDTH, 0.0));
+            layout::keep_free(scene.painter, own);
+        }
         self.draw_world(scene, &brush, cast);
         self.draw_over(scene, own.as_ref(), &round);
         camera

@@ -69,6 +69,12 @@ impl GameView for PuckScreen {
         let seen = Seen::new(scene);
         let camera = self.take_note(scene, &seen);
         let brush = Brush::new(scene.painter, camera);
+        if let Some(own) = seen.own_mallet() {
+            layout::keep_free(scene.painter, brush.around(own.position(), rink::MALLET));
+        }
+        if let Some(puck) = &seen.puck {
+            layout::keep_free(scene.painter, brush.around(puck.position(), rink::PUCK));
+        }
         self.draw_world(scene, &seen, &brush);
         self.draw_over(scene, &seen);
         // A negative scale turns the picture back.

@@ -58,7 +58,8 @@ impl Map {
             false => frame.screen.right_bottom() - size - vec2(18.0, 18.0),
         };
         let rect = Rect::from_min_size(corner, size);
-        layout::claim(frame.painter, Item::Chart, rect);
+        let ways = [Way::Up, Way::Left];
+        let Some(rect) = layout::find(frame.painter, Item::Chart, rect, &ways) else { return };
         panel(frame.painter, rect);
         let middle = (low + high) * 0.5;
         let brush = Brush::new(frame.painter, Camera { middle, scale, screen: rect });

@@ -15,7 +15,7 @@ use phaselock::game::RoundPart;
 use phaselock_client::cues::common;
 use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
-use phaselock_games::race::track::{BARRIER, GATES, LAPS};
+use phaselock_games::race::track::{BARRIER, GATES, HALF_WIDTH, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
 
@@ -46,6 +46,10 @@ const TAGS_MAX: usize = 24;
 /// The wrong way: metres per second backwards along the track, for so many seconds.
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
+/// Radius of what is kept free around the own car, in metres.
+const OWN_RADIUS: f32 = 2.4;
+/// Seconds after green for which the start line is kept free.
+const START_SECS: f32 = 3.0;
 
 const THROTTLE: Action =
     Action::new("throttle", "throttle", &["W", "Up", "Pad:RightTrigger", "Pad:A"]);
@@ -122,6 +126,16 @@ impl GameView for RaceScreen {
         let camera = self.aim_camera(scene, own.as_ref());
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
+        if let Some(own) = &own {
+            layout::keep_free(scene.painter, brush.around(own.position(), OWN_RADIUS));
+        }
+        let waits = round(&scene.picture.entities).phase() == Phase::WarmUp;
+        if waits || race_secs(scene) < START_SECS {
+            let start = &scene.game.track.samples[0];
+            let across = start.along.perp() * HALF_WIDTH;
+            let line = brush.rect(start.at - across, start.at + across);
+            layout::keep_free(scene.painter, line.expand(brush.metre));
+        }
         self.draw_world(scene, &brush, own.as_ref());
         self.draw_over(scene, &brush, own.as_ref());
         camera

@@ -18,6 +18,7 @@ use phaselock::physics::turns;
 use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
+use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{
     BLAST_REACH, Command, Goods, Player, Score, Shell, Skirmish, Weapon, players,
 };
@@ -121,6 +122,9 @@ impl GameView for SkirmishScreen {
         let camera = self.aim_camera(scene);
         scene.cues.listen(&camera);
         let brush = Brush::new(scene.painter, camera);
+        if let Some(own) = self.own.filter(|own| own.health > 0) {
+            layout::keep_free(scene.painter, brush.around(own.position(), RADIUS));
+        }
         self.draw_world(scene, &brush);
         self.draw_over(scene);
         camera
