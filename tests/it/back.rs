@@ -152,7 +152,7 @@ fn a_restart_costs_nothing<G: Game>() {
     sim.run(8.0);
     let seats: Vec<_> = clients.iter().map(|it| sim.clients[*it].core().player()).collect();
     let owned = |sim: &Sim<G>, player: PlayerId| -> Vec<_> {
-        sim.room.world().entities.owned_by(player).map(|slot| slot.entity.clone()).collect()
+        sim.room.world().entities.owned_by(player).map(|slot| slot.entity).collect()
     };
     let before: Vec<_> = seats.iter().map(|player| owned(&sim, *player)).collect();
     let kept = sim.room.checkpoint(sim.now).expect("it can be written");
