@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use phaselock::game::Best;
 use phaselock::games::Games;
-use phaselock::server::{Command, RoomConfig};
+use phaselock::server::{Command, RoomConfig, Workers};
 use phaselock::time::{Micros, Rates};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::announce::{Announcement, Standing, announce as announcing};
@@ -120,7 +120,7 @@ async fn run(
     let names = config.game_names(games);
     let selected = games.select(&names)?;
     let threads = room_threads(config.rooms_max, config.room_threads);
-    let room = room_config(config, threads)?;
+    let room = room_config(config)?;
     tracing::info!(
         address = addresses.join(","),
         fingerprint = %presented.fingerprint(),
@@ -300,7 +300,7 @@ async fn stopped(
 }
 
 /// The rooms' settings.
-pub(crate) fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
+pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
     let seed = config.seed.unwrap_or_else(Clock::seed);
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
     let mut room = RoomConfig {
@@ -308,7 +308,7 @@ pub(crate) fn room_config(config: &Config, threads: u16) -> Result<RoomConfig> {
         seed,
         map_seed: map_seed(seed),
         takes_commands: true,
-        workers: Arc::new(workers(config.workers, threads)?),
+        workers: workers(config.workers)?,
         ..RoomConfig::default()
     };
     room_changes(config).apply(&mut room);
@@ -325,9 +325,13 @@ fn room_threads(rooms_max: u16, count: Option<u16>) -> u16 {
     count.unwrap_or_else(spare).clamp(1, ROOM_THREADS_MAX.min(rooms_max))
 }
 
-/// Threads for snapshots: so many, or one for each processor that runs no rooms.
-fn workers(count: Option<u16>, room_threads: u16) -> Result<Pool> {
-    let spare = || if room_threads > 1 { 1 } else { processors() };
-    let count = count.map_or_else(spare, usize::from).min(WORKERS_MAX.into());
-    Pool::new(count).with_context(|| format!("cannot start {count} threads; lower --workers"))
+/// The number of threads for snapshots that the host asked for; `None` leaves it to the driver.
+fn workers(count: Option<u16>) -> Result<Option<Arc<dyn Workers>>> {
+    let pool = |count: u16| -> Result<Arc<dyn Workers>> {
+        let pool = Pool::new(count.min(WORKERS_MAX).into());
+        Ok(Arc::new(
+            pool.with_context(|| format!("cannot start {count} threads; lower --workers"))?,
+        ))
+    };
+    count.map(pool).transpose()
 }

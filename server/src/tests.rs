@@ -86,7 +86,7 @@ pub(crate) fn serve_by(
     let games = phaselock_games::all();
     let names = config.game_names(&games);
     let selected = games.select(&names).expect("games");
-    let room = room_config(config, 1).expect("rates");
+    let room = room_config(config).expect("rates");
     let parts = Parts { games, log: log.clone(), server: handle.clone(), presented };
     let reloader = Reloader::new(settings.clone(), parts);
     let facts = Facts {

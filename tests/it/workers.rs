@@ -33,7 +33,7 @@ impl Workers for Threads {
 fn datagrams<G: Game>(workers: Arc<dyn Workers>) -> Vec<Vec<u8>> {
     let config =
         RoomConfig { players_max: 64, client_bytes_per_second: 12_000, ..room_config(3, 8) };
-    let mut sim = Sim::<G>::with(RoomConfig { workers, ..config });
+    let mut sim = Sim::<G>::with(RoomConfig { workers: Some(workers), ..config });
     for client in 0..24 {
         sim.plain = client % 8 == 7;
         sim.join_bot(LinkConfig { loss: 0.1, ..LinkConfig::delayed(20 + 5 * client, 10) });

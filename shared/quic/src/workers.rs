@@ -1,30 +1,60 @@
 //! Threads on which a room packs its snapshots.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::available_parallelism;
 
 use phaselock::server::{Job, Workers};
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
+/// Most threads that are used by default.
+const THREADS_MAX: usize = 64;
+
 /// Threads that wait for work, beside the one that has it.
 #[derive(Debug)]
 pub struct Pool {
-    /// None for the calling thread alone.
-    others: Option<ThreadPool>,
+    count: usize,
+    /// None for the calling thread alone; unset until the first work is shared.
+    others: OnceLock<Option<ThreadPool>>,
 }
 
 impl Pool {
-    /// So many threads, the caller's included, 1 or more. Fails if the system has no more threads.
+    /// The given number of threads, including the caller's: 1 or more. Fails if the system cannot
+    /// start them.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
+        let others = OnceLock::from(Self::start(threads)?);
+        Ok(Self { count: threads.max(1), others })
+    }
+
+    /// One thread for each processor if `room_threads` is 0 or 1, otherwise the caller's alone: the
+    /// default of every server. The threads start when a room first has enough players to share
+    /// the work. If the system cannot start them, the caller works alone and the log says so.
+    pub fn for_rooms(room_threads: u16) -> Self {
+        let processors = || available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let count = if room_threads > 1 { 1 } else { processors() };
+        Self { count, others: OnceLock::new() }
+    }
+
+    /// The threads beside the caller's, if there are to be any.
+    fn start(threads: usize) -> Result<Option<ThreadPool>, ThreadPoolBuildError> {
         let name = |number| format!("snapshots-{number}");
         let build = |others| ThreadPoolBuilder::new().num_threads(others).thread_name(name).build();
-        let others = threads.checked_sub(1).filter(|others| *others > 0).map(build);
-        Ok(Self { others: others.transpose()? })
+        threads.checked_sub(1).filter(|others| *others > 0).map(build).transpose()
+    }
+
+    fn others(&self) -> Option<&ThreadPool> {
+        let start = || {
+            Self::start(self.count).unwrap_or_else(|error| {
+                tracing::warn!(%error, "cannot start threads for snapshots; packing on one");
+                None
+            })
+        };
+        self.others.get_or_init(start).as_ref()
     }
 }
 
 impl Workers for Pool {
     fn count(&self) -> usize {
-        1 + self.others.as_ref().map_or(0, ThreadPool::current_num_threads)
+        self.count
     }
 
     fn run<'a>(&self, jobs: Vec<Job<'a>>) {
@@ -36,7 +66,7 @@ impl Workers for Pool {
                 job();
             }
         };
-        match &self.others {
+        match self.others() {
             None => work(),
             Some(others) => others.in_place_scope(|scope| {
                 for _ in 0..others.current_num_threads() {
@@ -55,9 +85,11 @@ mod tests {
 
     #[test]
     fn every_job_runs_once_on_any_number_of_threads() {
-        for threads in [0, 1, 2, 5] {
-            let pool = Pool::new(threads).expect("threads");
-            assert_eq!(pool.count(), threads.max(1));
+        let made = [0, 1, 2, 5].map(|threads| Pool::new(threads).expect("threads"));
+        let counts = made.each_ref().map(Workers::count);
+        assert_eq!(counts, [1, 1, 2, 5]);
+        assert_eq!(Pool::for_rooms(2).count(), 1, "rooms have the processors");
+        for pool in made.into_iter().chain([Pool::for_rooms(1), Pool::for_rooms(2)]) {
             for count in [0, 1, 3, 100] {
                 let done = AtomicUsize::new(0);
                 let job = || {

@@ -137,7 +137,7 @@ fn measure(players: u16, workers: u8, seconds: u64) -> Row {
     let pool = Pool::new(workers.into()).unwrap_or_else(|error| panic!("no threads: {error}"));
     let config = RoomConfig {
         players_max: players,
-        workers: Arc::new(pool),
+        workers: Some(Arc::new(pool)),
         client_bytes_per_second: 125_000,
         ..room_config(1, 0)
     };

@@ -35,21 +35,42 @@ impl<G: Game> Room<G> {
         let present = |seated: &Seated<_>| seated.member.away_until.is_none();
         let seated = self.members.values_mut().filter(|seated| present(seated));
         let told = seated.map(|seated| (seated.member.player, &mut seated.sight));
-        self.interest.update(&self.game, &self.world, &*self.host.config.workers, told);
+        self.interest.update(&self.game, &self.world, self.host.config.workers(), told);
         let members = self.members.iter().filter(|(_, seated)| present(seated));
         self.due.extend(members.map(|(client, _)| *client));
         let (tick, watchers_max) = (self.world.tick, self.host.config.watchers_max);
         self.gallery.handle_world(&self.game, tick, &self.world.entities, watchers_max);
     }
 
+    /// Whether the next snapshot may be made: its tick has run, and the last one has left for
+    /// everybody. Datagrams are stamped by the newest snapshot, so none of another may be queued.
+    pub(super) fn is_snapshot_due(&self) -> bool {
+        let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
+        self.world.tick >= self.next_snapshot
+            && self.due.is_empty()
+            && self.host.outputs.iter().all(is_other)
+    }
+
+    /// Packs the newest snapshot for the next clients, unless outputs are queued or a tick is due.
+    pub(super) fn pack(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
+        let is_due = |room: &Self| !room.due.is_empty() || !room.gallery.due.is_empty();
+        while self.host.outputs.is_empty() && is_due(self) && self.has_time(now) {
+            match self.due.is_empty() {
+                false => self.pack_due(now, behind),
+                true => self.pack_gallery(now, behind),
+            }
+            self.has_packed = true;
+        }
+    }
+
     /// Tells whether snapshots may be packed: a tick goes before them, but some go between any two.
-    pub(super) fn has_time(&self, now: LocalTime) -> bool {
+    fn has_time(&self, now: LocalTime) -> bool {
         !self.has_packed || now < self.next_timeout()
     }
 
     /// Packs the newest snapshot for the next of those who have not got it, are not `behind`, and
     /// whose path is not full.
-    pub(super) fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
+    fn pack_due(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
         let Self { host, game, history, encodings, plain_encodings, members, begun, due, .. } =
             self;
         let server_time = host.server_time(now);
@@ -67,7 +88,7 @@ impl<G: Game> Room<G> {
     }
 
     /// The same for those who watch.
-    pub(super) fn pack_gallery(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
+    fn pack_gallery(&mut self, now: LocalTime, behind: &dyn Fn(ClientId) -> bool) {
         let Self { host, game, gallery, .. } = self;
         let Gallery { history, encodings, plain_encodings, watchers, begun, due, told, .. } =
             gallery;
@@ -117,7 +138,7 @@ impl<G: Game> Scene<'_, G> {
         behind: &dyn Fn(ClientId) -> bool,
     ) {
         let Self { game, history, encodings, plain_encodings, begun, told, server_time, .. } = self;
-        let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers.count());
+        let now_due = self.due.len().min(PACKED_TOGETHER * host.config.workers().count());
         let mut due = self.due.drain(..now_due).filter(|client| !behind(*client)).peekable();
         begun.clear();
         // All are in the order of clients.
@@ -148,7 +169,7 @@ impl<G: Game> Scene<'_, G> {
             let send = |bytes| take(Output::Datagram { client, bytes });
             seated.pack_snapshot(&shared, snapshot, told, (now, server_time), send);
         };
-        let outputs = &mut host.outputs;
-        flat_map(&*host.config.workers, items, pack, |output| outputs.push_back(output));
+        let Host { outputs, config, .. } = host;
+        flat_map(config.workers(), items, pack, |output| outputs.push_back(output));
     }
 }

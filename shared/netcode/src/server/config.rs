@@ -68,8 +68,9 @@ pub struct RoomConfig {
     pub number: u16,
     /// Lines of chat that begin with a slash go to the host alone.
     pub takes_commands: bool,
-    /// Threads that pack snapshots.
-    pub workers: Arc<dyn Workers>,
+    /// Threads that pack snapshots. By default the driver lends its own, or the calling thread packs
+    /// alone if it lends none.
+    pub workers: Option<Arc<dyn Workers>>,
 }
 
 impl Default for RoomConfig {
@@ -100,8 +101,15 @@ impl Default for RoomConfig {
             ready: ReadyUp::Early,
             number: 0,
             takes_commands: false,
-            workers: Arc::new(Alone),
+            workers: None,
         }
+    }
+}
+
+impl RoomConfig {
+    /// Threads that pack snapshots.
+    pub(super) fn workers(&self) -> &dyn Workers {
+        self.workers.as_deref().unwrap_or(&Alone)
     }
 }
 

@@ -128,10 +128,7 @@ impl<G: Game> AnyRoom for Room<G> {
             self.count_down(now);
             self.watch_people(now);
             self.look_for_seats(now);
-            // Until everybody has got the last one, a new one would only take the time for it.
-            // Datagrams are stamped by the newest, so none of another may be left either.
-            let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
-            if self.due.is_empty() && self.host.outputs.iter().all(is_other) {
+            if self.is_snapshot_due() {
                 self.make_snapshot();
             }
         }
@@ -160,13 +157,12 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        let is_due = |room: &Self| !room.due.is_empty() || !room.gallery.due.is_empty();
-        while self.host.outputs.is_empty() && is_due(self) && self.has_time(now) {
-            match self.due.is_empty() {
-                false => self.pack_due(now, behind),
-                true => self.pack_gallery(now, behind),
-            }
-            self.has_packed = true;
+        self.pack(now, behind);
+        // If the last snapshot took longer than the time between two, the next one is already due.
+        // Waiting for a tick would cost a snapshot and leave the thread idle.
+        if self.host.outputs.is_empty() && now < self.next_timeout() && self.is_snapshot_due() {
+            self.make_snapshot();
+            self.pack(now, behind);
         }
         let output = self.host.outputs.pop_front()?;
         Some(self.stamped(now, output))

@@ -32,8 +32,11 @@ impl Workers for Alone {
 /// Parts for each worker, so that one that is held up does not hold up the rest. Arbitrary.
 const PARTS_EACH: usize = 4;
 
-/// Does something with each item, on all workers, and hands on what that yields, in the order of
-/// the items. One worker takes no memory for it.
+/// Items up to which the calling thread works alone: waking another one takes as long. Arbitrary.
+const ALONE_MAX: usize = 16;
+
+/// Does something with each item and hands on what that yields, in the order of the items. More
+/// than [`ALONE_MAX`] items are shared among all workers. One worker takes no memory for it.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
     items: impl Iterator<Item = T>,
@@ -44,6 +47,9 @@ pub(super) fn flat_map<T: Send, R: Send>(
         return items.for_each(|item| each(item, &mut take));
     }
     let mut items: Vec<_> = items.collect();
+    if items.len() <= ALONE_MAX {
+        return items.into_iter().for_each(|item| each(item, &mut take));
+    }
     let size = items.len().div_ceil(workers.count() * PARTS_EACH).max(1);
     let mut results: Vec<Vec<R>> = Vec::new();
     results.resize_with(items.len().div_ceil(size), || Vec::with_capacity(size));
@@ -81,7 +87,7 @@ mod tests {
 
     #[test]
     fn results_keep_their_order_for_any_number_of_workers() {
-        for len in [0, 1, 2, 7, 8, 9, 100] {
+        for len in [0, 1, 2, 15, 16, 17, 18, 100] {
             let want: Vec<_> = (0..len).map(|n| n * n).collect();
             for workers in [&Alone as &dyn Workers, &Threads(1), &Threads(2), &Threads(7)] {
                 let mut squares = Vec::new();

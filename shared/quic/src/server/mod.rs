@@ -61,7 +61,7 @@ use aws_lc_rs::rand;
 use phaselock::games::Games;
 use phaselock::limits::ROOMS_MAX;
 use phaselock::link::Conditions;
-use phaselock::server::RoomConfig;
+use phaselock::server::{RoomConfig, Workers};
 use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::ALPN;
@@ -80,6 +80,7 @@ use crate::doorkeeping::Doorkeeping;
 use crate::identity::{Identity, Signer};
 use crate::settings;
 use crate::socket;
+use crate::workers::Pool;
 use counters::Counters;
 pub use counters::Traffic;
 use directory::Directory;
@@ -326,6 +327,8 @@ impl Server {
         }
         let clock = Clock::start();
         plan.config.start = LocalTime(0);
+        let workers = || -> Arc<dyn Workers> { Arc::new(Pool::for_rooms(rooms.threads)) };
+        plan.config.workers.get_or_insert_with(workers);
         plan.config.unix_micros = clock.unix_of_start();
         let rooms_max = usize::from(rooms.rooms_max.max(rooms.rooms).clamp(1, ROOMS_MAX));
         let rooms_min = usize::from(rooms.rooms).clamp(1, rooms_max);
