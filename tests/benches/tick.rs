@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use clap::Parser;
-use phaselock::game::Game;
+use phaselock::game::{Game, Known};
 use phaselock::ids::PlayerId;
 use phaselock::rewind::Past;
 use phaselock::time::Rates;
@@ -98,7 +98,8 @@ fn measure<G: Game>(players: u16, ticks: u64) -> Row {
             let took = micros(|| {
                 for slot in world.entities.iter() {
                     let (base, steering) = (&slot.entity, &slot.entity);
-                    black_box((G::KIT.coding.extrapolate)(game, base, steering, AHEAD as u64));
+                    let known = Known { base, steering, ticks: AHEAD as u64 };
+                    black_box((G::KIT.coding.extrapolate)(game, known));
                 }
             });
             extrapolated.push(took / count);

@@ -95,6 +95,11 @@ fn platformer_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_memory_that_is_not_kept_is_rebuilt_before_the_rules_run() {
+    goes_on_as_if_nothing_had_been::<Bells>();
+}
+
+#[test]
 fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghosts() {
     let mut sim = Sim::<Skirmish>::new(7, 2);
     let clients: Vec<_> = (0..5).map(|_| sim.join_bot(CABLE)).collect();

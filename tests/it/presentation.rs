@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use phaselock::fields::Entity;
+use phaselock::fields::{Entity, KindOf};
 use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
@@ -199,7 +199,7 @@ fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
 #[test]
 fn a_games_default_is_what_the_table_justifies() {
     // Skirmish's players are shown in the past: the best of that, but for what nobody sees.
-    let chosen = (Skirmish::KIT.presentation)(0);
+    let chosen = (Skirmish::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen.timeline(), Timeline::Past);
     let all = ranking(&TABLE, Motion::SHOOTER, Timeline::Past);
     let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
@@ -213,7 +213,7 @@ fn a_games_default_is_what_the_table_justifies() {
 
 #[test]
 fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
-    let chosen = (Race::KIT.presentation)(0);
+    let chosen = (Race::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen.timeline(), Timeline::Present);
     for profile in ["lan", "cable", "wifi", "intercontinental"] {
         let of = |choice: Choice| row(Motion::CAR, profile, choice.name()).scores.error_now_mean;
@@ -230,7 +230,7 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
 /// Presentation method of the record of that name in a game.
 fn default<G: Game>(record: &str) -> Choice {
     let kind = kind_of(G::Entity::KINDS, record).expect("the game has such a record");
-    (G::KIT.presentation)(kind)
+    (G::KIT.presentation)(KindOf::new(kind))
 }
 
 /// Default method of each game, beside all methods for the same timeline.

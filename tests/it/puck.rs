@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::depth;
 use glam::Vec2;
 use phaselock::client::{AnyClient, Client, Picture};
-use phaselock::fields::Record;
+use phaselock::fields::{KindOf, Record};
 use phaselock::game::{Bot as _, Entities, Game};
 use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, LinkConfig};
@@ -294,8 +294,8 @@ fn mallets_of_others_are_shown_at_the_present_by_the_rules_for_good_reason() {
             println!("{choice:>12}: {shown:?}");
             shown
         });
-    assert_eq!((ShufflePuck::KIT.presentation)(PUCKS), Choice::RunForward);
-    assert_eq!((ShufflePuck::KIT.presentation)(MALLETS), Choice::RunForward);
+    assert_eq!((ShufflePuck::KIT.presentation)(KindOf::new(PUCKS)), Choice::RunForward);
+    assert_eq!((ShufflePuck::KIT.presentation)(KindOf::new(MALLETS)), Choice::RunForward);
     // The puck is nearest to where it is, and goes back less than where it is fetched from the
     // past.
     assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);

@@ -2,6 +2,7 @@
 
 use crate::games::lane::Lane;
 use phaselock::client::AnyClient;
+use phaselock::fields::KindOf;
 use phaselock::game::{Entities, Game};
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
@@ -154,7 +155,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures are worth a look")]
 fn cars_that_touch_see_it_on_both_screens() {
-    let chosen = (Race::KIT.presentation)(0);
+    let chosen = (Race::KIT.presentation)(KindOf::new(0));
     assert_eq!(chosen, Choice::Projective);
     for link in ["delay=75ms", "delay=60ms,jitter=30ms,loss=5%"] {
         for lean in [Lean::Slowly, Lean::Hard] {

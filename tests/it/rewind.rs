@@ -8,6 +8,7 @@ use crate::depth;
 use crate::games::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 use glam::Vec2;
 use phaselock::client::AnyClient;
+use phaselock::fields::KindOf;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
@@ -72,7 +73,7 @@ impl Duel {
 }
 
 fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
-    duel_by(link, rewind_ms, (Skirmish::KIT.presentation)(0))
+    duel_by(link, rewind_ms, (Skirmish::KIT.presentation)(KindOf::new(0)))
 }
 
 /// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity

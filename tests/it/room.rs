@@ -1,14 +1,22 @@
 //! A server's room by itself: fed by hand, without clients.
 
-use phaselock::game::Game;
+use std::collections::BTreeSet;
+
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::link::LinkConfig;
+use phaselock::record;
 use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock::wire::input::read_input;
 use phaselock::wire::protocol::game_text;
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::{body, hello, room_config};
+use phaselock_testing::light::Light;
+use phaselock_testing::{Sim, body, hello, room_config};
+use phaselock_tests::toy::{Bells, Walk};
 
 #[test]
 fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
@@ -42,6 +50,98 @@ fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
     assert_eq!(numbers, [(0..5).collect::<Vec<_>>(), (0..10).collect()]);
     let packets = clients.map(|client| room.member_stats(client).map(|stats| stats.packets));
     assert_eq!(packets, [Some(5), Some(10)]);
+}
+
+#[test]
+fn a_light_client_follows_the_epoch_of_a_server_that_stalled() {
+    let mut room = Room::<Bells>::new(room_config(1, 0));
+    let first = body(&ClientMessage::Hello(hello::<Bells>("Ada", LocalTime(0))));
+    room.handle_first(LocalTime(0), ClientId(1), &first);
+    let mut light = None;
+    for now in [LocalTime(0), LocalTime(10_000_000)] {
+        room.handle_timeout(now);
+        while let Some(output) = room.poll_output(now) {
+            let Output::Control { message, .. } = output else { continue };
+            match (&message, &mut light) {
+                (ServerMessage::Welcome(welcome), None) => {
+                    light = Some(Light::<Bells>::new(welcome));
+                }
+                (message, Some(light)) => light.handle_message(message),
+                _ => {}
+            }
+        }
+        let packet = light.as_mut().expect("it is welcomed").transmit(now, |_| Walk::default());
+        let packet = read_input::<Walk>(&packet).expect("it is whole");
+        assert_eq!(packet.epoch, u8::from(now > LocalTime(0)), "at {now:?}");
+    }
+}
+
+record! {
+    /// Something that players pass on. Its number is told to its holder alone.
+    struct Baton {
+        passes: u8 = Field::count(8),
+        secret: u8 = Field::count(8).owner_only().server_only(),
+    }
+}
+
+/// Players hold the baton in turn.
+#[derive(Debug)]
+struct Relay;
+
+impl Game for Relay {
+    const NAME: &'static str = "relay";
+    const RULES_VERSION: u32 = 1;
+    type Input = Baton;
+    type Entity = Baton;
+    type Memory = ();
+
+    fn new(_rates: Rates, _seed: u64) -> Self {
+        Self
+    }
+
+    fn populate(&self, world: &mut World<Self>) {
+        world.spawn(None, Baton { passes: 0, secret: 7 });
+    }
+
+    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
+    fn step(&self, world: &mut World<Self>, _inputs: &Inputs<Baton>) {
+        let Some(id) = world.entities.iter().next().map(|slot| slot.id) else { return };
+        if world.tick.0.is_multiple_of(20) {
+            let holder = PlayerId((world.tick.0 / 20 % 3) as u16);
+            assert!(world.entities.set_owner(id, Some(holder)));
+            let baton = world.entities.record_mut::<Baton>(id).expect("it is there");
+            baton.passes = baton.passes.wrapping_add(1);
+        }
+    }
+
+    fn predict(&self, _: &mut Entities<Baton>, _: EntityId, _: &Baton, _: Ahead<'_>) {}
+
+    fn repeat(last: &Baton, _missed: u64) -> Baton {
+        *last
+    }
+}
+
+#[test]
+fn an_entity_changes_its_owner_and_stays_the_same_for_clients() {
+    let mut sim = Sim::<Relay>::new(1, 0);
+    let clients = [0, 1].map(|_| sim.join_bot(LinkConfig::delayed(20, 5)));
+    sim.run(1.0);
+    let players = clients.map(|client| sim.clients[client].core().player());
+    let (mut held, mut ids) = ([0, 0], BTreeSet::new());
+    for _ in 0..300 {
+        sim.run(0.02);
+        for at in [0, 1] {
+            let newest = sim.clients[clients[at]].core().newest();
+            let baton = newest.iter().next().expect("everybody is told of it");
+            let own = baton.owner == Some(players[at]);
+            assert_eq!(baton.entity.secret, if own { 7 } else { 0 }, "{baton:?}");
+            held[at] += u32::from(own);
+            ids.insert((baton.id.index, baton.id.generation));
+        }
+    }
+    assert!(held.iter().all(|times| *times > 50) && ids.len() == 1, "{held:?} {ids:?}");
+    assert!(clients.iter().all(|client| sim.check_store(*client) > 0));
 }
 
 #[test]

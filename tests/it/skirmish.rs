@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::depth;
 use glam::Vec2;
 use phaselock::client::{AnyClient, Client};
-use phaselock::fields::Entity;
+use phaselock::fields::{Entity, KindOf};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World,
 };
@@ -100,10 +100,7 @@ impl Game for Court {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Skirmish::KIT.presentation,
-        coding: Coding {
-            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
-            ..Coding::GENERAL
-        },
+        coding: Coding { extrapolate: |game, known| game.0.extrapolate(known), ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;
@@ -317,10 +314,7 @@ fn projectiles_are_shown_at_their_present_positions() {
     let (past, _) = off(Choice::Hermite);
     eprintln!("run-forward {present:.3} m, Hermite {past:.3} m off, of {count} looks");
     assert!(count > 300, "{count} looks");
-    assert_eq!(
-        (Skirmish::KIT.presentation)(Piece::Shell(Shell::default()).kind()),
-        Choice::RunForward
-    );
+    assert_eq!((Skirmish::KIT.presentation)(KindOf::of::<Shell>()), Choice::RunForward);
     // At 20 m/s what is shown 100 ms late is 2 m off.
     assert!(present < 0.35 && present * 4.0 < past, "{present} and {past} m off");
 }

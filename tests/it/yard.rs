@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phaselock::fields::{Audience, Entity, Kind, Record, Values};
-use phaselock::game::{Coding, Entities, Game, Kit, Slot};
+use phaselock::game::{Coding, Entities, Game, Kit, Known, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::{Lingering, Relevant};
 use phaselock::path::SendRate;
@@ -107,7 +107,7 @@ pub(crate) struct Yard<const OTHER: bool>;
 
 impl<const OTHER: bool> Yard<OTHER> {
     /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    fn extrapolate(&self, base: &Thing, steering: &Thing, ticks: u64) -> Option<Thing> {
+    fn extrapolate(&self, Known { base, steering, ticks }: Known<'_, Thing>) -> Option<Thing> {
         let (Thing::Top(base), Thing::Top(steering)) = (base, steering) else { return None };
         let mut top = Top { turn: steering.turn, ..*base };
         top.heading += RATE * f32::from(steering.turn) * ticks as f32;

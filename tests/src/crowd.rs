@@ -17,7 +17,7 @@ impl Game for Open {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<OpenBot>::default()),
         coding: Coding {
-            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            extrapolate: |game, known| game.0.extrapolate(known),
             goes_on: Skirmish::KIT.coding.goes_on,
             tables: Skirmish::tables,
         },

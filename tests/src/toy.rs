@@ -1,12 +1,14 @@
 //! A toy game: walkers on a line ring bells by standing on them. It has two kinds of entities,
-//! entities that come and go, and a field that only its owner may see.
+//! entities that come and go, a field that only its owner may see, and a memory that is rebuilt
+//! after a restart.
 
 use phaselock::fields::Holds;
-use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Memory, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 use phaselock::{entities, record};
+use serde::{Deserialize, Serialize};
 
 record! {
     /// A walker's input.
@@ -41,6 +43,20 @@ entities! {
     pub enum Thing { Walker, Bell }
 }
 
+/// What the server knows beside the entities.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Belfry {
+    /// All bells, in the order of their slots.
+    #[serde(skip)]
+    bells: Vec<EntityId>,
+}
+
+impl Memory<Bells, Thing> for Belfry {
+    fn restored(&mut self, _: &Bells, entities: &Entities<Thing>) {
+        self.bells = entities.records::<Bell>().map(|bell| bell.id).collect();
+    }
+}
+
 /// The rules.
 #[derive(Debug)]
 pub struct Bells {
@@ -60,7 +76,7 @@ impl Game for Bells {
     const KIT: Kit<Self> = Kit { bot: Some(|| Box::new(Wanderer)), ..Kit::NONE };
     type Input = Walk;
     type Entity = Thing;
-    type Memory = ();
+    type Memory = Belfry;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -79,15 +95,18 @@ impl Game for Bells {
             }
         }
         // Bells come and go, so that slots change hands.
-        let bells: Vec<_> = world.entities.records::<Bell>().map(|bell| bell.id).collect();
-        if world.random.chance(0.2) && bells.len() < 8 {
+        let bells = world.memory.bells.len();
+        if world.random.chance(0.2) && bells < 8 {
             let x = world.random.range(-5.0, 5.0);
-            world.spawn(None, Thing::Bell(Bell { x, rung: 0 }));
+            let new = world.spawn(None, Thing::Bell(Bell { x, rung: 0 }));
+            world.memory.bells.extend(new);
         }
-        if !bells.is_empty() && world.random.chance(0.2) {
-            let one = world.random.below(bells.len() as u32) as usize;
-            world.despawn(bells[one]);
+        if bells > 0 && world.random.chance(0.2) {
+            let one = world.random.below(bells as u32) as usize;
+            let id = world.memory.bells.remove(one);
+            world.despawn(id);
         }
+        world.memory.bells.sort_unstable();
         let walkers: Vec<_> = world.entities.records::<Walker>().map(|it| it.entity.x).collect();
         for (_, _, bell) in world.entities.records_mut::<Bell>() {
             let rings = walkers.iter().any(|x| (x - bell.x).abs() < 0.5);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
+use phaselock::fields::KindOf;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
 use phaselock::motion::choice::Choice;
@@ -210,7 +211,7 @@ impl<V: GameView> AnyPlay for Play<V> {
     }
 
     fn best(&self, kind: u8) -> Choice {
-        (V::Game::KIT.presentation)(kind)
+        (V::Game::KIT.presentation)(KindOf::new(kind))
     }
 
     fn sides(&self, session: &Session) -> Sides {

@@ -74,7 +74,7 @@ pub struct GameEntry {
 impl GameEntry {
     /// The entry of a game.
     pub fn of<G: Game>() -> Self {
-        const { assert!(is_name(G::NAME), "a name has lower-case letters, digits and dashes") };
+        const { assert_name::<G>() };
         Self {
             name: G::NAME,
             kinds: G::Entity::KINDS,
@@ -93,6 +93,38 @@ impl GameEntry {
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),
         }
     }
+}
+
+/// Does not compile if the game has a name that no game may have.
+///
+/// ```compile_fail,E0080
+/// # use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+/// # use phaselock::ids::{EntityId, PlayerId};
+/// # use phaselock::time::Rates;
+/// # phaselock::record! { pub struct Walker { pub x: f32 = Field::centred(16, 8) } }
+/// # #[derive(Debug)]
+/// # struct Yard;
+/// impl Game for Yard {
+///     const NAME: &'static str = "My Yard"; // "my-yard" compiles
+/// #     const RULES_VERSION: u32 = 1;
+/// #     type Input = Walker;
+/// #     type Entity = Walker;
+/// #     type Memory = ();
+/// #     fn new(_: Rates, _: u64) -> Self { Self }
+/// #     fn join(&self, _: &mut World<Self>, _: PlayerId) {}
+/// #     fn step(&self, _: &mut World<Self>, _: &Inputs<Walker>) {}
+/// #     fn predict(&self, _: &mut Entities<Walker>, _: EntityId, _: &Walker, _: Ahead<'_>) {}
+/// #     fn repeat(last: &Walker, _: u64) -> Walker { *last }
+///     // …
+/// }
+/// phaselock::server::Room::<Yard>::new(Default::default());
+/// ```
+pub(crate) const fn assert_name<G: Game>() {
+    assert!(
+        is_name(G::NAME),
+        "Game::NAME must have 1 to 32 lower-case letters (a to z), digits and dashes, such as \
+         \"my-game\""
+    );
 }
 
 /// Tells whether a game may be called so: 1 to 32 lower-case letters, digits, dashes.

@@ -1,6 +1,7 @@
 //! A third game: paddles on a line strike a puck, push each other and throw darts. It has what the
 //! others lack: things that several players move, and things that a player brings into the world.
 
+use phaselock::fields::KindOf;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -173,7 +174,7 @@ impl Air {
 
 impl Air {
     /// Presentation method of a kind of entity: see [`Kit::presentation`].
-    pub(crate) fn presentation(_kind: u8) -> Choice {
+    pub(crate) fn presentation(_kind: KindOf<Body>) -> Choice {
         Choice::Linear
     }
 }

@@ -23,10 +23,7 @@ impl<const SHARED: bool> Game for Lane<SHARED> {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Race::KIT.presentation,
-        coding: Coding {
-            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
-            ..Coding::GENERAL
-        },
+        coding: Coding { extrapolate: |game, known| game.0.extrapolate(known), ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

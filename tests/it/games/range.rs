@@ -30,10 +30,7 @@ impl Game for Range {
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Skirmish::KIT.presentation,
-        coding: Coding {
-            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
-            ..Coding::GENERAL
-        },
+        coding: Coding { extrapolate: |game, known| game.0.extrapolate(known), ..Coding::GENERAL },
         ..Kit::NONE
     };
     type Input = Command;

@@ -16,10 +16,10 @@ use glam::Vec2;
 
 use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Round};
-use phaselock::fields::{Entity, Holds};
+use phaselock::fields::Holds;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
-    Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Late, Measure, MispredictionCause,
+    Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -68,7 +68,8 @@ pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship
 
 impl Asteroids {
     /// See [`Coding::extrapolate`].
-    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
         if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
             return Some(flight::extrapolate(self.rates, base, steering, ticks).into());
         }
@@ -105,8 +106,7 @@ impl Game for Asteroids {
         // What the rules run exactly is sent when they do not: the same picture for fewer bytes, as
         // the bench of snapshots has it (`--scene senders`). Of ships no rule saves any.
         sending: |kind| {
-            let exact = [Piece::Rock(Rock::default()), Piece::Bullet(Bullet::default())];
-            let is_exact = exact.iter().any(|piece| piece.kind() == kind);
+            let is_exact = kind.is::<Rock>() || kind.is::<Bullet>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, ..Coding::GENERAL },

@@ -42,6 +42,11 @@ pub struct Memory {
     returning: Vec<EntityId>,
 }
 
+impl phaselock::game::Memory<Asteroids, Piece> for Memory {
+    /// Each tick fills all of it.
+    fn restored(&mut self, _: &Asteroids, _: &Entities<Piece>) {}
+}
+
 /// A ship is lost.
 pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
     ship.hull = 0;

@@ -160,7 +160,7 @@ proptest! {
             drift(rates, &mut there, 1);
             there = Piece::unpack(kind, &there.pack());
         }
-        prop_assert_eq!(game.extrapolate(&base, &base, ticks), Some(there));
+        prop_assert_eq!(game.extrapolate(Known { base: &base, steering: &base, ticks }), Some(there));
         prop_assert_eq!(Piece::unpack(kind, &there.pack()), there, "it is on the grid");
     }
 }
@@ -259,7 +259,11 @@ fn keys_are_extrapolated_to_the_tick() {
     }
     for (from, base) in states.iter().enumerate() {
         for (ticks, now) in states[from..].iter().enumerate().take(33).skip(1) {
-            let told = game.extrapolate(&Piece::Ship(*base), &Piece::Ship(*now), ticks as u64);
+            let told = game.extrapolate(Known {
+                base: &Piece::Ship(*base),
+                steering: &Piece::Ship(*now),
+                ticks: ticks as u64,
+            });
             let Some(Piece::Ship(told)) = told else { panic!("it is a ship") };
             let moved = |s: &Ship| (s.x, s.y, s.vx, s.vy, s.heading, s.shots, s.cooldown, s.shield);
             assert_eq!(moved(&told), moved(now), "{ticks} ticks after {from}");

@@ -18,7 +18,7 @@ use glam::Vec2;
 use crate::records::{owned, runs};
 use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, Relevance, Slot, Unit,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Late, Measure, Relevance, Slot, Unit,
     Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
@@ -78,7 +78,8 @@ impl Platformer {
     /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
     /// long as they have been held. This is exact if keys changed once at most, unless the player's
     /// own time waited or another race began.
-    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
             return Some(*base);
         };
@@ -193,9 +194,7 @@ impl Game for Platformer {
                 self.run(*tick, &round, player, owner, inputs);
             }
         }
-        // In the race that is on, or was the last.
-        let race = (round.played as u8).wrapping_add(u8::from(round.phase() != Phase::WarmUp));
-        standings.look(self.level, race, entities);
+        standings.look(self.level, &round, entities);
         standings.tell(self.rates, entities, round.phase() == Phase::Play);
     }
 

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Platformer;
 use super::entities::{Piece, Score};
 use super::level::Level;
 use super::movement::{READY_SECS, ticks};
-use crate::rounds::{Lengths, Phase, Round};
-use phaselock::game::Entities;
+use crate::rounds::{Lengths, Phase, Round, round};
+use phaselock::game::{Entities, Memory};
 use phaselock::ids::PlayerId;
 use phaselock::time::{Rates, Tick};
 
@@ -86,9 +87,18 @@ pub struct Standings {
     places: Vec<(u16, PlayerId)>,
 }
 
+impl Memory<Platformer, Piece> for Standings {
+    /// The round goes by the standings of the tick before.
+    fn restored(&mut self, game: &Platformer, entities: &Entities<Piece>) {
+        self.look(game.level, &round(entities), entities);
+    }
+}
+
 impl Standings {
-    /// Reads the standings in the race of that number; of players in others only their progress.
-    pub(super) fn look(&mut self, level: &Level, race: u8, entities: &Entities<Piece>) {
+    /// Reads the standings in the race that is on, or was the last; of players in others only their
+    /// progress.
+    pub(super) fn look(&mut self, level: &Level, round: &Round, entities: &Entities<Piece>) {
+        let race = (round.played as u8).wrapping_add(u8::from(round.phase() != Phase::WarmUp));
         self.entries.clear();
         self.places.clear();
         for slot in entities.iter() {

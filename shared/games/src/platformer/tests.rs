@@ -188,7 +188,11 @@ fn others_are_extrapolated_unless_they_change_keys_twice() {
             }
             for n in 0..past[0].len() {
                 let (base, now) = (&past[back][n], &past[0][n]);
-                let told = game.extrapolate(&(*base).into(), &(*now).into(), back as u64);
+                let told = game.extrapolate(Known {
+                    base: &(*base).into(),
+                    steering: &(*now).into(),
+                    ticks: back as u64,
+                });
                 let Some(Piece::Player(told)) = told else { panic!("it is a player") };
                 assert_eq!(told, Record::snapped(&told), "it is on the grid");
                 let told_right = Player { pressed: now.pressed, held: now.held, ..told } == *now;
@@ -218,7 +222,10 @@ fn riders_are_extrapolated_with_their_platform() {
     for ticks in 1..=30 {
         step(&game, &mut world, Command::default());
         let now = own(&world, 0);
-        assert_eq!(game.extrapolate(&base.into(), &now.into(), ticks), Some(now.into()));
+        assert_eq!(
+            game.extrapolate(Known { base: &base.into(), steering: &now.into(), ticks }),
+            Some(now.into())
+        );
         assert_eq!(now.ride, 1);
     }
     assert!((own(&world, 0).x - base.x).abs() > 0.1, "it was carried");

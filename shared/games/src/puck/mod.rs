@@ -18,8 +18,8 @@ use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Late, Measure, MispredictionCause, Relevance,
-    Sides, Slot, Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Late, Measure, MispredictionCause,
+    Relevance, Sides, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -53,6 +53,11 @@ pub struct ShufflePuck {
 pub struct Memory {
     /// Touches of the puck since its face-off, by rink.
     touches: Vec<Touches>,
+}
+
+impl phaselock::game::Memory<ShufflePuck, Piece> for Memory {
+    /// All of it is kept.
+    fn restored(&mut self, _: &ShufflePuck, _: &Entities<Piece>) {}
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -218,7 +223,8 @@ impl ShufflePuck {
     }
 
     /// See [`Coding::extrapolate`].
-    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
         match (base, steering) {
             (Piece::Puck(base), _) => {
                 let mut puck = *base;

@@ -30,8 +30,8 @@ use glam::Vec2;
 use crate::records::{owned, owned_mut, remove_where, runs};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, MispredictionCause, Relevance, Slot,
-    Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Measure, MispredictionCause,
+    Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -116,7 +116,8 @@ impl Race {
     /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
     /// long as they have been held. This is exact if keys changed once at most and nothing touched
     /// the car.
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    pub fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
             return Some(*base);
         };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::entities::{Car, Piece, Score};
 use super::track::{GATES, lap_of};
 use crate::records::owned_mut;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Memory};
 use phaselock::ids::PlayerId;
 
 /// The server's notes on a player.
@@ -31,6 +31,11 @@ pub struct Book {
     pub(super) before: Vec<(Vec2, u16)>,
     #[serde(skip)]
     pub(super) pairs: Vec<(u16, u16)>,
+}
+
+impl<G> Memory<G, Piece> for Book {
+    /// Each tick fills what is not kept.
+    fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }
 
 /// Seconds as scores tell them.

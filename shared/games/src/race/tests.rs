@@ -394,7 +394,11 @@ fn others_are_extrapolated_unless_they_change_keys_twice_or_touch() {
         }
         for n in 0..past[0].len() {
             let (base, now) = (&past[back][n], &past[0][n]);
-            let told = game.extrapolate(&(*base).into(), &(*now).into(), back as u64);
+            let told = game.extrapolate(Known {
+                base: &(*base).into(),
+                steering: &(*now).into(),
+                ticks: back as u64,
+            });
             let Some(Piece::Car(told)) = told else { panic!("a car stays a car") };
             let moved =
                 |car: &Car| (car.x, car.y, car.vx, car.vy, car.heading, car.gates, car.hold);

@@ -26,10 +26,9 @@ use glam::Vec2;
 
 use crate::records::{owned, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round};
-use phaselock::fields::Entity;
 use phaselock::game::{
-    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Measure, MispredictionCause, Relevance, Slot,
-    Unit, Viewpoint, World,
+    Ahead, Best, Coding, Entities, Game, Inputs, Kit, Known, Measure, MispredictionCause,
+    Relevance, Slot, Unit, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::SendRule;
@@ -175,7 +174,8 @@ fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
 
 impl Skirmish {
     /// See [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    pub fn extrapolate(&self, known: Known<'_, Piece>) -> Option<Piece> {
+        let Known { base, steering, ticks } = known;
         let (arena, rates) = (&self.arena, self.rates);
         Some(match (base, steering) {
             (Piece::Player(base), Piece::Player(steering)) => {
@@ -214,20 +214,14 @@ impl Game for Skirmish {
         // presentation finds none clearly better (`tests/it/presentation.rs` holds it to that).
         // Props are shown at the time of those who push them.
         presentation: |kind| {
-            let shell = Piece::Shell(Shell::default());
-            if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
+            if kind.is::<Shell>() { Choice::RunForward } else { Choice::Hermite }
         },
         // What nobody steers goes as extrapolated, or stands. To send it when it does not shows the
         // same for fewer bytes, as the bench of snapshots has it (`--scene senders`). Of players no
         // rule saves any.
         sending: |kind| {
-            let exact = [
-                Piece::Shell(Shell::default()),
-                Piece::Mine(Mine::default()),
-                Piece::Prop(Prop::default()),
-                Piece::Pickup(Pickup::default()),
-            ];
-            let is_exact = exact.iter().any(|piece| piece.kind() == kind);
+            let is_thrown = kind.is::<Shell>() || kind.is::<Mine>();
+            let is_exact = is_thrown || kind.is::<Prop>() || kind.is::<Pickup>();
             if is_exact { SendRule::Predictable } else { SendRule::Every }
         },
         coding: Coding { extrapolate: Self::extrapolate, goes_on: |_| true, tables: Self::tables },

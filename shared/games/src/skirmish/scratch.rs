@@ -6,7 +6,7 @@ use super::blast::{Blast, Hurt};
 use super::entities::Piece;
 use super::props::Contacts;
 use super::weapons::Weapon;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Memory};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::rewind::ViewTime;
 
@@ -34,4 +34,9 @@ pub struct Scratch {
     pub(super) seen: Entities<Piece>,
     #[serde(skip)]
     pub(super) contacts: Contacts,
+}
+
+impl<G> Memory<G, Piece> for Scratch {
+    /// Each tick fills what is not kept.
+    fn restored(&mut self, _: &G, _: &Entities<Piece>) {}
 }

@@ -297,7 +297,8 @@ fn changes<K: PartialEq>(
 }
 
 fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
-    let told = game.extrapolate(&Piece::Player(*base), &Piece::Player(*now), ticks);
+    let [base, steering] = [base, now].map(|player| Piece::Player(*player));
+    let told = game.extrapolate(Known { base: &base, steering: &steering, ticks });
     *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 

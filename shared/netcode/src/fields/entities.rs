@@ -9,14 +9,16 @@ use crate::limits::{PREDICTED_SPAWN_INDEX_MIN, PREDICTED_SPAWNS_MAX};
 pub struct Slot<E> {
     /// Its name.
     pub id: EntityId,
-    /// The player it belongs to, if any.
+    /// The player it belongs to, if any. To change it, use [`Entities::set_owner`]: the list also
+    /// finds entities by their owners.
     pub owner: Option<PlayerId>,
     /// Its state.
     pub entity: E,
 }
 
-/// Entities in the order of their ids; at most one in a slot. A changed id or owner needs a new
-/// insertion.
+/// Entities in the order of their ids; at most one in a slot.
+///
+/// An entity keeps its id for life. Its owner may change: see [`set_owner`](Self::set_owner).
 #[derive(Debug, PartialEq)]
 pub struct Entities<E> {
     slots: Vec<Slot<E>>,
@@ -75,6 +77,16 @@ impl<E: Entity> Entities<E> {
     /// The entity of that name, to change.
     pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
         self.position(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
+    }
+
+    /// Gives an entity to another player, or to nobody. Returns false if there is no such entity.
+    ///
+    /// For clients it stays the same entity, with the same id. Its state is sent whole once, since
+    /// the new owner may see other fields, and from then on the new owner's client predicts it.
+    pub fn set_owner(&mut self, id: EntityId, owner: Option<PlayerId>) -> bool {
+        let Some(slot) = self.get(id).copied() else { return false };
+        self.insert(Slot { owner, ..slot });
+        true
     }
 
     /// The entity at a position in the order.
@@ -225,7 +237,12 @@ mod tests {
             let id = EntityId { index: random.below(40) as u16, generation: random.below(2) as u8 };
             let owner = Some(PlayerId(random.below(6) as u16)).filter(|_| random.chance(0.8));
             match random.below(12) {
-                0..6 => entities.insert(Slot { id, owner, entity: Thing { x: step as u8 } }),
+                0..4 => entities.insert(Slot { id, owner, entity: Thing { x: step as u8 } }),
+                4..6 => {
+                    let is_there = entities.get(id).is_some();
+                    assert_eq!(entities.set_owner(id, owner), is_there);
+                    assert!(!is_there || entities.get(id).is_some_and(|it| it.owner == owner));
+                }
                 6..11 => {
                     entities.remove(id);
                 }

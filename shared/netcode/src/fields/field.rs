@@ -94,6 +94,7 @@ pub struct Field {
 
 impl Field {
     const fn new(min: f64, bits: u32, fraction_bits: u32, motion: Motion) -> Self {
+        assert!(0 < bits && bits <= u32::BITS, "a field has 1 to 32 bits");
         Self {
             name: "",
             component: "",
@@ -115,7 +116,7 @@ impl Field {
 
     /// A coordinate or a speed around 0: `bits` in all, of them `fraction_bits` after the point.
     pub const fn centred(bits: u32, fraction_bits: u32) -> Self {
-        let half = (1_u64 << (bits - 1)) as f64 / (1_u64 << fraction_bits) as f64;
+        let half = (1_u64 << bits) as f64 / (2_u64 << fraction_bits) as f64;
         Self::new(-half, bits, fraction_bits, Motion::Linear)
     }
 
@@ -386,7 +387,7 @@ impl Field {
 }
 
 /// Equality of texts while compiling.
-const fn is_same(a: &str, b: &str) -> bool {
+pub(super) const fn is_same(a: &str, b: &str) -> bool {
     are_same(a.as_bytes(), b.as_bytes())
 }
 

@@ -1,6 +1,10 @@
-//! Kinds of entities by the names of their records.
+//! Kinds of entities: by the names of their records, by number and by type.
 
-use super::records::Kind;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::field::is_same;
+use super::records::{Entity, Holds, Kind};
 
 /// There is no kind of entity of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +30,78 @@ impl UnknownKind {
 pub fn find_kind(kinds: &[Kind], name: &str) -> Result<u8, UnknownKind> {
     let found = (0..).zip(kinds).find(|(_, kind)| kind.name.eq_ignore_ascii_case(name));
     found.map(|(number, _)| number).ok_or_else(|| UnknownKind::new(name, kinds))
+}
+
+/// Number of the kind of that name. For [`entities!`](crate::entities).
+#[doc(hidden)]
+pub const fn kind_number<E: Entity>(name: &str) -> u8 {
+    let mut number = 0;
+    while number < E::KINDS.len() {
+        if is_same(E::KINDS[number].name, name) {
+            return number as u8;
+        }
+        number += 1;
+    }
+    panic!("a kind has the name of its record")
+}
+
+/// A kind of the entities `E`.
+///
+/// ```
+/// use phaselock::fields::KindOf;
+///
+/// phaselock::record! { pub struct Ball { pub x: f32 = Field::centred(15, 8) } }
+/// phaselock::record! { pub struct Goal { pub x: f32 = Field::centred(15, 8) } }
+/// phaselock::entities! { pub enum Thing { Ball, Goal } }
+/// let kind = KindOf::<Thing>::of::<Goal>();
+/// assert!(kind.is::<Goal>() && !kind.is::<Ball>() && kind.number() == 1);
+/// ```
+pub struct KindOf<E> {
+    number: u8,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> KindOf<E> {
+    /// The kind of that number, an index into [`Entity::KINDS`].
+    pub const fn new(number: u8) -> Self {
+        Self { number, entity: PhantomData }
+    }
+
+    /// The kind of the record `R`.
+    pub const fn of<R>() -> Self
+    where
+        E: Holds<R>,
+    {
+        Self::new(E::KIND)
+    }
+
+    /// Whether this is the kind of the record `R`.
+    pub const fn is<R>(self) -> bool
+    where
+        E: Holds<R>,
+    {
+        self.number == E::KIND
+    }
+
+    /// Its number, an index into [`Entity::KINDS`].
+    pub const fn number(self) -> u8 {
+        self.number
+    }
+}
+
+impl<E> Clone for KindOf<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for KindOf<E> {}
+
+impl<E: Entity> fmt::Debug for KindOf<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = E::KINDS.get(usize::from(self.number));
+        f.debug_tuple("KindOf").field(&kind.map_or("?", |kind| kind.name)).finish()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Parts of a game's state: fields on a grid, records of fields, entities of records.
 
 mod around;
+mod declared;
 mod entities;
 mod field;
 mod kinds;
@@ -10,8 +11,9 @@ mod tests;
 mod value;
 
 pub use around::{Real, turn_between, way_around, wrapped};
+pub use declared::*;
 pub use entities::{Entities, Slot};
 pub use field::*;
-pub use kinds::{UnknownKind, find_kind};
+pub use kinds::{KindOf, UnknownKind, find_kind, kind_number};
 pub use records::*;
 pub use value::*;

@@ -1,10 +1,14 @@
 //! Records, the structs that have field tables, and the entities made of them.
 
 use super::field::{Field, Packed, Values};
-use super::value::{COMPONENTS_MAX, FieldValue};
 use crate::limits::FIELDS_MAX;
 
 /// A struct with a field table; made by [`record!`](crate::record).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a record",
+    note = "declare it with `phaselock::record! {{ pub struct {Self} {{ … }} }}`, or several records \
+            as one entity with `phaselock::entities!`"
+)]
 pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The struct's name.
     const NAME: &'static str;
@@ -120,69 +124,6 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
     values
 }
 
-/// A field as a record declares it. For [`record!`](crate::record).
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Declared {
-    name: &'static str,
-    components: &'static [&'static str],
-    grid: Field,
-}
-
-impl Declared {
-    /// A field of the type `T`; checked, so that it fails to compile if the type cannot hold all of
-    /// the grid's values.
-    pub const fn new<T: FieldValue>(name: &'static str, grid: Field) -> Self {
-        assert!(T::EXACT.holds(&grid), "the field's type does not hold all of its values exactly");
-        assert!(grid.greatest >= T::GREATEST, "the field has too few bits for its enum");
-        assert!(T::COMPONENTS.len() <= COMPONENTS_MAX, "the field's type has too many components");
-        Self { name, components: T::COMPONENTS, grid }
-    }
-}
-
-/// Number of columns of a field of the type `T`. For [`record!`](crate::record).
-#[doc(hidden)]
-#[inline]
-pub const fn width<T: FieldValue>() -> usize {
-    T::COMPONENTS.len()
-}
-
-/// Number of columns of a table. For [`record!`](crate::record).
-#[doc(hidden)]
-pub const fn columns_len(declared: &[Declared]) -> usize {
-    let (mut at, mut len) = (0, 0);
-    while at < declared.len() {
-        len += declared[at].components.len();
-        at += 1;
-    }
-    len
-}
-
-/// The columns of a table, one for each component of each field. For [`record!`](crate::record).
-#[doc(hidden)]
-pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
-    assert!(LEN <= FIELDS_MAX, "a record has at most 20 columns; a vector takes several");
-    let mut table = [Field::count(1); LEN];
-    let (mut at, mut len) = (0, 0);
-    while at < declared.len() {
-        let Declared { name, components, grid } = declared[at];
-        let mut component = 0;
-        while component < components.len() {
-            table[len] = grid.column(name, components[component]);
-            component += 1;
-            len += 1;
-        }
-        at += 1;
-    }
-    let mut at = 0;
-    while at < LEN {
-        let is_moved = table[at].moved_by.is_none() || table[at].mover(&table).is_some();
-        assert!(is_moved, "moved_by names no field of this record");
-        at += 1;
-    }
-    table
-}
-
 /// Declares a record: a struct and, beside each field, its grid.
 ///
 /// Field types are `f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`, `bool`,
@@ -210,20 +151,26 @@ pub const fn columns<const LEN: usize>(declared: &[Declared]) -> [Field; LEN] {
 ///
 /// A type must hold every value of its field exactly; an `f32` holds 24 bits:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// phaselock::record! { pub struct Far { pub x: f32 = Field::centred(25, 8) } }
 /// ```
 ///
 /// An enum needs a number for each of its variants:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// phaselock::field_enum! { pub enum Side { Left, Middle, Right } }
 /// phaselock::record! { pub struct Odd { pub side: Side = Field::count(1) } }
 /// ```
 ///
+/// A field has 1 to 32 bits:
+///
+/// ```compile_fail,E0080
+/// phaselock::record! { pub struct Wide { pub x: f64 = Field::centred(33, 8) } }
+/// ```
+///
 /// A field is moved by a field that there is:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// phaselock::record! { pub struct Odd { pub x: f32 = Field::centred(9, 2).moved_by("vx") } }
 /// ```
 #[macro_export]
@@ -239,6 +186,47 @@ macro_rules! record {
         $visible struct $name {
             $($(#[$inner])* $field_visible $field: $type,)*
         }
+
+        // Each mistake names its field.
+        const _: () = {
+            #[allow(unused_imports, reason = "the caller may have imported it already")]
+            use $crate::fields::Field;
+            assert!(
+                <$name as $crate::fields::Record>::FIELDS.len() <= $crate::limits::FIELDS_MAX,
+                concat!(
+                    "the record `",
+                    stringify!($name),
+                    "` has more than 20 columns; a Vec2, Vec3 or Quat takes one for each component"
+                ),
+            );
+            $(
+                let field = $crate::fields::Declared::new::<$type>(stringify!($field), $table);
+                assert!(
+                    field.is_held_by::<$type>(),
+                    concat!(
+                        "the field `", stringify!($name), ".", stringify!($field), "`: `",
+                        stringify!($type), "` does not hold every value of its grid exactly; give \
+                         the grid fewer bits, or the field a type that holds more"
+                    ),
+                );
+                assert!(
+                    field.numbers_all_of::<$type>(),
+                    concat!(
+                        "the field `", stringify!($name), ".", stringify!($field), "` has too few \
+                         bits for all variants of `", stringify!($type), "`; use \
+                         Field::variants::<", stringify!($type), ">()"
+                    ),
+                );
+                assert!(
+                    field.is_moved_within(<$name as $crate::fields::Record>::FIELDS),
+                    concat!(
+                        "the field `", stringify!($name), ".", stringify!($field), "` is moved by \
+                         a field that `", stringify!($name), "` does not have; `moved_by` takes \
+                         the name of a field of the same record"
+                    ),
+                );
+            )*
+        };
 
         impl $crate::fields::Record for $name {
             const NAME: &'static str = stringify!($name);
@@ -302,7 +290,26 @@ macro_rules! record {
 }
 
 /// An entity type that has a kind for the record `R`; made by [`entities!`](crate::entities).
+///
+/// ```compile_fail,E0277
+/// use phaselock::game::Entities;
+///
+/// phaselock::record! { pub struct Ball { pub x: f32 = Field::centred(15, 8) } }
+/// phaselock::record! { pub struct Goal { pub x: f32 = Field::centred(15, 8) } }
+/// phaselock::entities! { pub enum Thing { Ball } }
+/// fn goals(all: &Entities<Thing>) -> usize {
+///     all.records::<Goal>().count() // `Goal` is no kind of `Thing`
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{R}` is not a kind of `{Self}`",
+    label = "the entities of this game are `{Self}`, which has no variant `{R}`",
+    note = "add `{R}` to `phaselock::entities! {{ pub enum {Self} {{ … }} }}`, or ask for one of its \
+            kinds; a game whose `Entity` is a single record has that kind alone"
+)]
 pub trait Holds<R>: Entity {
+    /// Number of the kind: an index into [`Entity::KINDS`].
+    const KIND: u8;
     /// The record, if the entity is of its kind.
     fn record(&self) -> Option<&R>;
     /// The same, to change.
@@ -310,6 +317,8 @@ pub trait Holds<R>: Entity {
 }
 
 impl<R: Record> Holds<R> for R {
+    const KIND: u8 = 0;
+
     fn record(&self) -> Option<&R> {
         Some(self)
     }
@@ -404,6 +413,9 @@ macro_rules! entities {
             }
 
             impl $crate::fields::Holds<$record> for $name {
+                const KIND: u8 =
+                    $crate::fields::kind_number::<$name>(stringify!($record));
+
                 #[allow(unreachable_patterns, reason = "where there is one kind only")]
                 fn record(&self) -> Option<&$record> {
                     match self {

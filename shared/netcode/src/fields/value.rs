@@ -9,6 +9,12 @@ use crate::time::Tick;
 pub const COMPONENTS_MAX: usize = 4;
 
 /// Type of a record's field: one number, or several, each of which has a column in the table.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a record",
+    note = "fields are numbers (`f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`), `bool`, `Tick`, \
+            glam's `Vec2`, `Vec3` and `Quat`, and enums made by `phaselock::field_enum!`; what only \
+            the server needs belongs into the game's `Memory`"
+)]
 pub trait FieldValue: Copy {
     /// Names of its components, at most [`COMPONENTS_MAX`]; a number has one without a name.
     const COMPONENTS: &'static [&'static str] = &[""];

@@ -11,6 +11,7 @@
 //! field.
 
 mod inputs;
+mod memory;
 mod outbox;
 mod request;
 mod rounds;
@@ -19,6 +20,7 @@ mod terms;
 
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
+pub use memory::Memory;
 pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};
@@ -26,4 +28,6 @@ pub use rules::{
     Bot, Coding, Configure, Extrapolate, Game, HandleRequest, Idle, Kit, Measure, NewBot, PlaceOf,
     Profile, PutOn, Sides, World, new_bot,
 };
-pub use terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint};
+pub use terms::{
+    Ahead, Best, Known, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
+};

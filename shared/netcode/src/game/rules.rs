@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::inputs::Inputs;
+use super::memory::Memory;
 use super::outbox::{MessageError, Outbox};
 use super::rounds::{Place, RoundClock};
-use super::terms::{Ahead, Best, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint};
-use crate::fields::{Entities, Entity, Record, Slot};
+use super::terms::{
+    Ahead, Best, Known, Late, MispredictionCause, Relevance, Strength, Unit, Viewpoint,
+};
+use crate::fields::{Entities, Entity, KindOf, Record, Slot};
 use crate::identity::PublicKey;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
@@ -23,7 +25,8 @@ use crate::wire::model::Tables;
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
-    /// Name for hosts and players: 1 to 32 lower-case letters, digits and dashes.
+    /// Name for hosts and players: 1 to 32 lower-case letters, digits and dashes. A program with
+    /// another name does not compile.
     const NAME: &'static str;
     /// Version of the rules, raised when predictions change: builds of different ones refuse each
     /// other.
@@ -42,8 +45,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// An entity of the world.
     type Entity: Entity;
     /// State that the server alone knows and no client is ever told. It is kept with the world
-    /// when a server is restarted; what each tick makes anew is marked `#[serde(skip)]`.
-    type Memory: Default + std::fmt::Debug + Send + Serialize + DeserializeOwned;
+    /// when a server is restarted; [`Memory::restored`] rebuilds what cannot be kept. `()` for a
+    /// game without.
+    type Memory: Memory<Self, Self::Entity>;
 
     /// The rules at these rates. Both sides get the same arguments and must make the same of them.
     fn new(rates: Rates, seed: u64) -> Self;
@@ -188,10 +192,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
 /// Makes a bot of a game's own.
 pub type NewBot<G> = fn() -> Box<dyn Bot<G>>;
 
-/// Extrapolates an entity: see [`Coding::extrapolate`]. Arguments are the rules, the state `base`,
-/// the state that steers, and ticks.
-pub type Extrapolate<G> =
-    fn(&G, &<G as Game>::Entity, &<G as Game>::Entity, u64) -> Option<<G as Game>::Entity>;
+/// Extrapolates an entity: see [`Coding::extrapolate`].
+pub type Extrapolate<G> = fn(&G, Known<'_, <G as Game>::Entity>) -> Option<<G as Game>::Entity>;
 
 /// Takes in the bytes of a player's request: see [`Kit::request`].
 pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(), MessageError>;
@@ -237,12 +239,11 @@ pub struct Kit<G: Game> {
     pub set_ticks_left: fn(&mut World<G>, u64),
     /// Sides that players choose among. None by default.
     pub sides: Sides<G>,
-    /// Presentation of a kind, an index into [`Entity::KINDS`], to others than the owner. Linear by
-    /// default.
-    pub presentation: fn(kind: u8) -> Choice,
+    /// Presentation of a kind to others than the owner. Linear by default.
+    pub presentation: fn(KindOf<G::Entity>) -> Choice,
     /// Rule by which a kind is sent to others than the owner, unless the host has another. In every
     /// snapshot by default.
-    pub sending: fn(kind: u8) -> SendRule,
+    pub sending: fn(KindOf<G::Entity>) -> SendRule,
     /// Coding of snapshots.
     pub coding: Coding<G>,
     /// Makes the rules by a host's configuration, which clients get with their welcome:
@@ -307,9 +308,8 @@ impl<G: Game> std::fmt::Debug for Measure<G> {
 
 /// Coding of a game's snapshots. Both sides must come to the same bits.
 pub struct Coding<G: Game> {
-    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as that and the
-    /// steering fields of its later state `steering` tell. Only the difference is sent. None, the
-    /// default, goes by the field table.
+    /// The present state of an entity, as far as what is [`Known`] of it tells. Only the difference
+    /// is sent. None, the default, goes by the field table.
     ///
     /// A wrong extrapolation costs bytes and nothing else. At most
     /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks are asked for.
@@ -318,7 +318,7 @@ pub struct Coding<G: Game> {
     /// and then the rest from there give the bits that all of them do at once. Then a frame of an
     /// entity that is shown by the rules costs a tick of them, instead of all since its last state.
     /// False by default.
-    pub goes_on: fn(kind: u8) -> bool,
+    pub goes_on: fn(KindOf<G::Entity>) -> bool,
     /// Frozen tables of the range coder. The general ones by default.
     pub tables: fn() -> &'static Tables,
 }
@@ -326,7 +326,7 @@ pub struct Coding<G: Game> {
 impl<G: Game> Coding<G> {
     /// The general tables; extrapolation by the field tables.
     pub const GENERAL: Self =
-        Self { extrapolate: |_, _, _, _| None, goes_on: |_| false, tables: Tables::general };
+        Self { extrapolate: |_, _| None, goes_on: |_| false, tables: Tables::general };
 }
 
 /// A player that the program plays: on a server or in a headless client.

@@ -25,6 +25,18 @@ impl Ahead<'_> {
     }
 }
 
+/// What is known of an entity when its present state is extrapolated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known<'a, E> {
+    /// The whole state `ticks` ago: start from here.
+    pub base: &'a E,
+    /// The present state, of which only the steering fields are known; the others are as in `base`
+    /// or as extrapolated without them. Without steering fields it says nothing.
+    pub steering: &'a E,
+    /// Ticks from `base` to the present: 1 or more.
+    pub ticks: u64,
+}
+
 /// Cause of a misprediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MispredictionCause {

@@ -1,7 +1,7 @@
 //! A game's extrapolation as the rules that run a state forward for methods of presentation.
 
-use crate::fields::{Entity, Field, Values};
-use crate::game::Game;
+use crate::fields::{Entity, Field, KindOf, Values};
+use crate::game::{Game, Known};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::motion::{KeptTicks, Rules, Shape};
 use crate::time::Rates;
@@ -21,7 +21,7 @@ impl<G: Game> Rules for Extrapolation<'_, G> {
     }
 
     fn forward_on(&self, values: &Values, secs: f64, kept: &mut KeptTicks) -> Option<Values> {
-        let goes_on = (G::KIT.coding.goes_on)(self.kind);
+        let goes_on = (G::KIT.coding.goes_on)(KindOf::new(self.kind));
         self.between(secs, |ticks| {
             kept.at(ticks, |before| match before.filter(|_| goes_on) {
                 // Beyond the bound the plain rule stands still.
@@ -70,12 +70,9 @@ impl<'a, G: Game> Extrapolation<'a, G> {
             *value = field.unpack(field.pack(*value + f64::from(field.drift * secs)));
         }
         let steering = G::Entity::from_values(self.kind, &steering);
-        let after = (G::KIT.coding.extrapolate)(
-            self.game,
-            &base,
-            &steering,
-            ticks.min(EXTRAPOLATION_TICKS_MAX),
-        )?;
+        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
+        let known = Known { base: &base, steering: &steering, ticks };
+        let after = (G::KIT.coding.extrapolate)(self.game, known)?;
         Some(after.values())
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::extrapolation::Extrapolation;
-use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
+use crate::fields::{Entity, Field, KindOf, Motion, Values, age_of, unpack_values};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_TRACKS_MAX, FIELDS_MAX};
@@ -97,7 +97,7 @@ impl<G: Game> Presenter<G> {
     /// Shows as the game would have it.
     pub fn new(rates: Rates) -> Self {
         let kinds = G::Entity::KINDS.iter().zip(0..).map(|(kind, number)| ShownKind {
-            choice: (G::KIT.presentation)(number),
+            choice: (G::KIT.presentation)(KindOf::new(number)),
             shape: Arc::new(Shape::new(kind.fields)),
             ages: kind.fields.iter().any(|field| field.age),
         });

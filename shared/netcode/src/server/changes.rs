@@ -5,7 +5,7 @@ use super::control::Event;
 use super::room::Room;
 use super::rotation::bot_name;
 use super::talk::bot_seat;
-use crate::fields::{Entity, find_kind};
+use crate::fields::{Entity, KindOf, find_kind};
 use crate::game::Game;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
@@ -44,7 +44,7 @@ impl<G: Game> Room<G> {
         };
         for kind in 0..G::Entity::KINDS.len() as u8 {
             let [was, is] = [before, &rules].map(|rules| named(rules, kind));
-            let declared = || (G::KIT.sending)(kind);
+            let declared = || (G::KIT.sending)(KindOf::new(kind));
             if was != is {
                 self.send_by(kind, is.unwrap_or_else(declared));
             }

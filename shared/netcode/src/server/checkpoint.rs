@@ -14,7 +14,7 @@ use super::output::ClientId;
 use super::room::Room;
 use super::rotation::{Host, Rotation};
 use crate::fields::{Entity, Slot};
-use crate::game::{Game, Profile};
+use crate::game::{Game, Memory as _, Profile};
 use crate::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BOTS_MAX, ENTITIES_MAX, FIELDS_MAX, GAMES_MAX, PLAYERS_MAX};
@@ -216,7 +216,8 @@ impl Kept {
         tick: Tick,
         now: LocalTime,
     ) -> Result<Room<G>, RestoreError> {
-        let memory = postcard::from_bytes(&self.memory).map_err(|_| RestoreError::Damaged)?;
+        let memory = postcard::from_bytes::<G::Memory>(&self.memory);
+        let mut memory = memory.map_err(|_| RestoreError::Damaged)?;
         let mut fields = &*self.fields;
         let slots = self.entities.iter().map(|kept| kept.slot::<G>(&mut fields));
         let slots = slots.collect::<Option<Vec<_>>>().ok_or(RestoreError::Damaged)?;
@@ -238,6 +239,7 @@ impl Kept {
         let mut room = Room::<G>::open(rotation, &self.setup);
         room.world.entities.refill(slots.iter());
         room.world.generations = self.generations;
+        memory.restored(&room.game, &room.world.entities);
         (room.world.random, room.world.memory) = (self.random, memory);
         for (player, name) in self.bots {
             if let Some(name) = clean_name(&name) {

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::fields::{Entity, Record, find_kind};
 use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
+use crate::games::assert_name;
 use crate::ids::PlayerId;
 use crate::limits::{BOTS_MAX, ROOM_EVENTS_MAX, SILENCE_MAX};
 use crate::motion::send_rule::SendRule;
@@ -94,6 +95,7 @@ impl<G: Game> Room<G> {
     /// one, or with one that cannot be read, they have their default.
     pub fn open(rotation: Rotation, setup: &[u8]) -> Self {
         const { assert!(G::SEATS_MAX > BOTS_MAX, "a game has a seat beside those of the bots") };
+        const { assert_name::<G>() };
         let Rotation { host, tick, mut members, watchers, bots } = rotation;
         let config = &host.config;
         // A new game is a new world.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::EntityState;
 use super::history::{Frame, Source};
-use crate::fields::{Entity, Packed, unpack_values};
+use crate::fields::{Entity, KindOf, Packed, unpack_values};
 use crate::game::Game;
 use crate::limits::FIELDS_MAX;
 use crate::motion::send_rule::SendRule;
@@ -56,7 +56,8 @@ impl Silence {
             verdicts: Vec::new(),
             len: 0,
         };
-        (0..kinds.len() as u8).for_each(|kind| silence.set(codec, kind, (G::KIT.sending)(kind)));
+        let declared = |kind| (G::KIT.sending)(KindOf::new(kind));
+        (0..kinds.len() as u8).for_each(|kind| silence.set(codec, kind, declared(kind)));
         silence
     }
 

@@ -12,7 +12,7 @@ use super::model::{Knowledge, Tables, residual};
 use super::range::Coder;
 use super::rotation::{Whole, smallest};
 use crate::fields::{Entity, Field, Motion, Packed};
-use crate::game::{Game, Slot};
+use crate::game::{Game, Known, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::time::Rates;
@@ -325,7 +325,7 @@ impl<G: Game> Codec<G> {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
-            .then(|| (G::KIT.coding.extrapolate)(game, base, steering, ticks))
+            .then(|| (G::KIT.coding.extrapolate)(game, Known { base, steering, ticks }))
             .flatten()
             .filter(|entity| entity.kind() == kind);
         let Some(entity) = extrapolated else {

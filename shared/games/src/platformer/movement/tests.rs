@@ -287,7 +287,11 @@ proptest! {
         }
         let game = Platformer::new(Rates::DEFAULT, 0);
         let steering = Player::unpack(&packed);
-        let told = game.extrapolate(&player.into(), &steering.into(), 32);
+        let told = game.extrapolate(Known {
+            base: &player.into(),
+            steering: &steering.into(),
+            ticks: 32,
+        });
         let Some(Piece::Player(told)) = told else { panic!("a player stays a player") };
         prop_assert_eq!(told, told.snapped());
     }
