@@ -18,8 +18,10 @@ use crate::local::{LocalError, LocalServer};
 /// Serves a game to this machine: on a thread of its own, at a port of the system's choice, with a
 /// new certificate, a new seed, the default rates, and without bots. It stops when it is dropped.
 ///
-/// A program of its own runs `phaselock_server::run`, which has settings for all that. A game with
-/// another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
+/// It has 16 seats, and sends each client 64 kB/s of snapshots at most:
+/// [`RoomConfig::default`](phaselock::server::RoomConfig). For more, or for players on other
+/// machines, use [`LocalServer::start_bound`]; a dedicated server is `phaselock_server::run`. A game
+/// with another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
 pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
     LocalServer::start(Games::new().with::<G>(), 0)
 }
@@ -44,7 +46,10 @@ const WAIT_MAX: Micros = Micros::from_ms(4);
 /// A player of one game on a server.
 ///
 /// A program with frames of its own calls [`frame`](Self::frame) once in each. One without calls
-/// [`play`](Self::play). Dropping the player leaves the server without a goodbye.
+/// [`play`](Self::play), which blocks. Dropping the player leaves the server without a goodbye.
+///
+/// Each has a thread for its network. For many players in one thread use
+/// [`Driver`].
 #[derive(Debug)]
 pub struct Player<G> {
     driver: Driver,

@@ -100,11 +100,22 @@ impl LocalServer {
         address: SocketAddr,
         identity: Identity,
     ) -> Result<Self, LocalError> {
+        Self::start_bound(games, config, &identity, |identity| Server::bind(address, identity))
+    }
+
+    /// Starts a server as `bind` makes it, for settings beyond those of a room, such as
+    /// [`Server::with_doorkeeping`] or [`Server::guarded_by`].
+    pub fn start_bound(
+        games: Games,
+        config: RoomConfig,
+        identity: &Identity,
+        bind: impl FnOnce(&Identity) -> Result<Server, BindError>,
+    ) -> Result<Self, LocalError> {
         let fingerprint = identity.fingerprint;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let server = {
             let _inside = runtime.enter();
-            Server::bind(address, &identity)?
+            bind(identity)?
         };
         let address = server.address();
         let (stop, stopped) = oneshot::channel();

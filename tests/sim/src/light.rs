@@ -1,10 +1,18 @@
 //! A light client: it sends inputs and acknowledges snapshots as the real one does, and reads no
 //! more of a snapshot than the header. A crowd of them loads a server at little cost.
+//!
+//! It does no I/O and has no timers. A program that drives one:
+//! 1. connects, sends a hello, and makes a [`Light`] of the welcome;
+//! 2. hands it each later control message ([`Light::handle_message`]) and each datagram
+//!    ([`Light::handle_datagram`]) when they come;
+//! 3. sends what [`Light::transmit`] returns as a datagram, once a tick.
+//!
+//! `tests/peers/src/ours/light.rs` drives 256 of them over QUIC on one thread.
 
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::time::{LocalTime, Rates, Tick};
-use phaselock::wire::control::Welcome;
+use phaselock::wire::control::{ServerMessage, Welcome};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, VIEW_PARTS, write_input};
 use phaselock::wire::snapshot::read_header;
 use phaselock::wire::state::Codec;
@@ -70,6 +78,14 @@ impl<G: Game> Light<G> {
         }
     }
 
+    /// Takes in a control message. Without it the server distrusts the times of this client after
+    /// its clock stood still.
+    pub fn handle_message(&mut self, message: &ServerMessage) {
+        if let ServerMessage::Epoch { epoch, .. } = message {
+            self.epoch = *epoch;
+        }
+    }
+
     /// Takes in a datagram. Returns true if its snapshot is newer than all before.
     pub fn handle_datagram(&mut self, bytes: &[u8], now: LocalTime) -> bool {
         if !is_of_game(bytes, self.number) {
@@ -123,7 +139,7 @@ impl<G: Game> Light<G> {
     }
 
     /// The packet of a tick, with the inputs that the server does not have, by what is pressed in
-    /// each tick.
+    /// each tick. Call it once in each tick.
     pub fn transmit(&mut self, now: LocalTime, press: impl Fn(Tick) -> G::Input) -> Vec<u8> {
         let mut inputs = Vec::new();
         if let Some((_, arrival)) = self.heard.filter(|_| self.measured) {

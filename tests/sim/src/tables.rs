@@ -10,6 +10,9 @@
 //! # }
 //! ```
 //!
+//! A game that is played otherwise than with 24 players, default rates and default setup is trained
+//! as it is played: `Training { players: 256, ..Training::default() }.train::<MyGame>()`.
+//!
 //! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when
 //! the game's records or rules change; a test that calls [`assert_fit`] says when. The same
 //! sources make the same tables.
@@ -17,9 +20,11 @@
 use std::fmt::Write;
 
 use phaselock::fields::{Entity, Field, Kind};
-use phaselock::game::Game;
+use phaselock::game::{Game, MessageError, Setup, write_message};
+use phaselock::limits::{BOTS_MAX, PLAYERS_MAX};
 use phaselock::link::Conditions;
 use phaselock::server::RoomConfig;
+use phaselock::time::Rates;
 use phaselock::wire::{counts::Counts, model::Tables};
 
 use crate::{Sim, Skew, bot, room_config};
@@ -46,9 +51,15 @@ pub fn crowd<G: Game>(
     client_bytes_per_second: u32,
 ) -> Sim<G> {
     let config = room_config(seed, players - clients);
-    let mut sim = Sim::with(RoomConfig { client_bytes_per_second, players_max: 256, ..config });
+    let config = RoomConfig { client_bytes_per_second, players_max: 256, ..config };
+    with_clients(Sim::with(config), clients, conditions)
+}
+
+/// The same world with clients that play as its bots do.
+fn with_clients<G: Game>(mut sim: Sim<G>, clients: u16, conditions: &Conditions) -> Sim<G> {
     for client in 0..clients {
-        sim.join_over(conditions, Skew::default(), bot::<G>(seed + u64::from(client)));
+        let press = bot::<G>(sim.seed + u64::from(client));
+        sim.join_over(conditions, Skew::default(), press);
     }
     sim
 }
@@ -58,16 +69,104 @@ pub fn crowd<G: Game>(
 pub struct Trained {
     /// The file, for `Tables::included`.
     pub bytes: Vec<u8>,
-    /// Bytes by field, for people.
+    /// Bytes of a packet, of an update of one entity, and of each field, for people.
     pub report: String,
 }
 
-/// Tables for a game from play of 24 of its bots over several networks; some minutes with
-/// optimisation.
+/// Play from which tables are made: as the game will be played, with its bots in the players'
+/// places.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// Players: 2 or more. By default 24. More of them take longer.
+    pub players: u16,
+    /// Ticks and snapshots a second.
+    pub rates: Rates,
+    /// Seconds of play over each of the networks, by default 40.
+    pub seconds: f64,
+    /// Seed of all of it.
+    pub seed: u64,
+    /// Configuration of the rules in postcard, see [`with_setup`](Self::with_setup); empty for the
+    /// default one.
+    pub setup: Vec<u8>,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        let (players, rates, seconds) = (24, Rates::DEFAULT, SECONDS);
+        Self { players, rates, seconds, seed: 1, setup: Vec::new() }
+    }
+}
+
+impl Training {
+    /// The same with a configuration of the rules instead of the default one. An error says that it
+    /// is too long, or not of the type that the game reads.
+    pub fn with_setup<G: Game, S: Setup<G>>(self, setup: &S) -> Result<Self, MessageError> {
+        let setup = write_message(setup)?;
+        (G::KIT.configure)(self.rates, 0, &setup)?;
+        Ok(Self { setup, ..self })
+    }
+
+    /// Plays and makes the tables; some minutes with optimisation.
+    ///
+    /// # Panics
+    ///
+    /// If the rates are not valid, or the rules panic.
+    pub fn train<G: Game>(&self) -> Trained {
+        let (counts, report) = self.count_play::<G>();
+        let general = Tables::general();
+        Trained { bytes: counts.tables(general).to_bytes(general), report }
+    }
+
+    /// Plays the game over several networks. Returns the decisions of all snapshot packets of the
+    /// clients, from which tables are made, and a report of their bytes.
+    ///
+    /// # Panics
+    ///
+    /// If the rates are not valid, or the rules panic.
+    pub fn count_play<G: Game>(&self) -> (Counts, String) {
+        let mut all = Counts::new(G::Entity::KINDS);
+        let mut text = String::new();
+        for (network, seed) in NETWORKS.iter().zip(self.seed * 100..) {
+            let mut sim = self.open::<G>(network, seed);
+            sim.run(SETTLING);
+            let before = received(&sim);
+            sim.counts = Some(Counts::new(G::Entity::KINDS));
+            sim.run(self.seconds);
+            let [packets, bytes, updates] = received(&sim);
+            let [packets, bytes, updates] =
+                [packets - before[0], bytes - before[1], updates - before[2]];
+            let each = |count: u64| bytes as f64 / count.max(1) as f64;
+            let _ = writeln!(
+                text,
+                "{} over {network}: {:.2} bytes an update, {:.1} bytes a packet, {packets} packets",
+                G::NAME,
+                each(updates),
+                each(packets),
+            );
+            all.add(sim.counts.as_ref().expect("packets are counted"));
+        }
+        text += &report(G::NAME, G::Entity::KINDS, &all, (G::KIT.coding.tables)());
+        (all, text)
+    }
+
+    fn open<G: Game>(&self, network: &str, seed: u64) -> Sim<G> {
+        let players = self.players.clamp(2, BOTS_MAX + PLAYERS_MAX);
+        let clients = players.saturating_sub(BOTS_MAX).max(2);
+        let config = RoomConfig {
+            rates: self.rates.validate().expect("valid rates"),
+            players_max: clients,
+            client_bytes_per_second: 1_000_000,
+            ..room_config(seed, players - clients)
+        };
+        let conditions = network.parse().expect("the network is well-formed");
+        with_clients(Sim::with_setup(config, &self.setup), clients, &conditions)
+    }
+}
+
+/// Tables for a game with its default configuration, from play of 24 of its bots over several
+/// networks; some minutes with optimisation. [`Training`] has settings.
 pub fn train_tables<G: Game>() -> Trained {
-    let (counts, report) = count_play::<G>(24, 1);
-    let general = Tables::general();
-    Trained { bytes: counts.tables(general).to_bytes(general), report }
+    Training::default().train::<G>()
 }
 
 /// Checks that a game's tables were trained on its records as they are now. General tables fit any
@@ -86,36 +185,12 @@ pub fn assert_fit<G: Game>() {
     );
 }
 
-/// Plays a game of so many bots over several networks. Returns the decisions of all snapshot
-/// packets of two clients, from which tables are made, and a report of their bytes.
-pub fn count_play<G: Game>(players: u16, seed: u64) -> (Counts, String) {
-    let mut all = Counts::new(G::Entity::KINDS);
-    let mut text = String::new();
-    for (network, seed) in NETWORKS.iter().zip(seed * 100..) {
-        let conditions = network.parse().expect("the network is well-formed");
-        let mut sim = crowd::<G>(seed, players, 2, &conditions, 1_000_000);
-        sim.run(SETTLING);
-        let (packets, bytes) = received(&sim);
-        sim.counts = Some(Counts::new(G::Entity::KINDS));
-        sim.run(SECONDS);
-        let after = received(&sim);
-        let packets = after.0 - packets;
-        let mean = (after.1 - bytes) as f64 / packets as f64;
-        let _ = writeln!(
-            text,
-            "{} over {network}: {mean:.1} bytes a packet, {packets} packets",
-            G::NAME
-        );
-        all.add(sim.counts.as_ref().expect("packets are counted"));
-    }
-    text += &report(G::NAME, G::Entity::KINDS, &all, (G::KIT.coding.tables)());
-    (all, text)
-}
-
-/// Packets and bytes that the clients received so far.
-fn received<G: Game>(sim: &Sim<G>) -> (u64, u64) {
+/// Packets, bytes and updates of entities that the clients received so far.
+fn received<G: Game>(sim: &Sim<G>) -> [u64; 3] {
     let stats = sim.clients.iter().map(|client| client.core().stats());
-    stats.fold((0, 0), |sum, stats| (sum.0 + stats.rx_packets, sum.1 + stats.rx_bytes))
+    stats.fold([0; 3], |[packets, bytes, updates], stats| {
+        [packets + stats.rx_packets, bytes + stats.rx_bytes, updates + stats.entity_updates]
+    })
 }
 
 /// The bytes of all counted decisions by new tables made of them, field by field, and the

@@ -16,7 +16,7 @@ use phaselock::fields::Entity;
 use phaselock::game::Game;
 use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_games::skirmish::Skirmish;
-use phaselock_testing::tables::{count_play, report};
+use phaselock_testing::tables::{Training, report};
 use phaselock_tests::crowd::{CROWD, Open};
 use phaselock_tests::traces::{Body, Cube, Recorded, Replay};
 
@@ -47,7 +47,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn play<G: Game>(seed: u64) -> Counts {
-    let (counts, report) = count_play::<G>(CROWD, seed);
+    let training = Training { players: CROWD, seed, ..Training::default() };
+    let (counts, report) = training.count_play::<G>();
     print!("{report}");
     counts
 }

@@ -15,9 +15,38 @@ use super::carrier::Carrier;
 use super::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
 use crate::clock::Clock;
 
-/// A session over QUIC. Call [`receive`](Self::receive), press keys on the
-/// [`session`](Self::session), call [`transmit`](Self::transmit): once a frame, or whenever
-/// [`wait`](Self::wait) returns. Dropping it leaves the server.
+/// A session over QUIC. Dropping it leaves the server.
+///
+/// Once a frame, or whenever [`wait`](Self::wait) returns, call in this order:
+///
+/// 1. [`receive`](Self::receive), which hands the session what came, and the time;
+/// 2. [`Session::press`], which asks for the inputs of the ticks that are due;
+/// 3. [`transmit`](Self::transmit), which sends what the session has to say;
+/// 4. [`Session::poll_notice`] until it is empty, and [`Session::picture`] if there is a screen.
+///
+/// Many players share a thread as tasks on one current-thread runtime, each with a driver by
+/// [`spawn_here`](Self::spawn_here):
+///
+/// ```no_run
+/// # use phaselock::client::{Client, SessionConfig};
+/// # use phaselock::{game::Game, games::Games, time::{Micros, Tick}};
+/// # use phaselock_quic::{client::{Driver, Options}, clock::Clock};
+/// # fn circle<G: Game>(_: &Client<G>, _: Tick) -> G::Input { G::Input::default() }
+/// # async fn run<MyGame: Game>(options: Options, clock: Clock) {
+/// for number in 0..256 {
+///     let config = SessionConfig::new(Games::new().with::<MyGame>(), format!("Bot {number}"));
+///     let mut driver = Driver::spawn_here(options.clone(), config, clock);
+///     tokio::task::spawn_local(async move {
+///         loop {
+///             driver.receive();
+///             driver.session.press::<MyGame>(clock.now(), circle);
+///             driver.transmit();
+///             driver.wait(clock.now() + Micros::from_ms(50)).await;
+///         }
+///     });
+/// }
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Driver {
     /// The session.

@@ -56,7 +56,7 @@ pub struct Options {
     pub pins: Pins,
     /// Carriage of the connection.
     pub carriage: Carriage,
-    /// The player's key. A new one for this run by default.
+    /// The player's key. By default each driver makes its own: see [`PlayerKeys::Ephemeral`].
     pub keys: PlayerKeys,
     /// Simulated network around the real one. Its times count from the start of the driver.
     pub link: Option<Conditions>,

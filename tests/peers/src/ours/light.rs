@@ -13,6 +13,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_testing::light::Light;
 use quinn::RecvStream;
+use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::game::{Crowd, Press};
@@ -54,10 +55,13 @@ pub(super) async fn play(
     let begin = tokio::time::Instant::now() + phase;
     let mut ticks = interval_at(begin, Duration::from_secs(1) / scene::TICK_HZ);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Reading is never broken off in the middle of a message.
+    // A task of its own: reading must not be broken off in the middle of a message.
+    let (messages, mut come) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        // Who comes and goes. A goodbye ends the connection too.
-        while read(&mut receive).await.is_ok() {}
+        // A goodbye ends the connection too.
+        while let Ok(message) = read(&mut receive).await {
+            let _ = messages.send(message);
+        }
     });
     loop {
         tokio::select! {
@@ -70,6 +74,7 @@ pub(super) async fn play(
                     (counts.tick, counts.late) = (light.newest_tick().0, light.late_inputs());
                 });
             }
+            Some(message) = come.recv() => light.handle_message(&message),
             _ = ticks.tick() => {
                 let packet = light.transmit(clock.now(), press);
                 client.update(|counts| {

@@ -1,0 +1,34 @@
+//! A server inside a program of one's own, for a crowd: `cargo run --bin tag-host`.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+use phaselock::games::Games;
+use phaselock::server::RoomConfig;
+use phaselock_quic::doorkeeping::Doorkeeping;
+use phaselock_quic::identity::Identity;
+use phaselock_quic::local::LocalServer;
+use phaselock_quic::server::Server;
+use tag::Tag;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Players recognise the server by the certificate in this folder.
+    let identity = Identity::load_or_create(Path::new("tag-host"))?;
+    let config = RoomConfig {
+        name: "Tag for a crowd".into(),
+        players_max: 256,
+        client_bytes_per_second: 250_000,
+        ..RoomConfig::default()
+    };
+    let doorkeeping = Doorkeeping { seats_per_address: 256, ..Doorkeeping::default() };
+    let server =
+        LocalServer::start_bound(Games::new().with::<Tag>(), config, &identity, |identity| {
+            let address = ([0; 8], 4433).into();
+            Ok(Server::bind(address, identity)?.with_doorkeeping(doorkeeping))
+        })?;
+    println!("{} plays at {}; press Enter to stop", server.fingerprint(), server.address());
+    io::stdin().read_line(&mut String::new())?;
+    server.stop("the host has stopped");
+    Ok(())
+}
