@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::movement::RADIUS;
 use super::*;
-use phaselock::fields::Record;
+use phaselock::fields::{Entity as _, Record};
 use phaselock::game::Bot as _;
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::rewind::{Favour, Past, RewoundHit, ViewTime};

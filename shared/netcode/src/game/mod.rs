@@ -12,6 +12,7 @@
 
 mod inputs;
 mod memory;
+mod name;
 mod outbox;
 mod request;
 mod rounds;
@@ -21,6 +22,7 @@ mod terms;
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use memory::Memory;
+pub(crate) use name::assert_name;
 pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};

@@ -14,8 +14,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::fields::{Entity, Record, find_kind};
-use crate::game::{Bot, Game, Inputs, Late, Profile, World, new_bot};
-use crate::games::assert_name;
+use crate::game::{Bot, Game, Inputs, Late, Profile, World, assert_name, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::{BOTS_MAX, ROOM_EVENTS_MAX, SILENCE_MAX};
 use crate::motion::send_rule::SendRule;

@@ -6,7 +6,7 @@ use super::super::entities::{PACE, POSITION_Y};
 use super::*;
 use crate::platformer::{Piece, Platformer};
 use phaselock::fields::Record;
-use phaselock::game::Game;
+use phaselock::game::{Game, Known};
 use phaselock::random::Random;
 
 /// All the rates that a server may have, and those that are usual.
