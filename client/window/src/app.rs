@@ -228,7 +228,7 @@ impl App {
         let now = self.clock.now();
         if self.args.options.status && now - self.told >= TELL_EVERY {
             self.told = now;
-            let reason = self.servers.error().or(self.menu.error());
+            let reason = self.servers.error.as_deref().or(self.menu.error());
             let status = visit::status(self.visit.as_ref(), self.screen_name(), reason);
             // Whoever looked on may have gone.
             let _ = writeln!(std::io::stdout(), "{status}");

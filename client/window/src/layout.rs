@@ -141,7 +141,7 @@ impl Layout {
         let lately = lately.filter(|at| self.in_the_way(item, *at).is_none());
         let found =
             lately.or_else(|| ways.iter().find_map(|way| self.find(item, rect, *way, screen)))?;
-        // Lines of the feed follow each other; what makes room for another item may go back at once.
+        // Lines of the feed follow each other.
         if lately.is_none() && item != Item::Feed && self.covers_subject(rect) {
             self.moved.retain(|(it, wanted, ..)| (*it, *wanted) != (item, rect));
             self.moved.push((item, rect, found, now + STAYS));

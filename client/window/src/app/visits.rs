@@ -43,7 +43,7 @@ impl App {
             true => (error, None),
             false => (None, error),
         };
-        self.servers.set_error(shown);
+        self.servers.error = shown;
         self.menu.set_error(other);
     }
 

@@ -57,7 +57,7 @@ pub(crate) struct Servers {
     pub(crate) book: Book,
     views: Views,
     /// Reason why the last visit ended, or could not begin.
-    error: Option<String>,
+    pub(crate) error: Option<String>,
     /// Directories of the command line.
     given: Vec<Address>,
     surveyor: Option<Surveyor>,
@@ -95,16 +95,6 @@ impl Servers {
     #[cfg(test)]
     pub(crate) fn silent(book: Book) -> Self {
         Self { looked: Some(f64::MAX), ..Self::new(book, Vec::new(), Views::new()) }
-    }
-
-    /// Shows why a visit ended, or no longer.
-    /// The reason that is shown.
-    pub(crate) fn error(&self) -> Option<&str> {
-        self.error.as_deref()
-    }
-
-    pub(crate) fn set_error(&mut self, error: Option<String>) {
-        self.error = error;
     }
 
     /// The password was none or another: the chosen server's field for it gets the keyboard.

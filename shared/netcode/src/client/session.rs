@@ -401,13 +401,6 @@ impl Session {
         }
     }
 
-    /// See [`AnyClient::handle_held`]. No picture depends on it, so no recording has it.
-    pub fn handle_held(&mut self, now: LocalTime, held: Micros) {
-        if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
-            client.handle_held(now, held);
-        }
-    }
-
     /// The next order to the transport.
     pub fn poll_output(&mut self) -> Option<Output> {
         let packet = || {

@@ -1,9 +1,10 @@
 //! Recordings of a session: the own player's motion, and all that goes in.
 
-use super::Session;
+use super::{Session, Step};
 use crate::client::fed::Fed;
 use crate::client::output::MotionSample;
 use crate::limits::{FIELDS_MAX, MOTION_MAX};
+use crate::time::{LocalTime, Micros};
 
 impl Session {
     /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion).
@@ -48,6 +49,14 @@ impl Session {
     /// The next entry of the recording.
     pub fn poll_fed(&mut self) -> Option<Fed> {
         self.fed.as_mut()?.pop_front()
+    }
+
+    /// See [`AnyClient::handle_held`](crate::client::AnyClient::handle_held). No picture depends
+    /// on it, so no recording has it.
+    pub fn handle_held(&mut self, now: LocalTime, held: Micros) {
+        if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
+            client.handle_held(now, held);
+        }
     }
 
     /// Feeds in an entry of a recording with the same configuration. [`Fed::Picture`] draws
