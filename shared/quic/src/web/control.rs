@@ -16,7 +16,7 @@ const SWITCHES: [u64; 3] = [ENABLE_CONNECT_PROTOCOL, H3_DATAGRAM, H3_DATAGRAM_OL
 /// A client's settings, as far as they matter to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientSettings {
-    /// It takes datagrams of HTTP/3 (RFC 9297, 2.1.1).
+    /// The client takes datagrams of HTTP/3 (RFC 9297, 2.1.1).
     pub has_datagrams: bool,
     /// Bytes that the client takes on all streams of a session until it allows more, if it controls
     /// the flow of a session (draft-ietf-webtrans-http3-16, 5.1).

@@ -25,7 +25,7 @@ pub(super) struct Field {
 pub(super) enum SectionError {
     /// The bytes make no sense, or refer to a dynamic table.
     Unreadable,
-    /// It is longer than the settings allow.
+    /// The section is longer than the settings allow.
     TooLong,
 }
 

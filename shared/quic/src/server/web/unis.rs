@@ -147,8 +147,8 @@ impl Uni {
 enum Taken {
     /// Settings, if they are all there.
     Settings(Option<ClientSettings>),
-    /// It is a stream of WebTransport, for which the game has no use.
+    /// A stream of WebTransport, for which the game has no use.
     Unwanted,
-    /// It is of a kind that nobody knows.
+    /// A stream of a kind that nobody knows.
     UnknownKind,
 }
