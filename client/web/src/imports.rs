@@ -54,7 +54,7 @@ unsafe extern "C" {
     /// buttons; 0 if there is none.
     pub(crate) safe fn phaselock_pad(to: *mut f32, most: usize) -> usize;
     /// Has the page's field stand for the client's of that number, for so many letters; nobody
-    /// else may read them if `is_secret` is 1. Shows it if `is_on_glass` is 1. Number 0 is for none.
+    /// else may read them if `is_secret` is 1. It is seen if `is_on_glass` is 1. Number 0: none.
     pub(crate) safe fn phaselock_write(number: u32, most: u32, is_secret: i32, is_on_glass: i32);
     /// Shakes the gamepad.
     pub(crate) safe fn phaselock_shake(strength: f32, millis: f32);

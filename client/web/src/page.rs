@@ -133,7 +133,7 @@ pub struct Field {
     pub is_on_glass: bool,
 }
 
-/// Has the page's field stand for one of the client's, or for none. Browsers show a keyboard on glass
+/// Has the page's field stand for one of the client's, or for none. A phone shows its keyboard
 /// for a field of theirs alone, and only such a field is told what an input method composes.
 pub fn write(field: Option<Field>) {
     let Some(Field { number, letters_max, is_secret, is_on_glass }) = field else {
