@@ -43,7 +43,7 @@ pub(super) struct Sources {
 pub struct Settings {
     /// The values.
     pub config: Config,
-    /// What the sources give.
+    /// Settings that the sources give.
     layers: Layers,
     scopes: Scopes,
     /// Settings that were changed while the server runs, over all of that.

@@ -67,9 +67,9 @@ pub(super) struct Setting {
     pub(super) show: fn(&Config) -> String,
     /// True if two values differ that are shown alike.
     pub(super) differs: fn(&Config, &Config) -> bool,
-    /// It may differ by game and by room.
+    /// Rooms and games may have values of their own.
     pub(super) is_of_room: bool,
-    /// It names files of the server's machine, or addresses that it sends to: no program sets it
+    /// The value names files of the machine, or addresses that the server sends to: it is not set
     /// from elsewhere.
     pub(super) is_local: bool,
     /// The value is not for the eyes of everybody.
