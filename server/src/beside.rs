@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use tokio::sync::oneshot;
 
 use crate::admin;
+use crate::backups;
 use crate::host::{Host, listen, watch_figures};
 use crate::webhooks;
 
@@ -61,6 +62,7 @@ pub(crate) fn start(
             tokio::select! {
                 () = listen(Arc::clone(&host), stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
+                () = backups::keep(Arc::clone(&host)) => {}
                 () = webhooks::tell(Arc::clone(&host)) => {}
                 () = interface => {}
             }

@@ -127,13 +127,18 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
+    let mut file = new_private(path)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()
+}
+
+/// Makes a file that nobody else can read, where there is none.
+pub(crate) fn new_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()
+    options.open(path)
 }
 
 impl Kept {

@@ -97,6 +97,8 @@ pub struct Host {
     /// Players who took a seat, and who left one, since the start.
     pub(crate) joins: AtomicU64,
     pub(crate) leaves: AtomicU64,
+    /// Backups that were made by themselves, and that failed.
+    pub(crate) backups: [AtomicU64; 2],
     /// Counts of webhooks.
     pub(crate) webhooks: Arc<Counts>,
     roster: Mutex<Roster>,
@@ -174,7 +176,7 @@ impl Host {
         let (events, _) = broadcast::channel(EVENTS_MAX);
         let (figures, _) = watch::channel(Arc::default());
         let (roster, chat) = (Mutex::default(), Mutex::default());
-        let (joins, leaves, webhooks) = Default::default();
+        let (joins, leaves, webhooks, backups) = Default::default();
         let config = reloader.config();
         let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
         let clocks = kept.clocks.clone();
@@ -193,6 +195,7 @@ impl Host {
             joins,
             leaves,
             webhooks,
+            backups,
             roster,
             chat,
             events,

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod admin;
+mod backups;
 mod beside;
 mod certificate;
 pub mod clocks;

@@ -132,6 +132,8 @@ fn each_layer_can_set_everything() {
         ("announce-port", "5000"),
         ("data-dir", "some/where"),
         ("keep-days", "30"),
+        ("backup-hours", "24"),
+        ("backup-keep", "3"),
         ("cert-file", "a.pem"),
         ("key-file", "b.pem"),
         ("require-identity", "true"),
@@ -202,6 +204,8 @@ fn each_layer_can_set_everything() {
         }),
         drain_seconds: 600,
         keep_days: 30,
+        backup_hours: 24,
+        backup_keep: 3,
         redirect: Some("two.example.org:4433".to_owned()),
         workers: Some(3),
         directories: ["one.example.org:4435", "192.0.2.7:9"]

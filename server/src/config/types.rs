@@ -101,6 +101,10 @@ pub struct Config {
     pub key_file: Option<PathBuf>,
     /// Days for which acts, results and players are remembered, 0 to 36500; 0: for ever.
     pub keep_days: u32,
+    /// Hours between two backups, 0 to 1000; 0: none are made.
+    pub backup_hours: u32,
+    /// Backups that are kept, 1 to 1000.
+    pub backup_keep: u16,
     /// No certificate is made: without one the server does not start.
     pub require_identity: bool,
     /// TCP address of the administration; none to have none.
@@ -176,6 +180,8 @@ impl Default for Config {
             allow_list: None,
             drain_seconds: 0,
             keep_days: 365,
+            backup_hours: 0,
+            backup_keep: 7,
             redirect: None,
             workers: None,
             directories: Vec::new(),

@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 91] = [
+const EVENTS: [(&str, &str); 93] = [
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -98,6 +98,8 @@ const EVENTS: [(&str, &str); 91] = [
     ("the certificate has to be renewed", "certificate_expires"),
     ("the server is drained no more", "room_undrained"),
     ("refused in the last 10 s", "strangers_refused"),
+    ("a backup was made", "backup_made"),
+    ("a backup failed", "backup_failed"),
     ("a webhook fails", "webhook_failing"),
     ("a webhook works again", "webhook_recovered"),
     ("a webhook has no thread", "webhook_stopped"),

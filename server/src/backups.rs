@@ -1,0 +1,212 @@
+//! Backups that the server makes by itself: the database, the certificate and the rooms, in a
+//! folder for each, of which the last few are kept.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
+
+use crate::host::Host;
+use crate::people::date;
+use crate::{certificate, data, store};
+
+/// Folder of all backups, in the data directory.
+const FOLDER: &str = "backups";
+/// Folder of one that is being made.
+const NEW: &str = ".new";
+/// Time from the start to the first backup, and between two looks at whether one is due.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// Time until the next attempt after one that failed.
+const RETRY: Duration = Duration::from_secs(600);
+/// Digits of a backup's number, with which its name begins. The numbers, and not the dates, say
+/// which one is the oldest.
+const DIGITS: usize = 6;
+
+/// Makes backups when they are due, for as long as the server runs.
+pub(crate) async fn keep(host: Arc<Host>) {
+    let folder = host.facts.data_dir.join(FOLDER);
+    let mut made: Option<Instant> = None;
+    let mut not_before = Instant::now() + LOOK_INTERVAL;
+    loop {
+        sleep(LOOK_INTERVAL).await;
+        let hours = host.reloader.config().borrow().backup_hours;
+        let age = match made {
+            Some(made) => i64::try_from(made.elapsed().as_secs()).ok(),
+            None => age_of_newest(&folder, host.clocks.unix()),
+        };
+        if !is_due(age, hours) || Instant::now() < not_before {
+            continue;
+        }
+        match make(&host).await {
+            Ok(backup) => {
+                host.backups[0].fetch_add(1, Ordering::Relaxed);
+                made = Some(Instant::now());
+                tracing::info!(folder = %backup.display(), "a backup was made");
+            }
+            Err(error) => {
+                host.backups[1].fetch_add(1, Ordering::Relaxed);
+                not_before = Instant::now() + RETRY;
+                tracing::error!(error = format!("{error:#}"), "a backup failed");
+            }
+        }
+    }
+}
+
+/// True if a backup is due where the last one is so many seconds old. One of the future is as good
+/// as none.
+fn is_due(age: Option<i64>, hours: u32) -> bool {
+    hours > 0 && age.is_none_or(|age| !(0..i64::from(hours) * 3600).contains(&age))
+}
+
+/// Age in seconds of the last backup; none if there is none.
+fn age_of_newest(folder: &Path, now: i64) -> Option<i64> {
+    let (_, newest) = backups(folder).ok()?.pop()?;
+    let made = fs::metadata(newest).and_then(|it| it.modified()).ok()?;
+    let made = made.duration_since(UNIX_EPOCH).ok()?;
+    Some(now - i64::try_from(made.as_secs()).ok()?)
+}
+
+/// All backups with their numbers, the oldest first. Other files are somebody else's.
+fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let number = name.split_once('-').map(|(number, _)| number);
+        let number = number.filter(|it| it.len() == DIGITS).and_then(|it| it.parse().ok());
+        found.extend(number.filter(|_| path.is_dir()).map(|number| (number, path)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder.
+async fn make(host: &Host) -> Result<PathBuf> {
+    let config = Arc::clone(&host.reloader.config().borrow());
+    let (data_dir, now) = (host.facts.data_dir.clone(), host.clocks.unix());
+    let folder = data_dir.join(FOLDER);
+    let new = folder.join(NEW);
+    let prepared = new.clone();
+    spawn_blocking(move || prepare(&prepared)).await?.context("cannot make its folder")?;
+    host.store.backup(new.join(store::FILE)).await?;
+    spawn_blocking(move || {
+        let (certificate, key) = certificate::paths(&config);
+        for (file, name) in [(certificate, "cert.pem"), (key, "key.pem")] {
+            copy(&file, &new.join(name)).with_context(|| file.display().to_string())?;
+        }
+        copy_rooms(&data_dir.join("rooms"), &new.join("rooms")).context("cannot copy rooms")?;
+        let last = backups(&folder)?.pop().map_or(0, |(number, _)| number);
+        // Such as 2026-11-26-1135.
+        let date: String = date(now).chars().filter(|c| *c != ':').collect();
+        let date = date.trim_end_matches(" UTC").replace(' ', "-");
+        let backup = folder.join(format!("{:0DIGITS$}-{date}", last + 1));
+        fs::rename(&new, &backup).context("cannot name it")?;
+        let all = backups(&folder)?;
+        let over = all.len().saturating_sub(usize::from(config.backup_keep));
+        for (_, old) in &all[..over] {
+            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+        Ok(backup)
+    })
+    .await?
+}
+
+/// Makes an empty folder, in the place of one that was left half made.
+fn prepare(new: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => data::make_private_dir(new),
+    }
+}
+
+/// Copies rooms, each of which is replaced whole while the server runs.
+fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
+    data::make_private_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.extension().is_some_and(|end| end == "room") {
+            match copy(&path, &to.join(name)) {
+                // It was closed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                copied => copied?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file into a new one that nobody else can read, and waits for the disk.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    let mut to = data::new_private(to)?;
+    io::copy(&mut from, &mut to)?;
+    to.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::identity;
+    use crate::config::Config;
+    use crate::host::BanRequest;
+    use crate::people::{Act, Role};
+    use crate::tests::{author, serve};
+
+    #[test]
+    fn backups_are_due_by_their_age() {
+        for (age, hours, due) in [
+            (None, 24, true),
+            (Some(86_399), 24, false),
+            (Some(86_400), 24, true),
+            (Some(-1), 24, true),
+            (None, 0, false),
+            (Some(1_000_000), 0, false),
+        ] {
+            assert_eq!(is_due(age, hours), due, "{age:?} {hours}");
+        }
+    }
+
+    #[test]
+    fn the_last_backups_are_kept_and_a_server_goes_on_from_one() {
+        let served = serve(&["--backup-keep", "2"]);
+        let host = &served.host;
+        let ban = BanRequest { address: Some("192.0.2.7".into()), ..BanRequest::default() };
+        served.wait(host.punish(&author(Role::Admin), Act::Ban, &ban)).expect("an admin may");
+        let _ada = served.join("Ada");
+        let rooms = served.dir.path().join("rooms");
+        served.until("a kept room", |_| rooms.join("1.room").exists());
+        let folder = served.dir.path().join(FOLDER);
+        fs::create_dir_all(folder.join("mine")).expect("a folder of somebody else's");
+        // Of an attempt that was cut off.
+        fs::create_dir_all(folder.join(NEW).join("rooms")).expect("a folder");
+        let made = [(); 3].map(|()| served.wait(make(host)).expect("it is made"));
+        assert!(!made[0].exists() && made[1].exists() && made[2].exists(), "{made:?}");
+        assert!(folder.join("mine").exists() && !folder.join(NEW).exists());
+        let name = made[2].file_name().and_then(|it| it.to_str()).expect("text");
+        assert!(name.starts_with("000003-20") && name.len() == 22, "{name}");
+        let age = age_of_newest(&folder, host.clocks.unix()).expect("there is one");
+        assert!((-5..600).contains(&age), "{age}");
+
+        // As the manual says: its files in the place of a data directory's.
+        let config = Config { data_dir: made[2].clone(), ..Config::default() };
+        #[cfg(unix)]
+        for file in ["phaselock.db", "cert.pem", "key.pem", "rooms/1.room"] {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(made[2].join(file)).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+        let restored = identity(&config).expect("an identity");
+        assert_eq!(restored.fingerprint, host.reloader.fingerprint());
+        let kept = data::open(&config).expect("it opens");
+        let bans = kept.book.sentences(Act::Ban, host.clocks.unix());
+        assert_eq!(bans.len(), 1);
+        kept.close();
+    }
+}
