@@ -78,8 +78,8 @@ pub async fn play(
                 }
                 Notice::State(State::Connected) => report.connected = true,
                 Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
-                    tracing::info!(bot = config.name, reason = reason.text, "out of the game");
-                    report.handle_end(reason.text);
+                    tracing::info!(bot = config.name, %reason, "out of the game");
+                    report.handle_end(reason.to_string());
                     add(&mut report, &driver.session, stay.take(), now);
                 }
                 Notice::State(State::Connecting { .. })

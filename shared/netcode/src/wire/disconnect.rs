@@ -7,13 +7,13 @@ use super::text::{clip, printable};
 use crate::limits::TEXT_BYTES_MAX;
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $retry:expr;)+) => {
+    ($($(#[doc = $meaning:literal])+ $name:ident = $number:literal, $retry:expr;)+) => {
         /// Cause of the end of a session. It also closes the QUIC connection. The numbers stand in
         /// `WIRE.md`, and none is ever used for anything else.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(from = "u16", into = "u16")]
         pub enum Code {
-            $($(#[$doc])* $name,)+
+            $($(#[doc = $meaning])+ $name,)+
             /// A code of another version.
             Other(u16),
         }
@@ -21,6 +21,14 @@ macro_rules! codes {
         impl Code {
             /// Every code that this version knows.
             pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// What it means, in a sentence.
+            fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($meaning),+).trim_start(),)+
+                    Self::Other(_) => "The server ended the session.",
+                }
+            }
 
             /// Seconds after which another attempt makes sense, if nothing else is said: none where
             /// the same would happen again.
@@ -147,8 +155,14 @@ impl Disconnect {
 impl std::error::Error for Disconnect {}
 
 impl std::fmt::Display for Disconnect {
+    /// The text, or what the code means where the peer gave no text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
+        if !self.text.trim().is_empty() {
+            return f.write_str(&self.text);
+        }
+        let meaning = self.code.meaning().trim_end_matches('.');
+        let number = u16::from(self.code);
+        write!(f, "{meaning} (code {number}, no reason given)")
     }
 }
 
@@ -184,6 +198,15 @@ mod tests {
             };
             assert_eq!(row[2], retry, "{row:?}");
         }
+    }
+
+    #[test]
+    fn an_end_without_a_text_tells_its_code() {
+        let shown = |code, text: &str| Disconnect::new(code, text).to_string();
+        assert_eq!(shown(Code::Full, "come back later"), "come back later");
+        assert_eq!(shown(Code::Full, " "), "All seats are taken (code 4, no reason given)");
+        let unknown = "The server ended the session (code 999, no reason given)";
+        assert_eq!(shown(Code::Other(999), ""), unknown);
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Network {
         let admitted = entrance.admit(now, &self.places, rooms.gate(), &self.outlet);
         for client in admitted.evicted {
             if let Some((handle, peer)) = self.peer(client) {
-                peer.drop(now);
+                peer.evict(now);
                 self.list(handle);
             }
         }

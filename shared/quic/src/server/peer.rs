@@ -196,14 +196,16 @@ impl Peer {
                 },
                 (_, Err(error)) => {
                     tracing::debug!(client = self.client.0, %error, "no hello");
-                    return self.drop(now);
+                    let text = "your client's first message cannot be read";
+                    return self.close(&Disconnect::new(Code::Protocol, text), now);
                 }
             }
             self.tell_path(rooms);
         }
         // An ended stream is no ended connection, once there was a hello.
         if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
-            self.drop(now);
+            let text = "your client ended its messages before the first one";
+            self.close(&Disconnect::new(Code::Protocol, text), now);
         }
     }
 
@@ -411,7 +413,9 @@ impl Peer {
             Stage::Knocking { until } if *until <= now => {
                 tracing::debug!(client = self.client.0, "no hello came in time");
                 self.place.iter().for_each(Place::count_silence);
-                self.drop(now);
+                let text = "your client did not say hello in time; check your network, and join \
+                            again";
+                self.close(&Disconnect::new(Code::Silent, text), now);
             }
             Stage::Moving { until, .. } if *until <= now => {
                 let text = "the room does not answer; try again later";

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use phaselock::time::LocalTime;
+use phaselock::wire::disconnect::{Code, Disconnect};
 use quinn_proto::ConnectionError;
 
 use super::{Peer, Stage};
@@ -31,8 +32,14 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
-    /// Closes at once, and without a word to whoever never said one.
-    pub(in crate::server) fn drop(&mut self, now: Instant) {
+    /// Closes at once: another newcomer takes the place.
+    pub(in crate::server) fn evict(&mut self, now: Instant) {
+        let text = "too many players are joining at once; try again later";
+        self.close(&Disconnect::new(Code::Full, text), now);
+    }
+
+    /// Closes at once, and without a word to a browser that broke the rules of HTTP/3.
+    pub(super) fn drop(&mut self, now: Instant) {
         debug_assert!(!matches!(self.stage, Stage::Playing { .. } | Stage::Moving { .. }));
         self.connection.close(now, self.code_of_close(0_u32.into()), Vec::new().into());
         self.stage = Stage::Closed;
