@@ -18,7 +18,7 @@ use phaselock_games::all as all_games;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
-use phaselock_quic::server::Server;
+use phaselock_quic::server::{Server, ServerHandle};
 use phaselock_testing::ether::Ether;
 use phaselock_testing::room_config;
 use phaselock_tests::identity::{same_identity, same_player};
@@ -45,6 +45,7 @@ type Socket = Arc<dyn AsyncUdpSocket>;
 /// A network with a server on it.
 pub(super) struct World {
     pub(super) ether: Ether,
+    pub(super) handle: ServerHandle,
     address: String,
     /// Players so far: each draws random numbers of its own.
     players: Cell<u64>,
@@ -92,6 +93,7 @@ impl World {
         let identity = same_identity().expect("an identity");
         let server =
             Server::with_controller(socket, &identity, controller, Some(1)).expect("a server");
+        let handle = server.handle();
         let (stop, stopped) = oneshot::channel::<String>();
         let shutdown = async { Disconnect::new(Code::Shutdown, stopped.await.unwrap_or_default()) };
         // Its clock starts when it is first polled; no time passes until then.
@@ -99,7 +101,7 @@ impl World {
         let server = tokio::spawn(async move {
             server.run(&games, config, shutdown).await;
         });
-        Self { ether, address, players: Cell::new(0), start, stop, server }
+        Self { ether, handle, address, players: Cell::new(0), start, stop, server }
     }
 
     pub(super) fn address(&self) -> SocketAddr {

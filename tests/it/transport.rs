@@ -8,8 +8,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::depth;
+use phaselock::server::Event;
+use phaselock_quic::server::RoomEvent;
 use phaselock_testing::room_config;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use tokio::sync::broadcast::Receiver;
 
 use super::stack::{Controllers, Player, World, end};
 
@@ -155,14 +158,47 @@ async fn a_narrow_way_up_holds_up_nothing() {
     }
 }
 
+/// The addresses to which players moved since the last look, as the host hears of it.
+fn moves(news: &mut Receiver<RoomEvent>) -> Vec<SocketAddr> {
+    let news = std::iter::from_fn(|| news.try_recv().ok());
+    let moved = |news: RoomEvent| match news.event {
+        Event::Moved { address, .. } => Some(address),
+        _ => None,
+    };
+    news.filter_map(moved).collect()
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn an_address_is_the_players_once_the_client_has_answered_there() {
+    let elsewhere = SocketAddr::from(([10, 9, 9, 9], 4433));
+    let (world, mut player) = look("delay=40ms,loss=2%", 2, None).await;
+    let mut news = world.handle.events();
+    player.play(&world, Duration::from_secs(2)).await;
+    assert_eq!(moves(&mut news), []);
+    world.ether.forge(CLIENT, Some(elsewhere));
+    // Not for so long that the client gives the connection up.
+    player.play(&world, Duration::from_secs(2)).await;
+    world.ether.forge(CLIENT, None);
+    player.play(&world, Duration::from_secs(8)).await;
+    assert_eq!(moves(&mut news), [], "a forged sender is nobody's address");
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    world.ether.move_to(CLIENT, elsewhere);
+    player.play(&world, Duration::from_secs(2)).await;
+    assert_eq!(moves(&mut news), [elsewhere]);
+    end(world, player).await;
+}
+
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_session_survives_a_new_address() {
     let (port, network) = (SocketAddr::from(([10, 0, 2, 1], 5000)), ([10, 9, 9, 9], 4433).into());
     for seen in [port, network] {
         let (world, mut player) = look("delay=40ms", 16, None).await;
+        let mut news = world.handle.events();
         world.ether.move_to(CLIENT, seen);
         let from = (SETTLING + *LOOK).as_secs_f64();
-        player.play(&world, Duration::from_secs(10)).await;
+        player.play(&world, Duration::from_secs(1)).await;
+        assert_eq!(moves(&mut news), [seen]);
+        player.play(&world, Duration::from_secs(9)).await;
         assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
         let got = Got::of(&player, from, from + 10.0);
         player.check("snapshots/s after it", got.per_s, 28.0..=30.5);

@@ -96,7 +96,7 @@ type OfRound = BTreeMap<(PlayerId, &'static str), (Person, f64)>;
 type Numbers = BTreeMap<RoomCode, OfRound>;
 
 impl Host {
-    async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
+    pub(super) async fn hear(&self, told: RoomEvent, numbers: &mut Numbers) {
         let moment = self.clocks.now();
         let now = moment.unix;
         let person = self.roster().note(&told, moment);
@@ -144,6 +144,15 @@ impl Host {
                 let name = name().unwrap_or_default();
                 HostEvent::Away { room: code, seat: player.0, name, away: false }
             }
+            Event::Moved { player, address } => {
+                if let Some(person) = &person {
+                    self.put_out_if_banned(person, now).await;
+                    self.renew_mute(person, now).await;
+                }
+                let name = name().unwrap_or_default();
+                let address = address.to_string();
+                HostEvent::Moved { room: code, seat: player.0, name, address }
+            }
             Event::Renamed { player, name } => {
                 HostEvent::Renamed { room: code, seat: player.0, name }
             }
@@ -180,7 +189,8 @@ impl Host {
         self.tell(news);
     }
 
-    /// Puts a player out whose ban was made while the hello was on its way.
+    /// Puts a player out whose ban was made while the hello was on its way, or who has moved to a
+    /// banned address.
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
         let address = person.address.map(|it| it.ip());
         if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {

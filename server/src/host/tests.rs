@@ -1,9 +1,11 @@
 //! Acts of the host on a server in this process, with players over QUIC.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use phaselock::server::Event;
 use phaselock::wire::disconnect::Code;
+use phaselock_quic::server::RoomEvent;
 
 mod clocks;
 
@@ -302,6 +304,35 @@ fn a_new_key_does_not_evade_the_ban_of_an_address() {
     served.join("Root");
     served.wait(host.lift(&author(Role::Admin), Act::Ban, bans[0].id)).expect("it is there");
     served.join("Zoe");
+}
+
+#[test]
+fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
+    for (act, address) in [(Act::Ban, "192.0.2.9"), (Act::Mute, "::ffff:198.51.100.9")] {
+        let address = Some(address.into());
+        let request = BanRequest { address, reason: "spam".into(), ..BanRequest::default() };
+        served.wait(host.punish(&author(Role::Admin), act, &request)).expect("done");
+    }
+    let go = |address: &str| {
+        let person = host.roster().find("Ada", None).expect("she is here");
+        let address = address.parse().expect("an address");
+        let event = Event::Moved { player: person.player, address };
+        served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
+    };
+    go("198.51.100.9:5000");
+    let found = host.roster().find("Ada", None).expect("she is here");
+    assert_eq!(found.address, "198.51.100.9:5000".parse().ok());
+    ada.say("first");
+    ada.hear("spam");
+    go("[2001:db8::1]:5000");
+    ada.say("second");
+    bob.hear("Ada: second");
+    assert!(!bob.lines.iter().any(|line| line.contains("first")), "{:?}", bob.lines);
+    go("192.0.2.9:5000");
+    ada.is_put_out(Code::Banned, "your address is banned for good: spam");
 }
 
 #[test]

@@ -425,6 +425,12 @@ pub enum HostEvent {
         name: String,
         away: bool,
     },
+    Moved {
+        room: String,
+        seat: u16,
+        name: String,
+        address: String,
+    },
     Renamed {
         room: String,
         seat: u16,
@@ -468,6 +474,7 @@ impl HostEvent {
             Self::Left { .. } => "left",
             Self::Away { away: true, .. } => "away",
             Self::Away { .. } => "resumed",
+            Self::Moved { .. } => "moved",
             Self::Renamed { .. } => "renamed",
             Self::Chat { .. } => "chat",
             Self::Game { .. } => "game",

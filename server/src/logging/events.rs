@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The beginning of each message from `info` up, and its event.
-const EVENTS: [(&str, &str); 93] = [
+const EVENTS: &[(&str, &str)] = &[
     ("listening", "server_listening"),
     ("a directory lists the server", "directory_listed"),
     ("a directory does not list the server", "directory_refused"),
@@ -26,6 +26,7 @@ const EVENTS: [(&str, &str); 93] = [
     ("a vote is called", "vote_called"),
     ("a vote is over", "vote_over"),
     ("the game that was voted for does not begin", "vote_failed"),
+    ("moved", "player_moved"),
     ("renamed", "player_renamed"),
     ("watches", "player_watches"),
     ("plays", "player_plays"),

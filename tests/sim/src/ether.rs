@@ -107,6 +107,16 @@ impl Ether {
         switch.real.insert(seen, address);
     }
 
+    /// From now on packets of the socket at `address` claim to be from `seen`, where nobody gets what
+    /// is sent there; `None` ends that.
+    pub fn forge(&self, address: SocketAddr, seen: Option<SocketAddr>) {
+        let mut switch = self.switch();
+        match seen {
+            Some(seen) => switch.seen.insert(address, seen),
+            None => switch.seen.remove(&address),
+        };
+    }
+
     fn switch(&self) -> MutexGuard<'_, Switch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,6 @@
 //! The interface between a room and its driver, whatever the game.
 
+use core::net::SocketAddr;
 use std::fmt::Debug;
 
 use super::control::{Command, CommandError, Event};
@@ -35,6 +36,9 @@ pub trait AnyRoom: Debug + Send {
 
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
+
+    /// A client's connection comes from this address from now on.
+    fn handle_address(&mut self, client: ClientId, address: SocketAddr);
 
     /// Bytes that may be on their way to a client at once. The driver keeps all that it sends to
     /// them.

@@ -132,6 +132,13 @@ pub enum Event {
         /// The seat.
         player: PlayerId,
     },
+    /// A player's connection comes from elsewhere now, and the client has answered there.
+    Moved {
+        /// The seat.
+        player: PlayerId,
+        /// Where it comes from.
+        address: SocketAddr,
+    },
     /// A player is gone.
     Left {
         /// The seat.

@@ -1,5 +1,7 @@
 //! The room as its driver calls it.
 
+use core::net::SocketAddr;
+
 use crate::game::{Game, Measure};
 use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
 use crate::path::PathWindow;
@@ -61,6 +63,16 @@ impl<G: Game> AnyRoom for Room<G> {
     fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
         if let Some(seated) = self.seated_mut(client) {
             seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+        }
+    }
+
+    fn handle_address(&mut self, client: ClientId, address: SocketAddr) {
+        let Some(seated) = self.seated_mut(client) else { return };
+        let member = &mut seated.member;
+        let (player, before) = (member.player, member.address.replace(address));
+        if before != Some(address) {
+            tracing::info!(client = client.0, %player, ?before, %address, "moved");
+            self.host.tell(Event::Moved { player, address });
         }
     }
 

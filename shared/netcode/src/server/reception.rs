@@ -211,6 +211,7 @@ impl<G: Game> Room<G> {
         let player = member.player;
         tracing::info!(client = client.0, %player, name = member.name, "resumed");
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
+        let address = pass.address;
         let is_muted = pass.mute.is_some() || member.muted.as_ref().is_some_and(|it| it.holds(now));
         let name = self.name_of_return(&member, &hello.name, is_muted);
         let mut back = self.member(now, (player, name.clone()), member.token, hello, pass);
@@ -227,6 +228,9 @@ impl<G: Game> Room<G> {
         }
         self.brief(now, client);
         self.host.tell(Event::Resumed { player });
+        if let Some(address) = address.filter(|address| member.address != Some(*address)) {
+            self.host.tell(Event::Moved { player, address });
+        }
         if seat != member.seat() {
             self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         }

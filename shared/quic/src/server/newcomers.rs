@@ -4,7 +4,9 @@
 //! Nobody is kept out by others who came first: for one more newcomer than there may be, one has to
 //! go, the oldest of the network that has the most.
 
-use std::collections::hash_map::{self, HashMap};
+mod moves;
+
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -198,9 +200,7 @@ impl Place {
                 places.tally.count(Refusal::Seats);
                 return busy(format!("{max} of {max} players from your {whose} are here already"));
             }
-            for crowd in crowds(self.own) {
-                *places.seated.entry(crowd).or_default() += 1;
-            }
+            places.take_seat(self.own);
         }
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.greeted += 1;
@@ -243,13 +243,8 @@ impl Drop for Place {
         let mut places = self.places.lock();
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.taken -= 1;
-        for crowd in crowds(self.own).filter(|_| self.has_seat) {
-            if let hash_map::Entry::Occupied(mut seated) = places.seated.entry(crowd) {
-                *seated.get_mut() -= 1;
-                if *seated.get() == 0 {
-                    seated.remove();
-                }
-            }
+        if self.has_seat {
+            places.leave_seat(self.own);
         }
     }
 }
@@ -423,6 +418,20 @@ mod tests {
         assert_eq!(greet(&mut held, Wish::OwnSeat), Ok(()), "and one is back");
         held.held.truncate(1);
         assert_eq!(greet(&mut held, Wish::NewSeat), Ok(()), "one has left");
+        held.held.clear();
+        assert_eq!(held.places.lock().seated.len(), 0);
+    }
+
+    #[test]
+    fn seats_count_where_their_players_are_now() {
+        let mut held = Held::new(99);
+        assert_eq!(seats(&mut held, address(1), 3), 2);
+        let elsewhere = IpAddr::from([198, 51, 100, 1]);
+        held.held[0].relocate(elsewhere);
+        assert_eq!(seats(&mut held, address(1), 3), 1, "one has moved away");
+        assert_eq!(seats(&mut held, elsewhere, 3), 1, "and has a seat there");
+        held.held[0].relocate(address(1));
+        assert_eq!(seats(&mut held, address(1), 1), 0, "nobody is put out, and nobody gets in");
         held.held.clear();
         assert_eq!(held.places.lock().seated.len(), 0);
     }

@@ -2,6 +2,7 @@
 
 mod browser;
 mod ends;
+mod location;
 
 use std::mem;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::protocol::wire_hash;
 use quinn_proto::{Connection, Dir, Event, StreamEvent};
 
+use self::location::Location;
 use super::buckets::Bucket;
 use super::control::{ControlStream, NotReading};
 use super::directory::{Destination, RoomId};
@@ -85,6 +87,7 @@ pub(super) struct Peer {
     /// Number of the socket by which its packets come and go.
     pub(super) way: Way,
     place: Option<Place>,
+    location: Location,
     /// Moment of its beginning, and what it may still send.
     packets: (Instant, Bucket),
     /// Beginning of a second, and datagrams that came in it.
@@ -114,6 +117,7 @@ impl Peer {
         (now, until): (Instant, Instant),
     ) -> Self {
         Self {
+            location: Location::new(connection.remote_address()),
             connection,
             client,
             control: ControlStream::default(),
@@ -153,6 +157,7 @@ impl Peer {
                 _ => {}
             }
         }
+        self.follow(rooms);
         self.advance_web(now, time, rooms);
         self.read(now, time, rooms);
         self.write(now);
@@ -231,7 +236,7 @@ impl Peer {
             place.greet(now, wish)?;
         }
         self.check_proof(hello.as_ref())?;
-        let remote = self.connection.remote_address();
+        let remote = self.location.known();
         let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
         let pass = pass.unwrap_or_default();
         let to = rooms.choose(hello.as_ref())?;
@@ -246,12 +251,14 @@ impl Peer {
         &mut self,
         room: RoomId,
         first: &[u8],
-        pass: Pass,
+        mut pass: Pass,
         time: LocalTime,
         rooms: &mut Rooms,
     ) -> Result<(), Disconnect> {
-        let remote = self.connection.remote_address();
+        let remote = self.location.known();
         tracing::debug!(client = self.client.0, %remote, "connected");
+        // The client may have moved since the host judged it.
+        pass.address = pass.address.map(|_| remote);
         self.stage = Stage::Playing { room };
         rooms.count_entry(self.is_web());
         rooms.enter(time, room, self.client, first, pass)
@@ -273,15 +280,6 @@ impl Peer {
         match self.enter(room, &first, pass, time, rooms) {
             Ok(()) => self.tell_path(rooms),
             Err(goodbye) => self.refuse(goodbye, now, rooms),
-        }
-    }
-
-    /// Sends a client away that is on its way to a room and does not get there. The room's place is
-    /// another's again.
-    pub(super) fn turn_back(&mut self, goodbye: Disconnect, now: Instant, rooms: &Rooms) {
-        if let Stage::Moving { to, .. } = self.stage {
-            rooms.directory().arrive(to.room);
-            self.refuse(goodbye, now, rooms);
         }
     }
 

@@ -264,7 +264,7 @@ impl Rooms {
     /// they cannot be had, or by none if it panics again and again.
     fn recover(&mut self, id: RoomId) {
         let now = self.clock.now();
-        self.directory.count_panic(id);
+        self.directory.count_panic(id, now);
         // What panicked must not come again with the next start.
         self.forget(id);
         let Some(running) = self.running.get_mut(&id) else { return };
@@ -400,6 +400,10 @@ impl Rooms {
         self.call(id, |room| room.handle_path(client, bytes_max));
     }
 
+    pub(super) fn handle_address(&mut self, id: RoomId, client: ClientId, address: SocketAddr) {
+        self.call(id, |room| room.handle_address(client, address));
+    }
+
     pub(super) fn handle_lost(
         &mut self,
         now: LocalTime,
@@ -480,8 +484,8 @@ impl Rooms {
         let Some(Running { busy, .. }) = self.running.get_mut(&id) else { return };
         busy.0 += took;
         if now - busy.1 >= BUSY_INTERVAL {
-            busy.1 = now;
-            self.directory.measure_busy(id, busy.0);
+            let since = now - std::mem::replace(&mut busy.1, now);
+            self.directory.measure_busy(id, busy.0, since);
         }
     }
 

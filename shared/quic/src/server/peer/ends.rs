@@ -32,6 +32,20 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
+    /// Sends a client away that is on its way to a room and does not get there. The room's place is
+    /// another's again.
+    pub(in crate::server) fn turn_back(
+        &mut self,
+        goodbye: Disconnect,
+        now: Instant,
+        rooms: &Rooms,
+    ) {
+        if let Stage::Moving { to, .. } = self.stage {
+            rooms.directory().arrive(to.room);
+            self.refuse(goodbye, now, rooms);
+        }
+    }
+
     /// Closes at once: another newcomer takes the place.
     pub(in crate::server) fn evict(&mut self, now: Instant) {
         let text = "too many players are joining at once; try again later";
