@@ -190,17 +190,18 @@ fn all_play(players: &[&mut Player]) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn players_are_led_to_the_emptiest_room_or_by_code_and_see_nobody_elsewhere() {
+async fn players_are_led_to_people_or_by_code_and_see_nobody_elsewhere() {
     let house = House::new(4, RoomsConfig { rooms: 2, rooms_max: 2, ..RoomsConfig::default() });
     let mut players = Vec::new();
-    for number in 0..5 {
-        players.push(house.join((number == 4).then_some("2")));
+    for number in 0..6 {
+        players.push(house.join((number == 2).then_some("2")));
         let mut all: Vec<_> = players.iter_mut().collect();
         until("playing", &mut all, all_play).await;
     }
-    assert_eq!(house.rooms(), [("1".to_owned(), 2), ("2".to_owned(), 3)]);
+    // The first finds all rooms empty, and the last no seat in the first room.
+    assert_eq!(house.rooms(), [("1".to_owned(), 4), ("2".to_owned(), 2)]);
     let companies: Vec<_> = players.iter().map(Player::company).collect();
-    assert_eq!(companies, [2, 3, 2, 3, 3]);
+    assert_eq!(companies, [4, 4, 2, 4, 4, 2]);
     for player in &players {
         let core = player.core().expect("it plays");
         assert_eq!(core.newest().len(), player.company(), "entities of its own room alone");
@@ -215,9 +216,9 @@ async fn players_are_led_to_the_emptiest_room_or_by_code_and_see_nobody_elsewher
     let second = "2".parse().expect("a code");
     let (mut all, handle) = (players.iter_mut().collect::<Vec<_>>(), house.handle.clone());
     let kicked = tokio::spawn(async move { handle.command_in(&second, kick("out")).await });
-    until("one is out", &mut all, |it| it[1].goodbye().is_some()).await;
+    until("one is out", &mut all, |it| it[2].goodbye().is_some()).await;
     assert_eq!(kicked.await.expect("it is told"), Ok(()));
-    assert_eq!(all.iter().filter(|player| player.plays()).count(), 4, "the others play on");
+    assert_eq!(all.iter().filter(|player| player.plays()).count(), 5, "the others play on");
     drop(players);
     house.end().await;
 }
@@ -258,13 +259,13 @@ async fn rooms_are_made_for_new_codes_and_for_those_for_whom_there_is_no_seat() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_player_comes_back_to_its_room_whatever_is_emptier() {
+async fn a_lost_player_comes_back_to_its_room_wherever_others_are_led() {
     let house = House::new(4, RoomsConfig { rooms: 2, rooms_max: 2, ..RoomsConfig::default() });
     let mut lost = house.join_over(None, Some("lan; 8s: loss=100%; 15s: lan"));
     until("playing", &mut [&mut lost], all_play).await;
-    let mut other = house.join(None);
+    let mut other = house.join(Some("2"));
     until("playing", &mut [&mut lost, &mut other], all_play).await;
-    let mut beside = house.join(None);
+    let mut beside = house.join(Some("1"));
     let all = &mut [&mut lost, &mut other, &mut beside];
     until("playing", all, all_play).await;
     let seat = all[0].seat();
@@ -389,7 +390,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     until("playing on", &mut all, |it| it[1].snapshots() > before + 60).await;
     assert!(all[0].snapshots() < held + 30, "the room stands still");
     assert!(!house.handle.is_ticking(), "so does its thread");
-    // Newcomers are led to the room that runs, though the others are emptier.
+    // Newcomers are led to the room that runs.
     players.extend([Some("2"), None].map(|code| house.join(code)));
     let mut all: Vec<_> = players.iter_mut().collect();
     until("playing", &mut all, |it| it[2].plays() && it[3].plays() && it[1].company() == 3).await;
@@ -436,7 +437,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     until("being sent away", &mut all, |it| it[4].goodbye().is_some()).await;
     assert_eq!(all[4].goodbye().map(|goodbye| goodbye.code), Some(Code::Draining));
     drained.await.expect("it does not panic").expect("it is carried out");
-    // Those who were sent away left their places: the first room is the emptiest again.
+    // Newcomers are led to the room with the most people.
     players.pop().expect("the last").driver.leave("never mind").await;
     players.push(house.join(None));
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -444,7 +445,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
     let (status, _) =
         timeout(PATIENCE, query(house.address)).await.expect("in time").expect("it is well");
     let rooms = status.rooms.iter().map(|room| (room.code.as_str(), room.players));
-    assert_eq!(rooms.collect::<Vec<_>>(), [("1", 2), ("2", 3)]);
+    assert_eq!(rooms.collect::<Vec<_>>(), [("1", 1), ("2", 4)]);
     assert!(house.handle.is_ticking(), "nothing stands still any more");
     house.end().await;
 }

@@ -44,7 +44,7 @@ struct Arguments {
     /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// Code of the room to play in [default: the emptiest]
+    /// Code of the room to play in [default: one with people and a free seat]
     #[arg(long, value_name = "CODE")]
     room: Option<RoomCode>,
     /// Password of the server, where it needs one

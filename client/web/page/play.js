@@ -374,9 +374,12 @@
 
   let found = new Uint8Array(0);
 
-  /** Code of a room that plays a game; the server chooses where there is none. */
+  /** Code of the room with the most people that plays a game and has a free seat; the server chooses
+   * where there is none. */
   function roomOf(game) {
-    const rooms = (home.rooms || []).filter((room) => game && room.game === game);
+    const fits = (room) => game && room.game === game && room.free !== 0;
+    const rooms = (home.rooms || []).filter(fits);
+    rooms.sort((one, other) => other.players - one.players);
     return rooms.length ? rooms[0].code : null;
   }
 

@@ -41,14 +41,26 @@ pub(crate) struct Args {
     pub(crate) options: Options,
 }
 
+/// Wishes of a page's link, of which the player is told where they cannot be met.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Wishes {
+    /// Name of the game to play.
+    pub(crate) game: Option<String>,
+    /// Text that stands for a room, and is not a room's code.
+    pub(crate) bad_room: Option<String>,
+}
+
 /// Options of every session of a run.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct Setup {
     #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
-    /// Code of the server's room to play in [default: the emptiest]
+    /// Code of the server's room to play in [default: one with people and a free seat]
     #[arg(long, global = true, value_name = "CODE")]
     pub(crate) room: Option<RoomCode>,
+    /// Wishes of the page's link.
+    #[arg(skip)]
+    pub(crate) wishes: Wishes,
     /// Password of the server, where it needs one
     #[arg(long, global = true, value_name = "WORD")]
     pub(crate) password: Option<String>,
@@ -385,8 +397,10 @@ mod tests {
         assert_eq!(parse("play").unwrap().options.setup, Setup::default());
         let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
                     --presentation hermite --marks --room friday-9 --password sesame --watch";
-        let Setup { link, room, password, watch, filter, net_graph, presentation, marks } =
-            parse(line).unwrap().options.setup;
+        let setup = parse(line).unwrap().options.setup;
+        assert_eq!(setup.wishes, Wishes::default());
+        let Setup { link, room, password, watch, filter, net_graph, presentation, marks, .. } =
+            setup;
         assert_eq!(room.map(String::from), Some("friday-9".into()));
         assert_eq!(password.as_deref(), Some("sesame"));
         assert!(watch);

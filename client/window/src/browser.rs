@@ -14,7 +14,7 @@ use phaselock::wire::disconnect::Code;
 use phaselock::wire::text::{clip, read_name};
 use phaselock_web::page::{self, Field};
 
-use super::args::{Setup, default_name};
+use super::args::{Setup, Wishes, default_name};
 use super::controls::Controls;
 use super::cues::{self, Cues, common};
 use super::gamepad::{Gamepads, Rumble};
@@ -86,11 +86,13 @@ impl Page {
         let invited = linked.as_ref().or(kept.as_ref());
         // One that no server takes stays in the field, which says why.
         let is_ready = invited.is_some_and(|name| read_name(name).is_ok());
-        let setup = Setup {
-            room: page::linked("room").and_then(|code| code.parse().ok()),
-            watch: page::linked("watch").is_some(),
-            ..Setup::default()
-        };
+        // A room of the wished game stands in for one that the link does not name.
+        let (text, mut wishes) = (page::linked("room"), Wishes::default());
+        let room = text.as_ref().and_then(|code| code.parse().ok());
+        wishes.bad_room = text.filter(|_| room.is_none());
+        wishes.game = page::linked("game");
+        let setup =
+            Setup { room, wishes, watch: page::linked("watch").is_some(), ..Setup::default() };
         let mut begun = Self {
             views,
             error: store.notice().or(languages.problem().map(str::to_owned)),

@@ -15,6 +15,7 @@ use phaselock_lab::record::MotionFiles;
 
 use self::beside::warn;
 use super::actions;
+use super::args::Wishes;
 use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
@@ -39,6 +40,7 @@ mod open;
 mod state;
 mod status;
 mod wear;
+mod wishes;
 
 pub(crate) use self::beside::begin_file;
 pub(crate) use self::open::VisitConfig;
@@ -71,6 +73,8 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
+    /// Wishes of the link, until the first game begins.
+    wishes: Option<Wishes>,
     people: People,
     /// Rows by which the table of scores is scrolled.
     scrolled: usize,
@@ -247,6 +251,10 @@ impl Visit {
         self.lessons.begin_game(&entry);
         if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
             self.talk.tell(&fill("{game} is played now.", &[("game", entry.title)]), now);
+        }
+        if let Some(wishes) = self.wishes.take() {
+            let unmet = wishes::unmet(&wishes, entry.name, &self.views);
+            unmet.iter().for_each(|line| self.talk.tell(line, now));
         }
         self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;

@@ -397,7 +397,7 @@ fn names_that_look_alike_are_told_apart() {
 
 #[test]
 fn a_seat_in_two_rooms_is_ambiguous_without_the_room() {
-    let served = serve(&["--rooms", "2"]);
+    let served = serve(&["--rooms", "2", "--max-players", "2"]);
     let host = &served.host;
     let players: Vec<_> = ["Ada", "Bob", "Cyd", "Dot"].map(|name| served.join(name)).into();
     let seats: Vec<_> = host.roster().people().map(|it| (it.room.clone(), it.player.0)).collect();

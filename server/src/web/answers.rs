@@ -83,7 +83,9 @@ impl Page {
         let rooms = self.facts.server.rooms();
         let rooms = rooms.iter().filter(|room| room.is_open).map(|room| {
             let status = &room.status;
-            json!({ "code": status.code.as_str(), "game": status.game, "players": status.players })
+            let free = usize::from(status.players_max).saturating_sub(room.seats_taken);
+            let (code, players) = (status.code.as_str(), status.players);
+            json!({ "code": code, "game": status.game, "players": players, "free": free })
         });
         let facts = json!({
             "name": config.name,

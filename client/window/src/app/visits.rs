@@ -25,7 +25,7 @@ impl App {
         self.join_part(invitation, (room, watch));
     }
 
-    /// Joins a room, or else the command line's or the emptiest, to play or to watch.
+    /// Joins a room, or else the command line's or the server's choice, to play or to watch.
     fn join_part(&mut self, invitation: Invitation, (room, watch): (Option<RoomCode>, bool)) {
         let setup = &mut self.args.options.setup;
         let before = (setup.room.clone(), setup.watch);

@@ -168,6 +168,7 @@ impl Visit {
             views: views.clone(),
             play: None,
             server_name: String::new(),
+            wishes: Some(setup.wishes.clone()),
             lost: None,
             pinned: None,
             has_arrived: false,

@@ -26,6 +26,9 @@ use super::rooms::Measured;
 /// merely late is left out.
 const SILENCE_MAX: Micros = Micros::from_ms(1000);
 
+/// Time after a panic for which a room is among the last choices: three within it close the room.
+const SHAKY_FOR: Micros = Micros::from_ms(60_000);
+
 /// Time of a thread's last turn, which it writes itself.
 #[derive(Clone, Debug)]
 pub(super) struct Heartbeat(Arc<AtomicI64>);
@@ -98,6 +101,10 @@ struct Entry {
     is_kept: bool,
     /// Newcomers who were led there and have not arrived.
     coming: usize,
+    /// Part of its thread's time that it took lately.
+    load: f64,
+    /// Time of the last panic of its rules.
+    panicked: Option<LocalTime>,
     /// Keys of those who have a seat, or a place to watch from.
     seats: BTreeMap<PlayerId, PublicKey>,
 }
@@ -109,6 +116,11 @@ impl Entry {
 
     fn has_seat(&self) -> bool {
         self.taken() < self.figures.status.players_max.into()
+    }
+
+    /// Whether its rules panicked lately, and may again.
+    fn is_shaky(&self, now: LocalTime) -> bool {
+        self.panicked.is_some_and(|at| now - at < SHAKY_FOR)
     }
 
     fn has_seat_of(&self, key: PublicKey) -> bool {
@@ -309,17 +321,20 @@ impl Directory {
         }
     }
 
-    /// Takes in the time that a room has taken.
-    pub(super) fn measure_busy(&self, room: RoomId, busy: Duration) {
+    /// Takes in the time that a room has taken, and the time since that was last told.
+    pub(super) fn measure_busy(&self, room: RoomId, busy: Duration, since: Micros) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
+            let took = busy.saturating_sub(entry.figures.busy);
+            entry.load = took.as_secs_f64() / since.as_secs().max(1e-6);
             entry.figures.busy = busy;
         }
     }
 
     /// Takes in that a room's rules panicked.
-    pub(super) fn count_panic(&self, room: RoomId) {
+    pub(super) fn count_panic(&self, room: RoomId, now: LocalTime) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             entry.figures.panics += 1;
+            entry.panicked = Some(now);
         }
     }
 
@@ -330,7 +345,7 @@ impl Directory {
         entry.seats.clear();
         entry.figures.measured = Arc::default();
         entry.figures.seats_taken = 0;
-        entry.coming = 0;
+        (entry.coming, entry.load) = (0, 0.0);
         let id = list.next_id();
         list.rooms.insert(id, entry);
         Some(id)

@@ -12,6 +12,11 @@ use phaselock::wire::rooms::{RoomCode, RoomStatus};
 
 use super::{Entry, List, RoomFigures, RoomId};
 
+/// Part of a thread's time that its rooms take from which on newcomers are led to others. A tick
+/// that is due then waits for those of the other rooms, and a crowd takes more than its members did
+/// one by one. Arbitrary.
+const LOAD_MAX: f64 = 0.7;
+
 impl List {
     pub(super) fn next_id(&mut self) -> RoomId {
         let id = RoomId(self.next);
@@ -36,7 +41,8 @@ impl List {
         of_token.or_else(|| rooms().find(|(_, entry)| is_wished(entry))).map(|(room, _)| *room)
     }
 
-    /// The room that keeps the player's seat, the wished one, or the emptiest, in this order.
+    /// The room that keeps the player's seat, the one of the hello's code, or the
+    /// [liveliest](Self::liveliest), in this order.
     pub(super) fn room_for(&mut self, hello: &Hello, now: LocalTime) -> Result<RoomId, Disconnect> {
         if let Some(room) = self.room_of_seat(hello) {
             return Ok(room);
@@ -64,8 +70,8 @@ impl List {
         let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
         let free_if = |may: &dyn Fn(&Entry) -> bool| {
             let free = |entry: &Entry| entry.has_seat() && may(entry);
-            self.emptiest(|entry| free(entry) && has(&entry.figures.status.game))
-                .or_else(|| self.emptiest(free))
+            self.liveliest(now, |entry| free(entry) && has(&entry.figures.status.game))
+                .or_else(|| self.liveliest(now, free))
         };
         // A room that stands still is the last choice.
         if let Some(room) = free_if(&|entry| !self.is_silent(entry.shard, now)) {
@@ -93,6 +99,25 @@ impl List {
         let draining = self.draining.as_ref().map(|(goodbye, _)| goodbye.clone());
         draining
             .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
+    }
+
+    /// The open room where most people play, for whoever wants company; without people the
+    /// emptiest. A room whose rules panicked lately comes last, and before it one whose thread has
+    /// no time left for more, where another has.
+    fn liveliest(&self, now: LocalTime, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
+        let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
+        let order = |entry: &Entry| {
+            let people = Reverse(usize::from(entry.figures.status.players) + entry.coming);
+            let (is_shaky, is_laden) = (entry.is_shaky(now), self.is_laden(entry.shard));
+            (is_shaky, is_laden, people, entry.taken())
+        };
+        open.min_by_key(|(_, entry)| order(entry)).map(|(room, _)| *room)
+    }
+
+    /// Whether the rooms of a thread take most of its time.
+    fn is_laden(&self, shard: usize) -> bool {
+        let rooms = self.rooms.values().filter(|entry| entry.shard == shard);
+        rooms.map(|entry| entry.load).sum::<f64>() > LOAD_MAX
     }
 
     /// The room with the fewest seats taken, among those to which anybody is led.
@@ -146,9 +171,102 @@ impl List {
         // One that is closed for its mistakes leaves its place to the next.
         let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
         let is_kept = is_open && kept < self.rooms_kept;
-        let entry = Entry { figures, shard, is_kept, coming: 0, seats: BTreeMap::new() };
+        let (coming, load, panicked, seats) = (0, 0.0, None, BTreeMap::new());
+        let entry = Entry { figures, shard, is_kept, coming, load, panicked, seats };
         let id = self.next_id();
         self.rooms.insert(id, entry);
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phaselock::identity::Credentials;
+    use phaselock::time::{Micros, Tick};
+    use phaselock::wire::control::Status;
+    use phaselock::wire::talk::Look;
+
+    use super::super::Directory;
+    use super::*;
+
+    const NOW: LocalTime = LocalTime(100_000_000);
+
+    /// A hello of a client that has these games, without a wish for a room.
+    fn hello(games: &[&str]) -> Hello {
+        Hello {
+            wire: 0,
+            version: String::new(),
+            name: "Ada".into(),
+            games: games.iter().map(|game| ((*game).to_owned(), 0)).collect(),
+            sent: LocalTime(0),
+            credentials: Credentials::default(),
+            resume: None,
+            wishes: 0,
+            room: None,
+            password: None,
+            look: Look::UNCHOSEN,
+        }
+    }
+
+    /// Rooms of four seats, each with its game, people and thread; threads run.
+    fn house(rooms: &[(&str, u16, usize)]) -> Directory {
+        let directory = Directory::new();
+        let threads = rooms.iter().map(|(.., thread)| thread + 1).max().unwrap_or(1);
+        directory.found(rooms.len(), rooms.len(), threads, 4);
+        for thread in 0..threads {
+            directory.heartbeat(thread).beat(NOW);
+        }
+        let mut list = directory.list();
+        for (entry, (_, _, thread)) in list.rooms.values_mut().zip(rooms) {
+            entry.shard = *thread;
+        }
+        let ids: Vec<_> = list.rooms.keys().copied().collect();
+        drop(list);
+        for (id, (game, players, _)) in ids.into_iter().zip(rooms) {
+            let status = Status {
+                server: String::new(),
+                version: String::new(),
+                game: (*game).to_owned(),
+                players: *players,
+                players_max: 4,
+                bots: 9,
+                tick: Tick(0),
+                rooms: Vec::new(),
+                watchers: 0,
+            };
+            directory.measure(id, &status, (*players).into());
+        }
+        directory
+    }
+
+    /// Number of the room to which the next newcomer is led.
+    fn next(directory: &Directory, games: &[&str]) -> u32 {
+        directory.choose(Some(&hello(games)), NOW).expect("there is a seat").room.0
+    }
+
+    #[test]
+    fn newcomers_go_where_people_are_as_long_as_there_are_seats() {
+        let directory = house(&[("puck", 0, 0), ("puck", 2, 0), ("puck", 1, 0), ("puck", 4, 0)]);
+        let led: Vec<_> = (0..7).map(|_| next(&directory, &["puck"])).collect();
+        assert_eq!(led, [1, 1, 2, 2, 2, 0, 0]);
+    }
+
+    #[test]
+    fn a_game_that_the_client_has_comes_before_company() {
+        let directory = house(&[("puck", 3, 0), ("race", 0, 0), ("race", 1, 0)]);
+        assert_eq!(next(&directory, &["race"]), 2);
+        assert_eq!(next(&directory, &["race", "puck"]), 0);
+    }
+
+    #[test]
+    fn busy_threads_and_rooms_that_panicked_come_after_others_with_seats() {
+        let directory = house(&[("puck", 3, 0), ("puck", 1, 1), ("puck", 2, 2)]);
+        let second = Micros::from_ms(1000);
+        directory.measure_busy(RoomId(0), Duration::from_millis(900), second);
+        assert_eq!(next(&directory, &["puck"]), 2);
+        directory.count_panic(RoomId(2), NOW);
+        assert_eq!(next(&directory, &["puck"]), 1);
+        directory.measure_busy(RoomId(0), Duration::from_millis(1000), second);
+        assert_eq!(next(&directory, &["puck"]), 0, "0.1 s in the last second");
     }
 }
