@@ -52,10 +52,12 @@ impl Network {
         Ok(Self { address: masked(address, len), len })
     }
 
-    /// The network that bans of an address are made for: of IPv6 the /64 that one customer has.
+    /// The network that bans of an address are made for: of IPv6 the /64 that one customer has, or
+    /// none where neighbours share it.
     fn of(address: IpAddr) -> Option<Self> {
         match address {
             IpAddr::V4(_) => None,
+            IpAddr::V6(ip) if ip.is_unicast_link_local() || ip.is_unique_local() => None,
             IpAddr::V6(_) => Self::new(address, 64).ok(),
         }
     }
@@ -172,6 +174,8 @@ mod tests {
             ("address", "192.0.2.7", "192.0.2.7"),
             ("address", "::ffff:192.0.2.7", "192.0.2.7"),
             ("address", "2001:db8::7", "2001:db8::/64"),
+            ("address", "fe80::7", "fe80::7"),
+            ("address", "fd91::7", "fd91::7"),
             ("network", "192.0.2.7/24", "192.0.2.0/24"),
             ("network", "::ffff:127.0.0.0/104", "127.0.0.0/8"),
             ("network", "::ffff:192.0.2.7/128", "192.0.2.7/32"),

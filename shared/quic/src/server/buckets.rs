@@ -4,7 +4,7 @@
 //! tell which bucket says the least: the fullest, in whose place a new one comes.
 
 use std::hash::{DefaultHasher, Hasher};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use crate::doorkeeping::{Limit, Limits};
 
@@ -195,6 +195,10 @@ fn levels(address: IpAddr) -> [Option<u128>; 3] {
             let v4 = 1 << 127;
             [Some(v4 | bits), Some(v4 | bits >> 8), None]
         }
+        // Everybody of a local network shares its first 64 bits.
+        IpAddr::V6(address) if is_of_network(address) => {
+            [0, 64, 80].map(|shift| Some(address.to_bits() >> shift))
+        }
         IpAddr::V6(address) => [64, 72, 80].map(|shift| Some(address.to_bits() >> shift)),
     }
 }
@@ -209,17 +213,23 @@ pub(super) fn crowds(address: IpAddr) -> impl Iterator<Item = Crowd> {
         IpAddr::V4(address) => {
             address.is_private() || address.is_link_local() || address.is_loopback()
         }
-        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+        IpAddr::V6(address) => is_of_network(address),
     };
     let count = if is_local { 1 } else { usize::MAX };
     let crowds = levels(address).into_iter().enumerate().take(count);
     crowds.filter_map(|(level, bits)| Some((level, bits?)))
 }
 
+/// Whether an address of IPv6 is one of a local network, where each host has its own.
+fn is_of_network(address: Ipv6Addr) -> bool {
+    address.is_unique_local() || address.is_unicast_link_local()
+}
+
 /// The address as which a host counts that commands a whole network of IPv6.
 pub(super) fn own(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) if is_of_network(address) => IpAddr::V6(address),
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
     }
 }
@@ -227,7 +237,7 @@ pub(super) fn own(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::net::Ipv4Addr;
 
     const SECOND: Moment = 1_000_000;
 

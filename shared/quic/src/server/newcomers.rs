@@ -475,8 +475,8 @@ mod tests {
     #[test]
     fn seats_of_this_machine_and_of_a_local_network_are_not_counted_together() {
         let mut held = Held::new(99);
-        for local in ["192.168.1", "10.0.0", "169.254.7"] {
-            let addresses = (1..5).map(|last| format!("{local}.{last}").parse().expect("one"));
+        for local in ["192.168.1.", "10.0.0.", "169.254.7.", "fe80::", "fd91::"] {
+            let addresses = (1..5).map(|last| format!("{local}{last}").parse().expect("one"));
             let seated: usize = addresses.map(|address| seats(&mut held, address, 3)).sum();
             assert_eq!(seated, 8, "{local}: two each");
         }
