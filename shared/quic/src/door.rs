@@ -20,8 +20,8 @@ use crate::local::{LocalError, LocalServer};
 ///
 /// It has 16 seats, and sends each client 64 kB/s of snapshots at most:
 /// [`RoomConfig::default`](phaselock::server::RoomConfig). For more, or for players on other
-/// machines, use [`LocalServer::start_bound`]; a dedicated server is `phaselock_server::run`. A game
-/// with another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
+/// machines, use [`LocalServer::start_bound`]; a dedicated server is `phaselock_server::run`. A
+/// game with another configuration is served by [`LocalServer::start`] and [`Games::with_setup`].
 pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
     LocalServer::start(Games::new().with::<G>(), 0)
 }

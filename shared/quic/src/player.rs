@@ -18,8 +18,8 @@ use crate::identity::{IdentityError, create_private_dir, keep_private, read_pem,
 pub enum PlayerKeys {
     /// A file in PEM; a new key is made where there is none.
     File(PathBuf),
-    /// A new key for each [`Driver`](crate::client::Driver), which keeps it when it joins again. Two
-    /// drivers are two players, even with clones of the same options.
+    /// A new key for each [`Driver`](crate::client::Driver), which keeps it when it joins again.
+    /// Two drivers are two players, even with clones of the same options.
     Ephemeral,
 }
 

@@ -160,7 +160,8 @@ proptest! {
             drift(rates, &mut there, 1);
             there = Piece::unpack(kind, &there.pack());
         }
-        prop_assert_eq!(game.extrapolate(Known { base: &base, steering: &base, ticks }), Some(there));
+        let known = Known { base: &base, steering: &base, ticks };
+        prop_assert_eq!(game.extrapolate(known), Some(there));
         prop_assert_eq!(Piece::unpack(kind, &there.pack()), there, "it is on the grid");
     }
 }

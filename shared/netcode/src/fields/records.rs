@@ -6,8 +6,8 @@ use crate::limits::FIELDS_MAX;
 /// A struct with a field table; made by [`record!`](crate::record).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a record",
-    note = "declare it with `phaselock::record! {{ pub struct {Self} {{ … }} }}`, or several records \
-            as one entity with `phaselock::entities!`"
+    note = "declare it with `phaselock::record! {{ pub struct {Self} {{ … }} }}`, or several \
+            records as one entity with `phaselock::entities!`"
 )]
 pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The struct's name.
@@ -304,8 +304,8 @@ macro_rules! record {
 #[diagnostic::on_unimplemented(
     message = "`{R}` is not a kind of `{Self}`",
     label = "the entities of this game are `{Self}`, which has no variant `{R}`",
-    note = "add `{R}` to `phaselock::entities! {{ pub enum {Self} {{ … }} }}`, or ask for one of its \
-            kinds; a game whose `Entity` is a single record has that kind alone"
+    note = "add `{R}` to `phaselock::entities! {{ pub enum {Self} {{ … }} }}`, or ask for one of \
+            its kinds; a game whose `Entity` is a single record has that kind alone"
 )]
 pub trait Holds<R>: Entity {
     /// Number of the kind: an index into [`Entity::KINDS`].

@@ -12,8 +12,8 @@ pub const COMPONENTS_MAX: usize = 4;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a record",
     note = "fields are numbers (`f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`), `bool`, `Tick`, \
-            glam's `Vec2`, `Vec3` and `Quat`, and enums made by `phaselock::field_enum!`; what only \
-            the server needs belongs into the game's `Memory`"
+            glam's `Vec2`, `Vec3` and `Quat`, and enums made by `phaselock::field_enum!`; what \
+            only the server needs belongs into the game's `Memory`"
 )]
 pub trait FieldValue: Copy {
     /// Names of its components, at most [`COMPONENTS_MAX`]; a number has one without a name.

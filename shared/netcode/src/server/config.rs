@@ -68,8 +68,8 @@ pub struct RoomConfig {
     pub number: u16,
     /// Lines of chat that begin with a slash go to the host alone.
     pub takes_commands: bool,
-    /// Threads that pack snapshots. By default the driver lends its own, or the calling thread packs
-    /// alone if it lends none.
+    /// Threads that pack snapshots. By default the driver lends its own; without any, the calling
+    /// thread packs alone.
     pub workers: Option<Arc<dyn Workers>>,
 }
 
