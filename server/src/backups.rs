@@ -58,7 +58,7 @@ pub(crate) async fn keep(host: Arc<Host>) {
     }
 }
 
-/// True if a backup is due where the last one is so many seconds old. One of the future is as good
+/// Whether a backup is due when the last one is that many seconds old. One of the future is as good
 /// as none.
 fn is_due(age: Option<i64>, hours: u32) -> bool {
     hours > 0 && age.is_none_or(|age| !(0..i64::from(hours) * 3600).contains(&age))

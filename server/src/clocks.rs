@@ -137,7 +137,7 @@ impl Clocks {
         }
     }
 
-    /// The date before which a record that is kept for so many days may be deleted, as Unix time in
+    /// The date before which a record that is kept for `days` days may be deleted, as Unix time in
     /// seconds; none while the date is in doubt, and for 0 days.
     pub fn expired_before(&self, days: u32) -> Option<i64> {
         let now = self.unix();

@@ -134,7 +134,7 @@ pub fn parse_from(
         }
     };
     let sources = Sources { file, env, flags: sources::flags(&matches) };
-    // Whoever asks a server needs no more of the settings than its address.
+    // Programs that ask a server need only its address from the settings.
     let judged = |settings: &Settings| match matches.subcommand_name() {
         Some("ctl" | "healthcheck") => Vec::new(),
         Some(_) => judge(settings, false),

@@ -52,7 +52,7 @@ use crate::worlds::Worlds;
 /// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
 const EVENTS_MAX: usize = 1024;
 
-/// Lines of the chat that are kept in memory for whoever looks in later. Arbitrary.
+/// Lines of the chat that are kept in memory for hosts who log in later. Arbitrary.
 pub(crate) const CHAT_MAX: usize = 200;
 
 /// Facts of a server's start and end.
@@ -102,7 +102,7 @@ pub struct Host {
     /// Counts of webhooks.
     pub(crate) webhooks: Arc<Counts>,
     roster: Mutex<Roster>,
-    /// The newest lines of the chat, for whoever looks in later.
+    /// The newest lines of the chat, for hosts who log in later.
     chat: Mutex<VecDeque<ChatView>>,
     events: broadcast::Sender<HostEvent>,
     figures: watch::Sender<Arc<Figures>>,
@@ -217,7 +217,7 @@ impl Host {
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest lines of the chat, the oldest first, at most so many.
+    /// The newest `lines` lines of the chat, oldest first.
     pub fn chat(&self, lines: usize) -> Vec<ChatView> {
         let chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
         chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()

@@ -165,7 +165,7 @@ impl Reloader {
     }
 
     /// Gives a setting another value until the server ends, or that of its sources again (none).
-    /// `by` is whoever wants that. Returns the change; none if the value is the same.
+    /// `by` is the author of the request. Returns the change; none if the value is the same.
     ///
     /// # Errors
     ///

@@ -395,8 +395,8 @@ pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String
 }
 
 impl Motion {
-    /// A hint for whoever may have meant milliseconds: points are seconds apart, of which no motion
-    /// that is worth a measurement is made.
+    /// A hint that the times may be milliseconds: the points are seconds apart, too far for any
+    /// motion worth measuring.
     pub fn unit_hint(&self) -> Option<&'static str> {
         let points = &self.points;
         let span = points.last().map_or(0.0, |last| last.time - points[0].time);

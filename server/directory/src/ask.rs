@@ -45,8 +45,8 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.context("cannot start the network runtime")
 }
 
-/// The servers of up to so many pages of the list, from the first of the directory's addresses that
-/// answers.
+/// The servers on the first pages of the list, from the first of the directory's addresses to
+/// answer.
 pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAddr, Fingerprint)>> {
     let found = lookup(directory).await?;
     let answered = race(found, |remote| async move {

@@ -178,7 +178,7 @@ pub(super) async fn allow(
     Ok(done(host.allow(&by, &asked.key, &asked.name).await?))
 }
 
-/// Lets a key join no longer. Whoever plays stays until leaving.
+/// Removes a key from the allow list. A player who is in the game stays until leaving.
 #[utoipa::path(delete, path = "/v1/allow-list/{key}",
     params(("key" = String, Path, description = "64 hexadecimal digits",
         pattern = "^[0-9a-fA-F]{64}$")),

@@ -64,11 +64,11 @@ struct Doubt {
 pub enum Look {
     /// Nothing has changed.
     Same,
-    /// The system clock jumped by so many milliseconds; the calendar does not follow yet.
+    /// The system clock jumped by that many milliseconds; the calendar does not follow yet.
     Jumped(i64),
     /// The system clock is right again.
     Returned,
-    /// The calendar followed the system clock by so many milliseconds.
+    /// The calendar followed the system clock by that many milliseconds.
     Followed(i64),
 }
 

@@ -18,7 +18,7 @@ pub const WEBHOOKS_MAX: usize = 8;
 const URL_BYTES_MAX: usize = 2048;
 /// Most bytes of a file with a URL or a key, with the blanks around it. Arbitrary.
 const FILE_BYTES_MAX: usize = 4096;
-/// Bytes of a key: 128 bits at least, and no more than a file of a line or two.
+/// Bytes of a key: at least 128 bits, and at most a file of a line or two.
 const KEY_BYTES_MIN: usize = 16;
 const KEY_BYTES_MAX: usize = 256;
 /// Begins a key that is written in Base64, as the Standard Webhooks specification has it.

@@ -133,7 +133,7 @@ pub(super) enum Act {
         /// Name or another note that stands beside it
         name: Vec<String>,
     },
-    /// Let a key join no longer; whoever plays stays until leaving
+    /// Remove a key from the allow list; a player who is in the game stays until leaving
     Disallow {
         /// The key: 64 hexadecimal digits
         key: String,

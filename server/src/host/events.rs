@@ -200,7 +200,7 @@ impl Host {
         }
     }
 
-    /// Has bans and mutes follow the date, which has changed by so many seconds.
+    /// Moves bans and mutes with the date, which has changed by `secs` seconds.
     async fn follow_date(&self, secs: i64) {
         let shifted = self.book.shift(secs);
         self.store.note(shifted);
@@ -379,8 +379,8 @@ impl Host {
         Some(DrainView { until: now + left, text, redirect })
     }
 
-    /// State of the server and its rooms as of the last second, and a drain as of now: whoever has
-    /// just ordered one sees it.
+    /// State of the server and its rooms as of the last second, and the drain as of now, so that a
+    /// host who has just ordered one sees it.
     pub(crate) fn status_now(&self) -> StatusView {
         let status = self.figures().borrow().status.clone();
         StatusView { draining: self.draining(self.clocks.unix()), ..status }

@@ -281,7 +281,7 @@ impl Host {
         self.note_list(by, "allow", key, &name, changed).await.map(|it| done(text, it))
     }
 
-    /// Lets a key join no longer. Whoever plays stays until leaving.
+    /// Removes a key from the allow list. A player who is in the game stays until leaving.
     pub async fn disallow(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;

@@ -34,7 +34,7 @@ pub struct Person {
     pub address: Option<SocketAddr>,
     /// Seconds that the server had been running at the join.
     pub joined: i64,
-    /// The same, up to which the time played is in the player's total.
+    /// Seconds the server had been running when time played was last added to the player's total.
     pub counted: i64,
     /// The session is in that total.
     pub is_counted: bool,

@@ -117,8 +117,8 @@ impl Book {
         Ok((sentence, changes))
     }
 
-    /// Moves what was made since the start by so many seconds, after the date changed by them: a ban
-    /// for ten minutes lasts for ten minutes.
+    /// Moves the bans and mutes given since the start by `secs` seconds, after the date changed by
+    /// that much: a ban for ten minutes lasts for ten minutes.
     pub fn shift(&self, secs: i64) -> Vec<Change> {
         let mut lists = self.lists_mut();
         let first = lists.last_loaded + 1;

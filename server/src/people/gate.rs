@@ -46,7 +46,7 @@ impl Gatekeeper {
         Self { book, clocks, rules, turned_away, failed_logins: Arc::default() }
     }
 
-    /// Failed logins, of the gate and of whoever else counts them.
+    /// Failed logins, shared with everything else that counts them.
     pub fn failed_logins(&self) -> Arc<FailedLogins> {
         Arc::clone(&self.failed_logins)
     }

@@ -16,7 +16,7 @@ use crate::outgoing;
 
 /// Longest time for an answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
-/// The same for a test, which somebody waits for.
+/// Longest time for an answer to a test event, which a person waits for.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Characters of a message that Discord takes.
 const DISCORD_CHARS_MAX: usize = 2000;

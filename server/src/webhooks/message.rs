@@ -150,7 +150,7 @@ pub(super) struct Sender {
 /// A report on its way.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// The same in every attempt, so that a receiver knows a message that it has.
+    /// Does not change between attempts, so that a receiver recognises a repeated message.
     pub(super) id: String,
     pub(super) made: Instant,
     /// A JSON object.

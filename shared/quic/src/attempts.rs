@@ -79,7 +79,8 @@ pub(crate) fn interleaved(addresses: impl IntoIterator<Item = SocketAddr>) -> Ve
     pairs.flatten().flatten().take(ADDRESSES_MAX).collect()
 }
 
-/// An address of IPv4 as such where IPv6 maps it; not every system lets an IPv6 socket talk to it.
+/// Returns the IPv4 address that an IPv4-mapped one stands for: not every system lets an IPv6
+/// socket talk to the mapped form.
 pub(crate) fn unmapped(mut address: SocketAddr) -> SocketAddr {
     if let IpAddr::V4(ip) = address.ip().to_canonical() {
         address.set_ip(ip.into());

@@ -119,7 +119,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The identity in these files, which stay as they are, whoever may read the key.
+    /// Reads the identity in these files and changes nothing, not even the mode of a readable key.
     pub fn inspect(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
         let [certificate_pem, key_pem] = [certificate, key].map(|path| {
             let missing = || io_error("open", path)(io::ErrorKind::NotFound.into());

@@ -41,7 +41,7 @@ pub enum HealthError {
 }
 
 /// Asks a server for its status. Returns also the round trip, from sending the question to its
-/// answer. Nothing secret is told, and nobody is authenticated: whoever sees the question can answer
+/// answer. The answer is neither secret nor authenticated: anyone who sees the question can answer
 /// it. Must be called within a tokio runtime.
 pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError> {
     let failed = |error| HealthError::Connection { address, error };

@@ -409,7 +409,7 @@ impl Survey {
         self.settle(&address);
     }
 
-    /// Asks a server no more: it has answered.
+    /// Stops asking a server, which has answered.
     fn settle(&mut self, address: &Address) {
         if let Some(target) = self.targets.get_mut(address) {
             (target.attempts, target.open) = (Attempts::new([], LocalTime(0)), 0);

@@ -55,7 +55,7 @@ pub fn crowd<G: Game>(
     with_clients(Sim::with(config), clients, conditions)
 }
 
-/// The same world with clients that play as its bots do.
+/// Adds clients that play as the world's bots do.
 fn with_clients<G: Game>(mut sim: Sim<G>, clients: u16, conditions: &Conditions) -> Sim<G> {
     for client in 0..clients {
         let press = bot::<G>(sim.seed + u64::from(client));
@@ -98,8 +98,8 @@ impl Default for Training {
 }
 
 impl Training {
-    /// The same with a configuration of the rules instead of the default one. An error says that it
-    /// is too long, or not of the type that the game reads.
+    /// Uses this configuration of the rules instead of the default one. Fails if it is too long, or
+    /// not of the type that the game reads.
     pub fn with_setup<G: Game, S: Setup<G>>(self, setup: &S) -> Result<Self, MessageError> {
         let setup = write_message(setup)?;
         (G::KIT.configure)(self.rates, 0, &setup)?;

@@ -72,7 +72,7 @@ fn nanos_of(text: &str) -> Option<i128> {
     Some(i128::from(minutes * 60 + second) * 1_000_000_000 + i128::from(nanos))
 }
 
-/// A number of just so many digits, and the text behind it.
+/// A number of exactly that many digits, and the text after it.
 fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());

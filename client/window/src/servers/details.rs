@@ -214,7 +214,7 @@ pub(super) fn known(address: &Address) -> Known {
     KnownHosts::default_path().map_or(Known::No, |path| known_in(path, address))
 }
 
-/// The same by a file.
+/// Looks the server up in this file of known hosts.
 fn known_in(path: PathBuf, address: &Address) -> Known {
     match KnownHosts::open(path) {
         Ok(hosts) => hosts.check(&address.to_string()).map_or(Known::No, Known::By),

@@ -8,8 +8,8 @@ use phaselock::game::World;
 use phaselock::ids::{EntityId, PlayerId};
 
 impl ShufflePuck {
-    /// After somebody has left: has bots change sides until no side has two more than the other,
-    /// and has one come to whoever plays alone. People stay where they are.
+    /// Evens the sides out after somebody has left: bots change sides until neither side has two
+    /// more than the other, and a player who is alone gets a bot. People stay where they are.
     pub(super) fn even_out(&self, world: &mut World<Self>) {
         // Each move takes two off a difference, or an opponent to somebody who had none.
         for _ in 0..seats::SEATS_MAX {

@@ -53,7 +53,7 @@ use crate::fields::{Entities, Entity};
     label = "needs `impl Memory<{G}, {E}> for {Self}`",
     note = "derive `Debug`, `Default`, `Serialize` and `Deserialize`, and write `impl Memory<{G}, \
             {E}> for {Self}`: `restored` rebuilds what `#[serde(skip)]` leaves out; its body is \
-            empty if each tick fills that anew",
+            empty if each tick fills it again",
     note = "a game without a memory has `type Memory = ();`"
 )]
 pub trait Memory<G, E: Entity>: Default + Debug + Send + Serialize + DeserializeOwned {

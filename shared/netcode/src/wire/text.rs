@@ -65,7 +65,7 @@ pub fn read_name(stated: &str) -> Result<&str, NameError> {
     Ok(name)
 }
 
-/// Reason for which a name is refused, for whoever wishes for it.
+/// Why a name is refused, in words for the player who chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// The name has nothing to see.

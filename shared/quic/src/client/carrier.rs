@@ -292,7 +292,7 @@ impl Trust {
             None => Ok(Self { known, expected: Some(*told), is_known }),
             Some(known) => Err(refused(format!(
                 "the link or --fingerprint says that {host} has the certificate {told}, but it is \
-                 known by {known}: ask whoever gave it to you; to go by what you know, join \
+                 known by {known}: ask the person who sent it; to trust what you know, join \
                  {host} without it"
             ))),
         }
@@ -306,7 +306,7 @@ impl Trust {
                 return refused(format!(
                     "the server at {host} shows another certificate than the link or \
                      --fingerprint says ({found} instead of {expected}): either it was set up \
-                     anew since, or somebody poses as it. Ask whoever gave it to you for a new one"
+                     again since, or somebody poses as it. Ask the person who sent it for a new one"
                 ));
             }
             Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
@@ -314,8 +314,8 @@ impl Trust {
         };
         refused(format!(
             "the server at {host} shows another certificate than before ({found} instead of \
-             {expected}): either it was set up anew, or somebody poses as it. If you know that it \
-             was set up anew, remove its line from {path}"
+             {expected}): either it was reinstalled, or somebody poses as it. If you know that it \
+             was reinstalled, remove its line from {path}"
         ))
     }
 

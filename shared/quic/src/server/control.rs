@@ -71,7 +71,7 @@ impl ControlStream {
         self.queue.push_front(Queued { framed: first, is_welcome: false });
     }
 
-    /// Takes in that the client takes so many bytes on the stream, in all.
+    /// Records that the client accepts `bytes` bytes on the stream in total.
     pub(super) fn allow(&mut self, bytes: u64) {
         self.allowance = self.allowance.max(Some(bytes));
     }

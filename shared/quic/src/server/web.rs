@@ -200,7 +200,7 @@ impl WebSession {
                     self.take_said(said, control);
                 }
                 Read::Blocked => return Ok(()),
-                // A page that was closed, or has lost its connection, says no more.
+                // A page that was closed, or has lost its connection, stays silent.
                 Read::Ended => self.left = Some(goodbye(0, "")),
             }
         }

@@ -96,7 +96,7 @@ impl<'a> Bytes<'a> {
         Ok(usize::from(self.take(1)?[0]))
     }
 
-    /// An integer whose first byte has so many bits of it (RFC 7541, 5.1).
+    /// An integer with a prefix of that many bits (RFC 7541, section 5.1).
     fn integer(&mut self, bits: u32) -> Result<usize, SectionError> {
         let mask = (1 << bits) - 1;
         let mut value = self.byte()? & mask;
@@ -193,7 +193,7 @@ mod tests {
         let long = "x".repeat(300);
         let frame = answer(404, &[("allow", "CONNECT"), ("a-rather-long-name", &long)]);
         let status = [(":status", "404"), ("allow", "CONNECT"), ("a-rather-long-name", &long)];
-        // A frame of so many bytes has three before them.
+        // A frame of this length has a header of three bytes.
         assert_eq!(told(&frame[3..]), Ok(pairs(&status)));
         let decoded = web_transport_proto::ConnectResponse::decode(&mut &*answer(200, &[]));
         assert_eq!(decoded.expect("an answer").status, 200);

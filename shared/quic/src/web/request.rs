@@ -34,7 +34,7 @@ pub enum Said {
     Asked(Request),
     /// A request for something else, with the status of the answer. Nothing comes after it.
     Refused(StatusCode),
-    /// Permission to send so many bytes in the session, in all.
+    /// Permission to send that many bytes in the session, in total.
     Allowed(u64),
     /// A goodbye, after which nothing comes.
     Left(Disconnect),

@@ -101,9 +101,8 @@ impl List {
             .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
     }
 
-    /// The open room where most people play, for whoever wants company; without people the
-    /// emptiest. A room whose rules panicked lately comes last, and before it one whose thread has
-    /// no time left for more, where another has.
+    /// The open room where most people play, or the emptiest one if nobody plays. Rooms on a busy
+    /// thread come after these, and rooms whose rules panicked lately come last.
     fn liveliest(&self, now: LocalTime, may: impl Fn(&Entry) -> bool) -> Option<RoomId> {
         let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open && may(entry));
         let order = |entry: &Entry| {

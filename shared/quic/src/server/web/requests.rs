@@ -184,7 +184,7 @@ fn settle(
 /// The meaning of a stream's first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Prefix {
-    /// They are not all there; so many more are needed at least.
+    /// The bytes are incomplete; at least that many more are needed.
     Incomplete(usize),
     /// A stream of the session with that number.
     Session(u64),

@@ -25,7 +25,7 @@ pub(super) fn read(connection: &mut Connection, id: StreamId) -> Read {
     read_exactly(connection, id, READ_BYTES)
 }
 
-/// Reads so many bytes of a stream at most.
+/// Reads at most that many bytes of a stream.
 pub(super) fn read_exactly(connection: &mut Connection, id: StreamId, max: usize) -> Read {
     let mut stream = connection.recv_stream(id);
     let Ok(mut chunks) = stream.read(true) else { return Read::Ended };
