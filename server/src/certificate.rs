@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(Expiry::of(None, 0), None);
         assert_eq!(Expiry::of(Some(SOON), 0), None);
         let soon = Expiry::of(Some(SOON - 1), 0).expect("soon");
-        let text = "the certificate expires in 1 week 6 days, on 1970-01-14 23:59 UTC; renew it \
+        let text = "the certificate expires in 13 days 23 hours, on 1970-01-14 23:59 UTC; renew it \
                     before";
         assert_eq!((&soon, soon.text()), (&Expiry::Soon(text.to_owned()), text));
         assert!(matches!(Expiry::of(Some(9), 10), Some(Expiry::Past(_))));
