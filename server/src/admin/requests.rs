@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use phaselock::wire::rooms::RoomCode;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Error, Value};
@@ -78,6 +79,14 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     String::deserialize(from).map(Some)
 }
 
+/// The code of a room, also where nothing asks for the room.
+fn code<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let code = Option::<String>::deserialize(from)?;
+    let checked = code.as_deref().map(str::parse::<RoomCode>).transpose();
+    checked.map_err(serde::de::Error::custom)?;
+    Ok(code)
+}
+
 /// Puts a player out.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,8 +94,8 @@ pub(super) struct Kick {
     /// Name, seat such as `p3`, or at least 8 digits of the key.
     who: String,
     /// Code of the room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
     /// Time for which the key may not come back, such as `10m`.
     #[serde(default, rename = "for")]
@@ -132,8 +141,8 @@ pub(super) struct Punish {
     )]
     network: Option<String>,
     /// Code of the player's room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
     /// Time for which it holds, such as `7d`; by default `forever`.
     #[serde(default, rename = "for")]
@@ -159,8 +168,8 @@ pub(super) struct Say {
     /// The line.
     pub(super) text: String,
     /// Code of the room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub(super) room: Option<String>,
 }
 
@@ -171,8 +180,8 @@ pub(super) struct Tell {
     /// Name, seat such as `p3`, or at least 8 digits of the key.
     who: String,
     /// Code of the room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
     /// The line.
     pub(super) text: String,
@@ -191,8 +200,8 @@ pub(super) struct Play {
     /// Name of the game.
     pub(super) game: String,
     /// Code of the room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub(super) room: Option<String>,
 }
 
@@ -201,8 +210,8 @@ pub(super) struct Play {
 #[serde(deny_unknown_fields)]
 pub(super) struct Again {
     /// Code of the room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub(super) room: Option<String>,
 }
 
@@ -219,6 +228,7 @@ pub(super) struct Drain {
     text: Option<String>,
     /// Another server for the players, as `host:port`.
     #[serde(default)]
+    #[schema(pattern = "^[a-z0-9]{1,20}(\\.[a-z0-9]{1,20}){0,3}(:[1-9][0-9]{0,3})?$")]
     redirect: Option<String>,
 }
 
@@ -258,8 +268,8 @@ pub(super) struct GiveRole {
     #[schema(nullable = false, pattern = "^[0-9a-fA-F]{64}$")]
     pub(super) key: Option<String>,
     /// Code of the player's room; none for all rooms.
-    #[serde(default)]
-    #[schema(pattern = "^[a-z0-9-]{1,16}$")]
+    #[serde(default, deserialize_with = "code")]
+    #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
     /// The role.
     pub(super) role: Role,
@@ -287,7 +297,7 @@ pub(super) struct MakeToken {
 #[serde(deny_unknown_fields)]
 pub(super) struct BackUp {
     /// Name of a new file in the data directory.
-    #[schema(pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$")]
+    #[schema(pattern = "^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9_-])?$")]
     pub(super) file: String,
 }
 
@@ -335,7 +345,7 @@ pub(super) struct Lift {
     who: String,
     /// Code of the player's room; none for all rooms.
     #[serde(default)]
-    #[param(pattern = "^[a-z0-9-]{1,16}$")]
+    #[param(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
 }
 

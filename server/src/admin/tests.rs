@@ -63,7 +63,7 @@ fn mistakes_have_a_status_and_a_sentence() {
     let long = json!({ "text": "x".repeat(20_000) }).to_string();
     for (method, path, body, status) in [
         (&post, "/v1/kick", r#"{"who":"nobody"}"#, 404),
-        (&post, "/v1/kick", r#"{"who":"nobody","room":"no such room"}"#, 400),
+        (&post, "/v1/kick", r#"{"who":"nobody","room":"no such room"}"#, 422),
         (&post, "/v1/kick", r#"{"whom":"nobody"}"#, 422),
         (&post, "/v1/bans", r#"{"who":"nobody","fro":"10m"}"#, 422),
         (&post, "/v1/bans", r#"{"key":7}"#, 422),

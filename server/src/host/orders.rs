@@ -112,7 +112,9 @@ impl Host {
                 Some(address.map_err(|rule| must_be("server to go to", text, rule))?)
             }
         };
-        let text = match &request.text {
+        // Nothing to read is no goodbye.
+        let given = request.text.as_ref().filter(|text| !printable(text).trim().is_empty());
+        let text = match given {
             Some(text) => {
                 config::parse_line(text).map_err(|rule| must_be("goodbye", text, rule))?
             }

@@ -65,8 +65,8 @@ fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
         let expected = format!("the server to go to is {to:?}, but must be a name or an IP");
         assert!(error.starts_with(&expected), "{error}");
     }
-    let empty = DrainRequest { text: Some(" \n".into()), ..DrainRequest::default() };
-    let error = served.wait(host.drain(&by, &empty)).expect_err("no goodbye").to_string();
+    let long = DrainRequest { text: Some("x".repeat(257)), ..DrainRequest::default() };
+    let error = served.wait(host.drain(&by, &long)).expect_err("too long").to_string();
     assert!(error.starts_with("the goodbye is "), "{error}");
     assert!(host.handle.draining().is_none(), "whatever is refused changes nothing");
 
