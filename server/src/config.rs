@@ -6,6 +6,7 @@
 //! told at once.
 
 mod allow_list;
+mod deny_lists;
 mod error;
 mod hosting;
 mod loaded;
@@ -29,6 +30,7 @@ use clap_complete::Shell;
 use phaselock_quic::address::Address;
 
 pub use self::allow_list::{AllowList, ListError};
+pub use self::deny_lists::{DENY_LISTS_MAX, DenyList};
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};

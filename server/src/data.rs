@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use crate::clocks::{CalendarState, Clocks};
 use crate::config::Config;
+use crate::deny::{DenyLists, DenyThread};
 use crate::host::{hash_of, new_token};
 use crate::people::{Book, Gatekeeper, Role, Rules};
 use crate::store::{Change, Store, Thread as StoreThread};
@@ -34,6 +35,7 @@ pub(crate) struct Kept {
     pub(crate) worlds: Worlds,
     /// Held for as long as the server runs.
     _lock: File,
+    deny_thread: DenyThread,
     store_thread: StoreThread,
     worlds_thread: WorldsThread,
 }
@@ -69,11 +71,15 @@ pub(crate) fn open_by(
     if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
         make_first_token(data_dir, &book, &store, clocks.unix())?;
     }
-    let gate = Arc::new(Gatekeeper::new(Arc::clone(&book), clocks.clone(), rules(config)));
+    let deny_lists = DenyLists::open(data_dir, clocks.clone(), &config.deny_lists);
+    let deny_thread = deny_lists.start().context("cannot start a thread for lists of addresses")?;
+    let gate = Gatekeeper::new(Arc::clone(&book), clocks.clone(), rules(config), deny_lists);
+    let gate = Arc::new(gate);
     let opened = Worlds::open(data_dir, config.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
         opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
-    Ok(Kept { book, gate, store, clocks, worlds, _lock: lock, store_thread, worlds_thread })
+    let _lock = lock;
+    Ok(Kept { book, gate, store, clocks, worlds, _lock, deny_thread, store_thread, worlds_thread })
 }
 
 /// Makes a directory that only the server's user can look into, unless there is one.
@@ -145,8 +151,9 @@ impl Kept {
     /// Resolves when one of the threads has ended, which none does by itself.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let (store, worlds) = (self.store_thread.watch(), self.worlds_thread.watch());
+        let lists = self.deny_thread.watch();
         async move {
-            while !store() && !worlds() {
+            while !store() && !worlds() && !lists() {
                 sleep(ENDED_INTERVAL).await;
             }
         }
@@ -155,6 +162,7 @@ impl Kept {
     /// Writes all that is left.
     pub(crate) fn close(self) {
         self.store.note(vec![Change::Calendar(self.clocks.state())]);
+        self.deny_thread.end();
         let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
         if have_ended.contains(&false) {
             tracing::error!("a thread that writes panicked or hangs; what it had is lost");

@@ -42,6 +42,7 @@ pub use view::{
 use crate::clocks::Clocks;
 use crate::config::Config;
 use crate::data::Kept;
+use crate::deny::DenyLists;
 use crate::logging::LogHandle;
 use crate::people::{BadSpan, BadSubject, Book, FailedLogins};
 use crate::reload::Reloader;
@@ -101,6 +102,8 @@ pub struct Host {
     pub(crate) backups: [AtomicU64; 2],
     /// Counts of webhooks.
     pub(crate) webhooks: Arc<Counts>,
+    /// Lists of addresses that may not come in.
+    pub(crate) deny_lists: Arc<DenyLists>,
     roster: Mutex<Roster>,
     /// The newest lines of the chat, for hosts who log in later.
     chat: Mutex<VecDeque<ChatView>>,
@@ -196,6 +199,7 @@ impl Host {
             leaves,
             webhooks,
             backups,
+            deny_lists: Arc::clone(kept.gate.deny_lists()),
             roster,
             chat,
             events,

@@ -17,6 +17,7 @@ pub mod clocks;
 pub mod config;
 pub mod ctl;
 mod data;
+pub mod deny;
 pub mod host;
 pub mod lifecycle;
 pub mod logging;

@@ -14,7 +14,7 @@ pub use attempts::{FailedLogins, Secret};
 pub use book::{Book, GivenRole};
 pub use gate::{Gatekeeper, Rules};
 pub use role::{Right, Role};
-pub use subject::{BadSubject, Subject, parse_key};
+pub use subject::{BadSubject, Subject, parse_key, parse_range};
 pub use time::{BadSpan, date, parse_span, span_text};
 
 /// An act against a player that lasts.

@@ -26,7 +26,8 @@ use crate::run::check_games;
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest time for reading the files, twice: within an answer of the administration.
 const FILES_TIMEOUT: Duration = Duration::from_secs(4);
-/// Most bytes of such a file that are looked at; none that is valid is longer.
+/// Most bytes of such a file that are read for that; of a longer one, a list of addresses, length
+/// and time tell that it has changed.
 const WATCH_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Loads the settings again while the server runs. Copies are of the same one.
@@ -118,7 +119,9 @@ impl Reloader {
         let changes = in_force.changes(&newer);
         let (needs_restart, mut changed): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.restart.is_some());
-        let next = in_force.in_force(&newer)?;
+        let before = in_force.clone();
+        // Files that settings name are read again.
+        let next = of_files(move || before.in_force(&newer)).await?;
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
         let filter = logging::parse_filter(&next.config.log_filter);
         let filter = filter.map_err(|error| vec![Mistake::Log(error)])?;
@@ -236,15 +239,17 @@ impl Reloader {
     /// A digest of all files that settings come from.
     async fn digest(&self) -> u64 {
         let settings = self.0.settings.lock().await;
-        let Config { password_file, allow_list, webhooks, .. } = &settings.config;
+        let Config { password_file, allow_list, deny_lists, webhooks, .. } = &settings.config;
         let (certificate, key) = certificate::paths(&settings.config);
         let allow_list = allow_list.as_ref().map(|list| list.path.clone());
         let config = settings.file().map(PathBuf::from);
-        let of_webhooks: Vec<_> = webhooks.iter().flat_map(|it| it.files.clone()).collect();
+        let of_webhooks = webhooks.iter().flat_map(|it| it.files.clone());
+        let of_lists = deny_lists.iter().filter_map(|it| it.file().map(PathBuf::from));
+        let of_lists: Vec<_> = of_webhooks.chain(of_lists).collect();
         let optional = [password_file.clone(), allow_list, config];
         drop(settings);
         let paths = optional.into_iter().flatten().chain([certificate, key]);
-        let paths: Vec<_> = paths.chain(of_webhooks).collect();
+        let paths: Vec<_> = paths.chain(of_lists).collect();
         spawn_blocking(move || digest(&paths)).await.unwrap_or_default()
     }
 }
@@ -266,9 +271,11 @@ fn digest(paths: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for path in paths {
         // A pipe could be read once only, and for ever.
-        let metadata = fs::metadata(path);
-        let is_small = metadata.is_ok_and(|it| it.is_file() && it.len() <= WATCH_BYTES_MAX);
+        let about = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        let is_small = about.as_ref().is_some_and(|it| it.len() <= WATCH_BYTES_MAX);
         is_small.then(|| fs::read(path).ok()).flatten().hash(&mut hasher);
+        let large = about.filter(|_| !is_small);
+        large.map(|it| (it.len(), it.modified().ok())).hash(&mut hasher);
     }
     hasher.finish()
 }

@@ -245,6 +245,7 @@ async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());
         gate.set_rules(data::rules(&config));
+        gate.deny_lists().set(&config.deny_lists);
     }
 }
 

@@ -42,6 +42,8 @@ struct Look {
     leaves: u64,
     backups: [u64; 2],
     webhooks: [(&'static str, u64); 3],
+    deny_list_refreshes: [(&'static str, u64); 2],
+    deny_list_refusals: u64,
     keeping: KeepingHealth,
     certificate_expires: Option<i64>,
     failed_logins: [(Secret, u64); 2],
@@ -61,6 +63,8 @@ pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Erro
         leaves: host.leaves.load(Ordering::Relaxed),
         backups: [0, 1].map(|at| host.backups[at].load(Ordering::Relaxed)),
         webhooks: host.webhooks.get(),
+        deny_list_refreshes: host.deny_lists.refreshes(),
+        deny_list_refusals: host.deny_lists.refused(),
         keeping: host.worlds.health(),
         certificate_expires: host.reloader.certificate_expires(),
         failed_logins: [Secret::Token, Secret::Password]
@@ -199,6 +203,7 @@ impl Collector for Look {
             ("leaves", "Players who left one", self.leaves),
             ("backups", "Backups that were made by themselves", self.backups[0]),
             ("backups_failed", "Backups that failed", self.backups[1]),
+            ("deny_list_refusals", "Newcomers with an address on a list", self.deny_list_refusals),
             ("log_lines", "Lines of the log that were written", self.log.0),
             ("log_dropped", "Lines of the log that were dropped", self.log.1),
             ("room_keep_errors", "Attempts to keep a room that failed", self.keeping.errors),
@@ -225,6 +230,11 @@ impl Collector for Look {
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
         let help = "Messages of webhooks that were delivered or dropped, and attempts that failed";
         Self::tell(to, "webhook_messages", help, webhooks)?;
+        let refreshes = self
+            .deny_list_refreshes
+            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
+        let help = "Fetches of lists of addresses that succeeded or failed";
+        Self::tell(to, "deny_list_refreshes", help, refreshes)?;
         let transports = traffic.transports;
         let transports =
             transports.map(|(name, count)| (vec![("transport", name.to_owned())], Count(count)));

@@ -199,7 +199,7 @@ fn answers_have_the_shape_that_their_schema_says() {
     let status: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
         seats bots draining database clock keeping certificate_expires failed_logins directories \
-        log traffic rooms";
+        deny_lists log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";

@@ -7,6 +7,7 @@ use phaselock::link::Conditions;
 use tracing_subscriber::filter::Targets;
 
 use super::allow_list::{self, AllowList};
+use super::deny_lists;
 use super::loaded::hidden;
 use super::settings::Setting;
 use super::types::LogFormat;
@@ -26,7 +27,7 @@ const BACKUP_HOURS_MAX: u32 = 1000;
 const BACKUPS_MAX: u16 = 1000;
 
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 22] = [
+pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -118,6 +119,24 @@ pub(super) const HOSTING: [Setting; 22] = [
         },
         is_local: true,
         ..Setting::TEXT
+    },
+    Setting {
+        flag: "deny-lists",
+        value: "LISTS",
+        help: "Files or URLs with addresses and networks that may not join, such as those of VPNs, \
+               with commas between [default: none]",
+        read: |config, text| {
+            config.deny_lists = deny_lists::parse(text)?;
+            Ok(())
+        },
+        show: |config| match &*config.deny_lists {
+            [] => "none".to_owned(),
+            lists => list(lists),
+        },
+        differs: |before, after| before.deny_lists != after.deny_lists,
+        is_local: true,
+        is_secret: true,
+        ..Setting::LIST
     },
     Setting {
         flag: "redirect",

@@ -10,6 +10,7 @@ use phaselock::wire::round::{ReadyUp, VoteKinds};
 use super::settings::{Setting, settings};
 use super::*;
 
+mod deny_lists;
 mod files;
 mod help;
 mod limits;
@@ -128,6 +129,7 @@ fn each_layer_can_set_everything() {
         ("greeting", "Be nice."),
         ("allow-list", keys),
         ("redirect", "Two.example.org"),
+        ("deny-lists", "https://example.org/list.txt?key=1, http://127.0.0.1/b"),
         ("directories", "one.example.org, 192.0.2.7:9"),
         ("announce-port", "5000"),
         ("data-dir", "some/where"),
@@ -202,6 +204,9 @@ fn each_layer_can_set_everything() {
             path: keys.into(),
             keys: [(PublicKey([10; 32]), "ada".into())].into(),
         }),
+        deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
+            .map(|it| DenyList::Url(it.to_owned()))
+            .into(),
         drain_seconds: 600,
         keep_days: 30,
         backup_hours: 24,

@@ -14,6 +14,7 @@ use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock_quic::address::Address;
 
 use super::allow_list::AllowList;
+use super::deny_lists::DenyList;
 use super::scopes::Special;
 use super::settings::SNAPSHOT_HZ_IDEAL;
 use super::webhooks::Webhook;
@@ -80,6 +81,9 @@ pub struct Config {
     pub greeting: Option<String>,
     /// Players who may join; none for everybody.
     pub allow_list: Option<AllowList>,
+    /// Lists of addresses that may not come in, up to
+    /// [`DENY_LISTS_MAX`](super::DENY_LISTS_MAX).
+    pub deny_lists: Vec<DenyList>,
     /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
     pub drain_seconds: u32,
     /// Server that players are led to when this one drains, as `host:port`.
@@ -178,6 +182,7 @@ impl Default for Config {
             password_file: None,
             greeting: None,
             allow_list: None,
+            deny_lists: Vec::new(),
             drain_seconds: 0,
             keep_days: 365,
             backup_hours: 0,

@@ -279,6 +279,20 @@ fn table(value: &Value, columns: &[Column]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+fn deny_list(list: &Value, now: i64) -> String {
+    let (name, refused) = (plain(&list["list"]), plain(&list["refused"]));
+    let entries = match list["entries"].as_u64() {
+        Some(1) => "1 entry".to_owned(),
+        _ => format!("{} entries", plain(&list["entries"])),
+    };
+    let fetched = list["fetched"].as_i64();
+    let fetched = fetched
+        .map_or_else(String::new, |it| format!(", fetched {} ago", span_text((now - it).max(0))));
+    let problem = list["problem"].as_str();
+    let problem = problem.map_or_else(String::new, |it| format!("; {}", printable(it)));
+    format!("deny list {name}: {entries}, {refused} refused{fetched}{problem}")
+}
+
 fn status(value: &Value) -> String {
     let of = |name: &str| plain(&value[name]);
     let up = value["now"].as_i64().unwrap_or(0) - value["started"].as_i64().unwrap_or(0);
@@ -322,6 +336,9 @@ fn status(value: &Value) -> String {
     for directory in value["directories"].as_array().into_iter().flatten() {
         let (address, standing) = (plain(&directory["address"]), plain(&directory["standing"]));
         lines.push(format!("directory {address}: {standing}"));
+    }
+    for list in value["deny_lists"].as_array().into_iter().flatten() {
+        lines.push(deny_list(list, value["now"].as_i64().unwrap_or(0)));
     }
     if !value["draining"].is_null() {
         lines.push(drain(&value["draining"], value["now"].as_i64().unwrap_or(0)));

@@ -398,6 +398,7 @@ impl Host {
             address: facts.addresses.clone(),
             fingerprint: self.reloader.fingerprint().to_string(),
             directories: facts.directories.iter().map(directory).collect(),
+            deny_lists: self.deny_lists.view(),
             started: now.unix_at(0),
             now: now.unix,
             tick_hz: facts.rates.tick_hz,

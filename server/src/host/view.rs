@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::{Host, IN_MEMORY, Person};
 use crate::clocks::Now;
+use crate::deny::DenyListView;
 use crate::people::{GivenRole, Role, Sentence};
 use crate::store::{AuditLine, Written};
 
@@ -29,6 +30,8 @@ pub struct StatusView {
     pub fingerprint: String,
     /// Directories that it is announced to.
     pub directories: Vec<DirectoryView>,
+    /// Lists of addresses that may not come in.
+    pub deny_lists: Vec<DenyListView>,
     /// Unix time in seconds of its start.
     pub started: i64,
     /// Unix time in seconds.

@@ -14,11 +14,16 @@ use phaselock_quic::server::Gate;
 
 use super::{Act, Book, FailedLogins, Secret};
 use crate::clocks::Clocks;
+use crate::deny::DenyLists;
 
 /// Time for which an address is not heard again that is banned and was told so.
 const TURNED_AWAY: Duration = Duration::from_secs(1);
 /// Addresses that are remembered for that. Arbitrary; of more, some are told more often.
 const ADDRESSES_MAX: usize = 4096;
+
+/// Goodbye to an address on a list.
+const LISTED: &str = "your address is on a list that this server does not let in, such as of VPNs, \
+                      proxies or shared bans; turn a VPN or proxy off, or ask the host";
 
 /// Rules of a host for newcomers, beside bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,15 +40,21 @@ pub struct Gatekeeper {
     book: Arc<Book>,
     clocks: Clocks,
     rules: RwLock<Rules>,
+    deny_lists: Arc<DenyLists>,
     turned_away: Mutex<HashMap<IpAddr, Instant>>,
     failed_logins: Arc<FailedLogins>,
 }
 
 impl Gatekeeper {
-    /// A gate with a book and rules.
-    pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules) -> Self {
+    /// A gate with a book, rules, and lists of addresses.
+    pub fn new(book: Arc<Book>, clocks: Clocks, rules: Rules, deny_lists: Arc<DenyLists>) -> Self {
         let (rules, turned_away) = (RwLock::new(rules), Mutex::default());
-        Self { book, clocks, rules, turned_away, failed_logins: Arc::default() }
+        Self { book, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
+    }
+
+    /// Lists of addresses that may not come in.
+    pub(crate) fn deny_lists(&self) -> &Arc<DenyLists> {
+        &self.deny_lists
     }
 
     /// Failed logins, shared with everything else that counts them.
@@ -60,6 +71,10 @@ impl Gatekeeper {
         let key = hello.credentials.key;
         if let Some(ban) = self.book.against(Act::Ban, Some(key), Some(address), now) {
             return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
+        }
+        // The host's people may come from anywhere.
+        if self.book.role(key).is_none() && self.deny_lists.refuse(address) {
+            return Err(Disconnect::new(Code::Banned, LISTED));
         }
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         if rules.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&key)) {

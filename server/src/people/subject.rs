@@ -23,6 +23,9 @@ pub enum BadSubject {
          IPv6 from 16 to 128"
     )]
     Length,
+    /// Too many addresses for a list, or no length at all.
+    #[error("a network in a list has a length from 3 to 32 (IPv4) or from 8 to 128 (IPv6)")]
+    Wide,
 }
 
 /// A network: an address of which the first bits count.
@@ -39,15 +42,25 @@ impl Network {
     /// A network of that length. One of IPv4 in the form of IPv6, in which addresses are never
     /// compared, is that of IPv4.
     fn new(address: IpAddr, len: u8) -> Result<Self, BadSubject> {
+        Self::of_length(address, len, [8, 16], BadSubject::Length)
+    }
+
+    /// A network whose length is at least this, of IPv4 and of IPv6.
+    fn of_length(
+        address: IpAddr,
+        len: u8,
+        [of_v4, of_v6]: [u8; 2],
+        error: BadSubject,
+    ) -> Result<Self, BadSubject> {
         let canonical = address.to_canonical();
         let mapped = if canonical == address { 0 } else { MAPPED_BITS };
-        let (address, len) = (canonical, len.checked_sub(mapped).ok_or(BadSubject::Length)?);
+        let (address, len) = (canonical, len.checked_sub(mapped).ok_or(error)?);
         let range = match address {
-            IpAddr::V4(_) => 8..=32,
-            IpAddr::V6(_) => 16..=128,
+            IpAddr::V4(_) => of_v4..=32,
+            IpAddr::V6(_) => of_v6..=128,
         };
         if !range.contains(&len) {
-            return Err(BadSubject::Length);
+            return Err(error);
         }
         Ok(Self { address: masked(address, len), len })
     }
@@ -60,6 +73,20 @@ impl Network {
             IpAddr::V6(ip) if ip.is_unicast_link_local() || ip.is_unique_local() => None,
             IpAddr::V6(_) => Self::new(address, 64).ok(),
         }
+    }
+
+    /// First and last address.
+    fn bounds(&self) -> (IpAddr, IpAddr) {
+        let len = u32::from(self.len);
+        let last = match self.address {
+            IpAddr::V4(it) => {
+                Ipv4Addr::from_bits(it.to_bits() | u32::MAX.checked_shr(len).unwrap_or(0)).into()
+            }
+            IpAddr::V6(it) => {
+                Ipv6Addr::from_bits(it.to_bits() | u128::MAX.checked_shr(len).unwrap_or(0)).into()
+            }
+        };
+        (self.address, last)
     }
 
     fn contains(&self, address: IpAddr) -> bool {
@@ -112,9 +139,7 @@ impl Subject {
                 Ok(Self::of_address(address))
             }
             _ => {
-                let (address, len) = text.split_once('/').ok_or(BadSubject::Network)?;
-                let address = address.parse::<IpAddr>().map_err(|_| BadSubject::Network)?;
-                let len = len.parse().map_err(|_| BadSubject::Network)?;
+                let (address, len) = parts(text)?;
                 Network::new(address, len).map(Self::Network)
             }
         }
@@ -146,6 +171,24 @@ impl fmt::Display for Subject {
             Self::Network(Network { address, len }) => write!(f, "{address}/{len}"),
         }
     }
+}
+
+/// Address and length of a network.
+fn parts(text: &str) -> Result<(IpAddr, u8), BadSubject> {
+    let (address, len) = text.split_once('/').ok_or(BadSubject::Network)?;
+    let address = address.parse().map_err(|_| BadSubject::Network)?;
+    Ok((address, len.parse().map_err(|_| BadSubject::Network)?))
+}
+
+/// First and last address of a line in a list: an address, of IPv6 its /64 as for bans, or a
+/// network. Public lists have wider networks than bans may be of, such as 224.0.0.0/3.
+pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
+    if text.contains('/') {
+        let (address, len) = parts(text)?;
+        return Ok(Network::of_length(address, len, [3, 8], BadSubject::Wide)?.bounds());
+    }
+    let address = text.parse::<IpAddr>().map_err(|_| BadSubject::Address)?.to_canonical();
+    Ok(Network::of(address).map_or((address, address), |network| network.bounds()))
 }
 
 /// Reads a key's 64 hexadecimal digits.
@@ -199,6 +242,34 @@ mod tests {
             ("network", "::ffff:127.0.0.0/129", BadSubject::Length),
         ] {
             assert_eq!(Subject::parse(kind, text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_lists_are_ranges() {
+        for (text, first, last) in [
+            ("192.0.2.7", "192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7", "192.0.2.7"),
+            ("192.0.2.7/24", "192.0.2.0", "192.0.2.255"),
+            ("::ffff:192.0.2.0/120", "192.0.2.0", "192.0.2.255"),
+            ("192.0.2.7/32", "192.0.2.7", "192.0.2.7"),
+            ("224.0.0.0/3", "224.0.0.0", "255.255.255.255"),
+            ("2001:db8::7", "2001:db8::", "2001:db8::ffff:ffff:ffff:ffff"),
+            ("2001:db8::7/128", "2001:db8::7", "2001:db8::7"),
+        ] {
+            let bounds = [first, last].map(|it| it.parse::<IpAddr>().expect("an address"));
+            assert_eq!(parse_range(text).map(|(first, last)| [first, last]), Ok(bounds), "{text}");
+        }
+        for (text, error) in [
+            ("0.0.0.0/0", BadSubject::Wide),
+            ("::/0", BadSubject::Wide),
+            ("::ffff:0.0.0.0/96", BadSubject::Wide),
+            ("192.0.2.0/33", BadSubject::Wide),
+            ("192.0.2.0/x", BadSubject::Network),
+            ("192.0.2.1-192.0.2.9", BadSubject::Address),
+            ("example.org", BadSubject::Address),
+        ] {
+            assert_eq!(parse_range(text), Err(error), "{text}");
         }
     }
 

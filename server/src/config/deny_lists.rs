@@ -1,0 +1,95 @@
+//! Lists of addresses that may not come in, as a setting: files, which are read with it, and URLs.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use phaselock_quic::files;
+
+use super::webhooks::check_url;
+use crate::deny::{LIST_BYTES_MAX, Ranges};
+
+/// Maximum number of lists. Arbitrary.
+pub const DENY_LISTS_MAX: usize = 8;
+
+/// A list of addresses that may not come in.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DenyList {
+    /// A file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Its content.
+        ranges: Arc<Ranges>,
+    },
+    /// The address of a list on the web. Its query may be a secret.
+    Url(String),
+}
+
+impl fmt::Display for DenyList {
+    /// The path, or the address without its query.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, .. } => path.display().fmt(f),
+            Self::Url(url) => match url.split_once(['?', '#']) {
+                Some((shown, _)) => write!(f, "{shown}?..."),
+                None => f.write_str(url),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for DenyList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The query may be a secret.
+        f.write_str(&self.to_string())
+    }
+}
+
+impl DenyList {
+    /// The file that it is read from; none for a URL.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Url(_) => None,
+        }
+    }
+}
+
+/// Reads paths and URLs with commas between, and blanks around them if need be; each once.
+pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, String> {
+    let rule = |problem: &str| {
+        format!("up to {DENY_LISTS_MAX} files or URLs with commas between; {problem}")
+    };
+    let text = text.to_str().ok_or_else(|| rule("this is not UTF-8"))?;
+    let mut lists: Vec<DenyList> = Vec::new();
+    for (number, word) in (1..).zip(text.split(',').map(str::trim)) {
+        if number > DENY_LISTS_MAX {
+            return Err(rule("there are more"));
+        }
+        let list = list(word).map_err(|problem| rule(&format!("number {number} {problem}")))?;
+        if lists.contains(&list) {
+            return Err(rule(&format!("{list} is named twice")));
+        }
+        lists.push(list);
+    }
+    Ok(lists)
+}
+
+fn list(word: &str) -> Result<DenyList, String> {
+    if word.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    if word.contains("://") {
+        return check_url(word).map(|_| DenyList::Url(word.to_owned()));
+    }
+    let path = PathBuf::from(word);
+    let named = |problem: String| format!("cannot be used: {word}: {problem}");
+    let bytes = files::read(&path, LIST_BYTES_MAX)
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)))
+        .map_err(|error| named(error.to_string()))?;
+    let ranges = Ranges::parse(&bytes).map_err(|error| named(error.to_string()))?;
+    Ok(DenyList::File { path, ranges: Arc::new(ranges) })
+}

@@ -1,0 +1,219 @@
+//! Lists of addresses that may not come in: files of the host, and lists on the web.
+//!
+//! ```text
+//! settings ---files, URLs---> DenyLists <---asks--- gate
+//!                                ^ ranges
+//!                             thread: fetches URLs, keeps the last good lists on the disk
+//! ```
+//!
+//! A lookup is a binary search in each list. If a fetch fails, the last good list stays in force.
+
+mod fetching;
+mod ranges;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub use ranges::{ENTRIES_MAX, LIST_BYTES_MAX, ListTextError, Ranges};
+
+use crate::clocks::Clocks;
+use crate::config::DenyList;
+use crate::writer::Writer;
+
+/// Folder of the last good lists of URLs, in the data directory.
+const FOLDER: &str = "deny-lists";
+
+/// The lists in force.
+#[derive(Debug)]
+pub struct DenyLists {
+    folder: PathBuf,
+    clocks: Clocks,
+    lists: RwLock<Vec<Listed>>,
+    signal: Mutex<Signal>,
+    signalled: Condvar,
+    counts: Counts,
+}
+
+/// A list and its state.
+#[derive(Debug)]
+struct Listed {
+    list: DenyList,
+    ranges: Arc<Ranges>,
+    /// Unix time of the last good fetch.
+    fetched: Option<i64>,
+    problem: Option<String>,
+    refused: AtomicU64,
+}
+
+/// Orders to the thread.
+#[derive(Debug, Default)]
+struct Signal {
+    changed: bool,
+    ends: bool,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    succeeded: AtomicU64,
+    failed: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// The state of a list of addresses that may not come in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DenyListView {
+    /// Its file, or its URL without the query.
+    pub list: String,
+    /// Addresses and networks in it.
+    pub entries: u64,
+    /// Newcomers that it turned away.
+    pub refused: u64,
+    /// Unix time in seconds of the last good fetch; none for a file, and before the first.
+    pub fetched: Option<i64>,
+    /// A sentence on why the last fetch failed.
+    pub problem: Option<String>,
+}
+
+/// The thread that fetches lists.
+#[derive(Debug)]
+pub(crate) struct DenyThread {
+    lists: Arc<DenyLists>,
+    writer: Writer,
+}
+
+impl Listed {
+    fn new(list: &DenyList) -> Self {
+        let ranges = match list {
+            DenyList::File { ranges, .. } => Arc::clone(ranges),
+            DenyList::Url(_) => Arc::default(),
+        };
+        let (fetched, problem, refused) = Default::default();
+        Self { list: list.clone(), ranges, fetched, problem, refused }
+    }
+
+    /// Whether it is of the same file or URL.
+    fn is_of(&self, list: &DenyList) -> bool {
+        match (&self.list, list) {
+            (DenyList::Url(one), DenyList::Url(other)) => one == other,
+            _ => self.list.file().is_some() && self.list.file() == list.file(),
+        }
+    }
+}
+
+impl DenyLists {
+    /// The lists of the settings, those of URLs as they were kept in a data directory.
+    pub(crate) fn open(data_dir: &Path, clocks: Clocks, lists: &[DenyList]) -> Arc<Self> {
+        let opened = Self {
+            folder: data_dir.join(FOLDER),
+            clocks,
+            lists: RwLock::new(lists.iter().map(Listed::new).collect()),
+            signal: Mutex::default(),
+            signalled: Condvar::new(),
+            counts: Counts::default(),
+        };
+        opened.remove_others();
+        opened.urls().iter().for_each(|url| opened.restore(url));
+        Arc::new(opened)
+    }
+
+    /// Starts the thread that fetches lists.
+    pub(crate) fn start(self: &Arc<Self>) -> io::Result<DenyThread> {
+        let of_thread = Arc::clone(self);
+        let writer = Writer::spawn("deny-lists", move || of_thread.run())?;
+        Ok(DenyThread { lists: Arc::clone(self), writer })
+    }
+
+    /// Takes over the lists of other settings. Those of URLs that stay keep what was fetched.
+    pub(crate) fn set(&self, lists: &[DenyList]) {
+        let mut all = self.lists.write().unwrap_or_else(PoisonError::into_inner);
+        let mut before = std::mem::take(&mut *all);
+        all.extend(lists.iter().map(|list| {
+            let new = Listed::new(list);
+            match before.iter().position(|it| it.is_of(list)).map(|at| before.swap_remove(at)) {
+                Some(old) if list.file().is_none() => old,
+                Some(old) => Listed { refused: old.refused, ..new },
+                None => new,
+            }
+        }));
+        drop(all);
+        self.signal(|signal| signal.changed = true);
+    }
+
+    /// Whether an address may not come in, which is counted. This machine's own always may.
+    pub(crate) fn refuse(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        if address.is_loopback() {
+            return false;
+        }
+        let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
+        let found = lists.iter().find(|it| it.ranges.contains(address));
+        if let Some(listed) = found {
+            listed.refused.fetch_add(1, Ordering::Relaxed);
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        found.is_some()
+    }
+
+    /// The state of all lists, in the order of the setting.
+    pub(crate) fn view(&self) -> Vec<DenyListView> {
+        let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
+        let view = lists.iter().map(|it| DenyListView {
+            list: it.list.to_string(),
+            entries: it.ranges.entries() as u64,
+            refused: it.refused.load(Ordering::Relaxed),
+            fetched: it.fetched,
+            problem: it.problem.clone(),
+        });
+        view.collect()
+    }
+
+    /// Fetches since the start that succeeded and that failed.
+    pub(crate) fn refreshes(&self) -> [(&'static str, u64); 2] {
+        let Counts { succeeded, failed, .. } = &self.counts;
+        [("succeeded", succeeded), ("failed", failed)]
+            .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
+    }
+
+    /// Newcomers since the start that were turned away.
+    pub(crate) fn refused(&self) -> u64 {
+        self.counts.refused.load(Ordering::Relaxed)
+    }
+
+    fn urls(&self) -> Vec<String> {
+        let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
+        let url = |it: &Listed| match &it.list {
+            DenyList::Url(url) => Some(url.clone()),
+            DenyList::File { .. } => None,
+        };
+        lists.iter().filter_map(url).collect()
+    }
+
+    fn lock_signal(&self) -> MutexGuard<'_, Signal> {
+        self.signal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn signal(&self, change: impl FnOnce(&mut Signal)) {
+        change(&mut self.lock_signal());
+        self.signalled.notify_all();
+    }
+}
+
+impl DenyThread {
+    /// Returns a test of whether the thread has ended, which it never does by itself.
+    pub(crate) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
+        self.writer.watch()
+    }
+
+    /// Tells the thread to end. Nothing waits for a fetch in flight: lists are kept whole.
+    pub(crate) fn end(self) {
+        self.lists.signal(|signal| signal.ends = true);
+    }
+}
