@@ -120,7 +120,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
 /// Makes an empty folder, in the place of one that was left half made.
 fn prepare(new: &Path) -> io::Result<()> {
     match fs::remove_dir_all(new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => data::make_private_dir(new),
     }
 }
