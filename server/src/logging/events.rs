@@ -104,6 +104,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("a webhook fails", "webhook_failing"),
     ("a webhook works again", "webhook_recovered"),
     ("a webhook has no thread", "webhook_stopped"),
+    ("cannot start threads for snapshots", "snapshot_threads_missing"),
     ("a list of addresses fails", "deny_list_failing"),
     ("a list of addresses works again", "deny_list_recovered"),
     ("a list of addresses has changed", "deny_list_changed"),
