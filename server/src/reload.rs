@@ -204,8 +204,8 @@ impl Reloader {
         Ok(change)
     }
 
-    /// Changes the list of players who may join, in its file and in force. Returns false if there is
-    /// none.
+    /// Changes the list of players who may join, in its file and in force. Returns false if there
+    /// is none.
     pub async fn change_allow_list(
         &self,
         change: impl FnOnce(&AllowList) -> Result<AllowList, ListError> + Send + 'static,
