@@ -3,7 +3,8 @@
 //! The calendar advances by elapsed time and follows small corrections of the system clock at once.
 //! When the system clock jumps (a boot without an RTC, NTP, a restored virtual machine), the
 //! calendar goes on as before and adopts the new date once it has stayed for [`SETTLED_MS`]. It
-//! adopts one at once if it was unsure itself, such as after a boot with a date before the newest it knows.
+//! adopts one at once if its own date is a guess: after a boot with a date before the newest it
+//! knows.
 //! After any jump nothing may be deleted for its age until the calendar has been right for
 //! [`SURE_MS`].
 
@@ -81,6 +82,8 @@ pub struct Calendar {
     unix: i64,
     floor: i64,
     unsure: i64,
+    /// The machine has had no date to believe since the start, so the first one is adopted at once.
+    is_guess: bool,
     doubt: Option<Doubt>,
 }
 
@@ -99,7 +102,8 @@ impl Calendar {
             },
         };
         let floor = kept.map_or(FIRST_MS, |kept| kept.floor);
-        let mut begun = Self { last: now, elapsed: 0, unix, floor, unsure, doubt: None };
+        let is_guess = unsure > 0 && now.wall < floor - CORRECTION_MS;
+        let mut begun = Self { last: now, elapsed: 0, unix, floor, unsure, is_guess, doubt: None };
         begun.raise_floor();
         begun
     }
@@ -143,6 +147,7 @@ impl Calendar {
         let ahead = now.wall - self.unix;
         if ahead.abs() <= CORRECTION_MS {
             self.unix = now.wall;
+            self.is_guess = false;
             let was_in_doubt = self.doubt.take().is_some();
             return if was_in_doubt { Look::Returned } else { Look::Same };
         }
@@ -151,10 +156,11 @@ impl Calendar {
         let is_new = known.is_none();
         let Doubt { since, .. } = known.unwrap_or(Doubt { ahead, since: elapsed });
         self.doubt = Some(Doubt { ahead, since });
-        let was_unsure = self.unsure > 0 && now.wall >= self.floor;
+        let is_first = self.is_guess && now.wall >= self.floor;
         let is_settled = elapsed - since >= SETTLED_MS;
-        if now.wall >= FIRST_MS && (was_unsure || is_settled) {
+        if now.wall >= FIRST_MS && (is_first || is_settled) {
             self.doubt = None;
+            self.is_guess = false;
             self.unix = now.wall;
             self.unsure = SURE_MS;
             self.floor = self.floor.min(now.wall);
@@ -274,10 +280,11 @@ mod tests {
             assert_eq!(machine.calendar.unix(), machine.now.wall);
             machine.run(SURE_MS - SETTLED_MS - HOUR);
             assert!(!machine.calendar.is_sure());
-            // The way back is followed at once: the date was doubtful.
-            let (mut back, mut right) = (machine.calendar.clone(), machine.now);
-            right.wall -= jump;
-            assert_eq!(back.look(right), Look::Followed(-jump));
+            // The next jump has to last as long, although the date is not sure.
+            let mut again = Machine { calendar: machine.calendar.clone(), ..machine };
+            again.now.wall -= jump;
+            assert_eq!(again.run(SETTLED_MS), [Look::Jumped(-jump)]);
+            assert_eq!(again.run(SECOND), [Look::Followed(-jump)]);
             machine.run(2 * HOUR);
             assert!(machine.calendar.is_sure());
         }
@@ -299,6 +306,11 @@ mod tests {
         assert_eq!(booted.run(SECOND).len(), 1);
         assert_eq!(booted.calendar.unix(), booted.now.wall);
         assert!(!booted.calendar.is_sure());
+        // That was the first date to believe, and only the first is followed at once.
+        booted.now.wall += YEARS;
+        assert_eq!(booted.run(SECOND), [Look::Jumped(YEARS)]);
+        booted.now.wall -= YEARS;
+        assert_eq!(booted.run(SECOND), [Look::Returned]);
         booted.run(SURE_MS);
         assert!(booted.calendar.is_sure());
     }
@@ -324,6 +336,9 @@ mod tests {
             let wall = machine.now.wall + pause;
             let mut booted = machine.restart(BootId(9), wall, SECOND);
             assert_eq!((booted.calendar.unix(), booted.calendar.is_sure()), (wall, is_sure));
+            booted.now.wall += DAY;
+            assert_eq!(booted.run(SECOND), [Look::Jumped(DAY)], "a pause is no guess");
+            booted.now.wall -= DAY;
             booted.run(SURE_MS);
             assert!(booted.calendar.is_sure());
         }
