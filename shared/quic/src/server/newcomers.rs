@@ -128,7 +128,7 @@ impl SharedPlaces {
         places.newcomers.push(Newcomer { client, own, is_host, is_proven, since: now });
         drop(places);
         let (places, stage) = (self.clone(), Stage::Knocking);
-        let place = Place { places, client, own, is_host, stage, has_seat: false };
+        let place = Place { places, client, own, is_host, stage, seat: None };
         Entry::Place { place, until, evicted }
     }
 }
@@ -162,8 +162,8 @@ pub(super) struct Place {
     own: IpAddr,
     is_host: bool,
     stage: Stage,
-    /// Counts as one of its address that plays.
-    has_seat: bool,
+    /// The address or network whose seat it has, if it plays or watches.
+    seat: Option<IpAddr>,
 }
 
 /// The wish of a first message.
@@ -204,7 +204,7 @@ impl Place {
         }
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.greeted += 1;
-        (self.stage, self.has_seat) = (Stage::Greeted, has_seat);
+        (self.stage, self.seat) = (Stage::Greeted, has_seat.then_some(self.own));
         Ok(())
     }
 
@@ -243,8 +243,8 @@ impl Drop for Place {
         let mut places = self.places.lock();
         places.newcomers.retain(|newcomer| newcomer.client != self.client);
         places.taken -= 1;
-        if self.has_seat {
-            places.leave_seat(self.own);
+        if let Some(seat) = self.seat {
+            places.leave_seat(seat);
         }
     }
 }
@@ -432,6 +432,11 @@ mod tests {
         assert_eq!(seats(&mut held, elsewhere, 3), 1, "and has a seat there");
         held.held[0].relocate(address(1));
         assert_eq!(seats(&mut held, address(1), 1), 0, "nobody is put out, and nobody gets in");
+        assert_eq!(seats(&mut held, elsewhere, 1), 0, "a full address takes no seat over");
+        held.held.remove(1);
+        assert_eq!(seats(&mut held, address(1), 2), 1, "one has left");
+        held.held[0].relocate(IpAddr::from([203, 0, 113, 1]));
+        assert_eq!(seats(&mut held, elsewhere, 2), 1, "there is room for the seat at last");
         held.held.clear();
         assert_eq!(held.places.lock().seated.len(), 0);
     }

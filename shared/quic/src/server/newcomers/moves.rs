@@ -7,7 +7,8 @@ use crate::server::buckets::{crowds, own};
 
 impl Place {
     /// Takes in that the client has moved to another address, and has answered there. Its seat
-    /// counts there from now on, also where that makes one too many: nobody is put out.
+    /// counts there from now on. Where all seats are taken it goes on counting where it did: nobody
+    /// is put out, and nobody gets more seats by moving.
     pub(in crate::server) fn relocate(&mut self, address: IpAddr) {
         let own = own(address);
         let mut places = self.places.lock();
@@ -15,9 +16,13 @@ impl Place {
         if let Some(newcomer) = newcomers.find(|newcomer| newcomer.client == self.client) {
             newcomer.own = own;
         }
-        if self.has_seat {
-            places.leave_seat(self.own);
-            places.take_seat(own);
+        if let Some(seat) = &mut self.seat {
+            // Both addresses may be of one network, in which the seat is no second one.
+            places.leave_seat(*seat);
+            if places.full_crowd(own).is_none() {
+                *seat = own;
+            }
+            places.take_seat(*seat);
         }
         drop(places);
         self.own = own;
