@@ -197,7 +197,9 @@ async fn a_session_survives_a_new_address() {
         world.ether.move_to(CLIENT, seen);
         let from = (SETTLING + *LOOK).as_secs_f64();
         player.play(&world, Duration::from_secs(1)).await;
-        assert_eq!(moves(&mut news), [seen]);
+        // Another port is nothing that a host need know.
+        let told: Vec<_> = [seen].into_iter().filter(|it| it.ip() != CLIENT.ip()).collect();
+        assert_eq!(moves(&mut news), told);
         player.play(&world, Duration::from_secs(9)).await;
         assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
         let got = Got::of(&player, from, from + 10.0);

@@ -299,13 +299,26 @@ impl Host {
         Command::Mute { player: person.target(), mute }
     }
 
+    /// The mute of a player that is in force now, if any.
+    pub(super) fn mute_of(&self, person: &Person, now: i64) -> Option<Sentence> {
+        let ip = person.address.map(|it| it.ip());
+        self.book.against(Act::Mute, Some(person.key), ip, now)
+    }
+
     /// Tells a player's room of the mute that is in force now, if any.
     pub(super) async fn renew_mute(&self, person: &Person, now: i64) {
-        let ip = person.address.map(|it| it.ip());
-        let mute = self.book.against(Act::Mute, Some(person.key), ip, now);
-        let order = self.mute_order(person, mute.as_ref(), now);
-        // Gone by now, if it fails.
-        let _ = self.handle.command_in(&person.room, order).await;
+        let mut mute = self.mute_of(person, now);
+        loop {
+            let order = self.mute_order(person, mute.as_ref(), now);
+            // Gone by now, if it fails.
+            let _ = self.handle.command_in(&person.room, order).await;
+            // A mute made in the meantime may have reached the room before this order.
+            let newest = self.mute_of(person, now);
+            if newest == mute {
+                return;
+            }
+            mute = newest;
+        }
     }
 
     /// Lifts a ban or a mute of a number. A moderator may not lift one that an admin made.

@@ -144,10 +144,13 @@ impl Host {
                 let name = name().unwrap_or_default();
                 HostEvent::Away { room: code, seat: player.0, name, away: false }
             }
-            Event::Moved { player, address } => {
+            Event::Moved { player, address, is_muted } => {
                 if let Some(person) = &person {
                     self.put_out_if_banned(person, now).await;
-                    self.renew_mute(person, now).await;
+                    // Most moves need no order, for which all other news would wait.
+                    if is_muted || self.mute_of(person, now).is_some() {
+                        self.renew_mute(person, now).await;
+                    }
                 }
                 let name = name().unwrap_or_default();
                 let address = address.to_string();

@@ -110,7 +110,7 @@ impl Roster {
                 person.name.clone_from(name);
                 Some(person.clone())
             }
-            Event::Moved { player, address } => {
+            Event::Moved { player, address, .. } => {
                 let person = self.people.get_mut(&at(player))?;
                 person.address = Some(*address);
                 Some(person.clone())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use phaselock::server::Event;
+use phaselock::server::{Command, Event, Mute};
 use phaselock::wire::disconnect::Code;
 use phaselock_quic::server::RoomEvent;
 
@@ -316,22 +316,30 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
         let request = BanRequest { address, reason: "spam".into(), ..BanRequest::default() };
         served.wait(host.punish(&author(Role::Admin), act, &request)).expect("done");
     }
-    let go = |address: &str| {
+    let go = |address: &str, is_muted| {
         let person = host.roster().find("Ada", None).expect("she is here");
         let address = address.parse().expect("an address");
-        let event = Event::Moved { player: person.player, address };
+        let event = Event::Moved { player: person.player, address, is_muted };
         served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
     };
-    go("198.51.100.9:5000");
+    go("198.51.100.9:5000", false);
     let found = host.roster().find("Ada", None).expect("she is here");
     assert_eq!(found.address, "198.51.100.9:5000".parse().ok());
     ada.say("first");
     ada.hear("spam");
-    go("[2001:db8::1]:5000");
+    go("[2001:db8::1]:5000", true);
     ada.say("second");
     bob.hear("Ada: second");
     assert!(!bob.lines.iter().any(|line| line.contains("first")), "{:?}", bob.lines);
-    go("192.0.2.9:5000");
+    // A mute of which the event does not know yet is not undone by it.
+    let person = host.roster().find("Ada", None).expect("she is here");
+    let mute = Some(Mute { within: None, reason: "made just now".into() });
+    let order = Command::Mute { player: person.target(), mute };
+    served.wait(host.handle.command_in(&person.room, order)).expect("she is there");
+    go("[2001:db8::2]:5000", false);
+    ada.say("third");
+    ada.hear("made just now");
+    go("192.0.2.9:5000", false);
     ada.is_put_out(Code::Banned, "your address is banned for good: spam");
 }
 

@@ -132,12 +132,15 @@ pub enum Event {
         /// The seat.
         player: PlayerId,
     },
-    /// A player's connection comes from elsewhere now, and the client has answered there.
+    /// A player's connection comes from another IP address now, and the client has answered there.
+    /// Of another port alone nothing is told.
     Moved {
         /// The seat.
         player: PlayerId,
         /// Where it comes from.
         address: SocketAddr,
+        /// A mute was in force at the address before, by the room's account.
+        is_muted: bool,
     },
     /// A player is gone.
     Left {

@@ -69,10 +69,11 @@ impl<G: Game> AnyRoom for Room<G> {
     fn handle_address(&mut self, client: ClientId, address: SocketAddr) {
         let Some(seated) = self.seated_mut(client) else { return };
         let member = &mut seated.member;
-        let (player, before) = (member.player, member.address.replace(address));
-        if before != Some(address) {
+        let (player, is_muted) = (member.player, member.muted.is_some());
+        let before = member.address.replace(address);
+        if before.map(|before| before.ip()) != Some(address.ip()) {
             tracing::info!(client = client.0, %player, ?before, %address, "moved");
-            self.host.tell(Event::Moved { player, address });
+            self.host.tell(Event::Moved { player, address, is_muted });
         }
     }
 

@@ -216,7 +216,7 @@ impl<G: Game> Room<G> {
         let name = self.name_of_return(&member, &hello.name, is_muted);
         let mut back = self.member(now, (player, name.clone()), member.token, hello, pass);
         back.resume(&member);
-        let seat = back.seat();
+        let (seat, is_muted) = (back.seat(), back.muted.is_some());
         self.welcome(client, &back, resumed);
         self.take_seat(client, back);
         let profile = Profile { name: name.clone(), key: Some(member.key) };
@@ -228,8 +228,9 @@ impl<G: Game> Room<G> {
         }
         self.brief(now, client);
         self.host.tell(Event::Resumed { player });
-        if let Some(address) = address.filter(|address| member.address != Some(*address)) {
-            self.host.tell(Event::Moved { player, address });
+        let ip = member.address.map(|before| before.ip());
+        if let Some(address) = address.filter(|address| ip != Some(address.ip())) {
+            self.host.tell(Event::Moved { player, address, is_muted });
         }
         if seat != member.seat() {
             self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));

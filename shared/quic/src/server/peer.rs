@@ -157,7 +157,7 @@ impl Peer {
                 _ => {}
             }
         }
-        self.follow(rooms);
+        self.follow(now, rooms);
         self.advance_web(now, time, rooms);
         self.read(now, time, rooms);
         self.write(now);

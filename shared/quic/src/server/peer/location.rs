@@ -1,12 +1,16 @@
 //! The address that a client is at: the one at which its connection was validated last.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use quinn_proto::Connection;
 
 use super::{Peer, Stage};
 use crate::server::newcomers::Place;
 use crate::server::rooms::Rooms;
+
+/// Time between two moves that are told: one costs the host a look at its bans.
+const MOVES_APART_MIN: Duration = Duration::from_secs(1);
 
 /// What had left when packets from another address were first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +30,15 @@ struct Unproven {
 #[derive(Debug)]
 pub(super) struct Location {
     known: SocketAddr,
+    /// The address that was told, and when if it was a move.
+    told: (SocketAddr, Option<Instant>),
     unproven: Option<Unproven>,
 }
 
 impl Location {
     /// At an address that a handshake proves.
     pub(super) fn new(known: SocketAddr) -> Self {
-        Self { known, unproven: None }
+        Self { known, told: (known, None), unproven: None }
     }
 
     /// The address.
@@ -40,12 +46,13 @@ impl Location {
         self.known
     }
 
-    /// Looks at where packets come from and what has left. Returns a new address once it is proven.
-    fn observe(&mut self, connection: &Connection) -> Option<SocketAddr> {
+    /// Looks at where packets come from and what has left, and knows a new address once it is
+    /// proven.
+    fn observe(&mut self, connection: &Connection) {
         let remote = connection.remote_address();
         if remote == self.known {
             self.unproven = None;
-            return None;
+            return;
         }
         let stats = connection.stats();
         let now = Unproven {
@@ -54,24 +61,57 @@ impl Location {
             challenges: stats.frame_tx.path_challenge,
             responses: stats.frame_tx.path_response,
         };
-        let before = self.unproven.replace(now).filter(|before| before.remote == remote)?;
+        let before = self.unproven.replace(now).filter(|before| before.remote == remote);
+        let Some(before) = before else { return };
         // A response may leave alone, to yet another address.
         let is_proven = Unproven { datagrams: before.datagrams, ..now } == before;
-        if !is_proven || now.datagrams == before.datagrams {
+        if is_proven && now.datagrams != before.datagrams {
+            (self.known, self.unproven) = (remote, None);
+        }
+    }
+
+    /// The address, if it has changed since it was told, and that was not just now.
+    fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
+        let (told, at) = self.told;
+        let is_early = at.is_some_and(|at| now.saturating_duration_since(at) < MOVES_APART_MIN);
+        if told == self.known || is_early {
             return None;
         }
-        (self.known, self.unproven) = (remote, None);
-        Some(remote)
+        self.told = (self.known, Some(now));
+        Some(self.known)
     }
 }
 
 impl Peer {
     /// Follows the client to another address: its seat counts there, and the room hears of it.
-    pub(super) fn follow(&mut self, rooms: &mut Rooms) {
-        let Some(address) = self.location.observe(&self.connection) else { return };
+    pub(super) fn follow(&mut self, now: Instant, rooms: &mut Rooms) {
+        self.location.observe(&self.connection);
+        let Some(address) = self.location.take_move(now) else { return };
         self.place.iter_mut().for_each(|place: &mut Place| place.relocate(address.ip()));
         if let Stage::Playing { room } = self.stage {
             rooms.handle_address(room, self.client, address);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_told_once_a_second_and_the_newest_one_wins() {
+        let address = |last| SocketAddr::from(([192, 0, 2, last], 4433));
+        let (start, mut location) = (Instant::now(), Location::new(address(0)));
+        let mut told = Vec::new();
+        for (ms, last) in (0..).step_by(100).zip(0..=25) {
+            location.known = address(last.min(24));
+            let moved = location.take_move(start + Duration::from_millis(ms));
+            told.extend(moved.map(|address| (ms, address)));
+        }
+        let expected = [(100, address(1)), (1100, address(11)), (2100, address(21))];
+        assert_eq!(told, expected);
+        let later = start + Duration::from_secs(9);
+        assert_eq!(location.take_move(later), Some(address(24)), "where the client is by now");
+        assert_eq!(location.take_move(later + Duration::from_secs(9)), None);
     }
 }
