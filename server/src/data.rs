@@ -63,11 +63,17 @@ pub(crate) fn open_by(
         .with_context(|| format!("cannot make the directory {}", data_dir.display()))?;
     let lock = lock(data_dir)?;
     let (store, everything, store_thread) = Store::open(data_dir)?;
-    let clocks = clocks(everything.calendar.as_ref());
+    let calendar = everything.calendar;
+    let clocks = clocks(calendar.as_ref());
     let book = Arc::new(Book::new(everything));
     let decided = Arc::clone(&book);
     store.refill_from(move || decided.all());
-    store.note(vec![Change::Calendar(clocks.state())]);
+    let state = clocks.state();
+    // Undoes jumps that were followed, if the machine has booted with the date from before them.
+    let moved = calendar.map_or(0, |kept| state.moved - kept.moved);
+    let mut changes = if moved == 0 { Vec::new() } else { book.shift(moved / 1000) };
+    changes.push(book.calendar(state));
+    store.note(changes);
     if book.tokens().iter().all(|(_, role, _)| *role != Role::Admin) {
         make_first_token(data_dir, &book, &store, clocks.unix())?;
     }
@@ -161,7 +167,7 @@ impl Kept {
 
     /// Writes all that is left.
     pub(crate) fn close(self) {
-        self.store.note(vec![Change::Calendar(self.clocks.state())]);
+        self.store.note(vec![self.book.calendar(self.clocks.state())]);
         self.deny_thread.end();
         let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
         if have_ended.contains(&false) {

@@ -68,7 +68,14 @@ pub(crate) fn serve_by(
     more: &[&str],
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
 ) -> Served {
-    let dir = tempfile::tempdir().expect("a directory");
+    serve_in(tempfile::tempdir().expect("a directory"), more, clocks)
+}
+
+fn serve_in(
+    dir: tempfile::TempDir,
+    more: &[&str],
+    clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,
+) -> Served {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(1).enable_all().build().expect("a runtime");
     let inside = runtime.enter();
@@ -111,6 +118,14 @@ pub(crate) fn serve_by(
 }
 
 impl Served {
+    /// Ends, and begins again with other clocks.
+    pub(crate) fn restart(self, clocks: impl FnOnce(Option<&CalendarState>) -> Clocks) -> Self {
+        let Self { host, runtime, dir, kept, _beside: beside, _logs: logs, .. } = self;
+        drop((runtime, beside, host, logs));
+        kept.close();
+        serve_in(dir, &[], clocks)
+    }
+
     /// Waits for something of the host's.
     pub(crate) fn wait<T>(&self, of: impl Future<Output = T>) -> T {
         self.runtime.block_on(of)

@@ -47,6 +47,8 @@ pub struct CalendarState {
     pub floor: i64,
     /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is.
     pub unsure: i64,
+    /// Sum of the jumps that the calendar followed while it was unsure, in milliseconds.
+    pub moved: i64,
     /// Boot of the machine, and time since then in milliseconds, if the system says.
     pub boot: Option<(BootId, i64)>,
 }
@@ -82,6 +84,7 @@ pub struct Calendar {
     unix: i64,
     floor: i64,
     unsure: i64,
+    moved: i64,
     /// The machine has had no date to believe since the start, so the first one is adopted at once.
     is_guess: bool,
     doubt: Option<Doubt>,
@@ -101,17 +104,19 @@ impl Calendar {
                 None => (now.wall, SURE_MS),
             },
         };
+        let moved = kept.map_or(0, |kept| kept.moved_at(unix, kept.time_since(boot, now)));
         let floor = kept.map_or(FIRST_MS, |kept| kept.floor);
         let is_guess = unsure > 0 && now.wall < floor - CORRECTION_MS;
-        let mut begun = Self { last: now, elapsed: 0, unix, floor, unsure, is_guess, doubt: None };
+        let (elapsed, doubt) = (0, None);
+        let mut begun = Self { last: now, elapsed, unix, floor, unsure, moved, is_guess, doubt };
         begun.raise_floor();
         begun
     }
 
     /// The state to keep.
     pub fn state(&self, boot: Option<BootId>) -> CalendarState {
-        let Self { unix, floor, unsure, .. } = *self;
-        CalendarState { unix, floor, unsure, boot: boot.zip(self.last.boot) }
+        let Self { unix, floor, unsure, moved, .. } = *self;
+        CalendarState { unix, floor, unsure, moved, boot: boot.zip(self.last.boot) }
     }
 
     /// Unix time in milliseconds.
@@ -137,6 +142,9 @@ impl Calendar {
         self.unix += passed;
         if self.doubt.is_none() {
             self.unsure = (self.unsure - passed).max(0);
+            if self.unsure == 0 {
+                self.moved = 0;
+            }
             self.raise_floor();
         }
     }
@@ -163,6 +171,7 @@ impl Calendar {
             self.is_guess = false;
             self.unix = now.wall;
             self.unsure = SURE_MS;
+            self.moved += ahead;
             self.floor = self.floor.min(now.wall);
             return Look::Followed(ahead);
         }
@@ -182,6 +191,25 @@ impl CalendarState {
         let since_boot = self.boot.map_or(0, |(_, since)| since);
         let times = [self.unix, self.floor, self.unsure, since_boot];
         times.iter().all(|time| (0..=LAST_MS).contains(time))
+            && (-LAST_MS..=LAST_MS).contains(&self.moved)
+    }
+
+    /// Sum of the jumps that a calendar has followed which goes on from this at a date. On another
+    /// boot the date may be the one from before the jumps.
+    fn moved_at(&self, unix: i64, since: Option<i64>) -> i64 {
+        if since.is_some() {
+            return self.moved;
+        }
+        if self.unsure == 0 {
+            // A jump while the server was off, or nobody knows of any.
+            let pause = unix - self.unix;
+            return if pause > PAUSE_MS { pause } else { 0 };
+        }
+        // Time has passed meanwhile, so of the two dates the later one counts that is over.
+        let before_jumps = self.unix - self.moved;
+        let is_after_both = unix >= self.unix.max(before_jumps) - CORRECTION_MS;
+        let is_undone = is_after_both == (self.moved < 0);
+        if is_undone { 0 } else { self.moved }
     }
 
     /// Time since this was kept, if the machine has not booted since.
@@ -348,6 +376,25 @@ mod tests {
         let mut right = wrong.restart(BootId(10), machine.now.wall + DAY, SECOND);
         assert_eq!(right.calendar.unix(), machine.now.wall + DAY);
         assert_eq!(right.run(SECOND), []);
+    }
+
+    #[test]
+    fn a_boot_with_the_date_from_before_a_jump_undoes_it() {
+        for jump in [YEARS, -100 * DAY, 8 * HOUR] {
+            let mut machine = Machine::running();
+            machine.now.wall += jump;
+            machine.run(2 * SETTLED_MS);
+            let wall = machine.now.wall;
+            let moved = |boot, wall| {
+                let booted = machine.restart(boot, wall, 2 * HOUR);
+                booted.calendar.state(None).moved
+            };
+            assert_eq!(moved(BOOT, wall), jump, "the date stays within a boot");
+            assert_eq!(moved(BootId(8), wall + HOUR), jump);
+            assert_eq!(moved(BootId(8), wall + HOUR - jump), 0);
+            machine.run(SURE_MS);
+            assert_eq!(machine.calendar.state(None).moved, 0, "the date is sure");
+        }
     }
 
     #[test]

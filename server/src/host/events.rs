@@ -205,9 +205,9 @@ impl Host {
 
     /// Moves bans and mutes with the date, which has changed by `secs` seconds.
     async fn follow_date(&self, secs: i64) {
-        let shifted = self.book.shift(secs);
-        self.store.note(shifted);
-        self.store.note(vec![Change::Calendar(self.clocks.state())]);
+        let mut changes = self.book.shift(secs);
+        changes.push(self.book.calendar(self.clocks.state()));
+        self.store.note(changes);
         let here: Vec<_> = self.roster().people().cloned().collect();
         let now = self.clocks.unix();
         for person in here {
@@ -324,7 +324,7 @@ pub async fn watch_figures(host: Arc<Host>) {
         }
         if calendar_due.is_none_or(|due| due <= Instant::now()) {
             calendar_due = Some(Instant::now() + CALENDAR_INTERVAL);
-            host.store.note(vec![Change::Calendar(host.clocks.state())]);
+            host.store.note(vec![host.book.calendar(host.clocks.state())]);
         }
         let keep_days = host.config.borrow().keep_days;
         host.store.expire_before(host.clocks.expired_before(keep_days));

@@ -7,6 +7,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use phaselock::identity::PublicKey;
 
 use super::{Act, Role, Sentence};
+use crate::clocks::CalendarState;
 use crate::store::{Change, Everything};
 
 /// Bans and mutes at most. Arbitrary: each hello looks through them, in a fraction of a
@@ -44,9 +45,9 @@ struct Lists {
     sentences: BTreeMap<i64, Sentence>,
     roles: BTreeMap<PublicKey, GivenRole>,
     tokens: BTreeMap<String, (String, Role, i64)>,
-    /// Number of the last sentence, and of the last one that the database had at the start.
+    /// Number of the last sentence, and of the last one whose dates stay when the date changes.
     last: i64,
-    last_loaded: i64,
+    settled: i64,
 }
 
 impl Lists {
@@ -62,9 +63,12 @@ pub struct Book(RwLock<Lists>);
 impl Book {
     /// The book of what was in the database.
     pub fn new(everything: Everything) -> Self {
-        let Everything { sentences, roles, tokens, .. } = everything;
+        let Everything { sentences, roles, tokens, calendar, settled } = everything;
         let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
         let last = sentences.iter().map(|sentence| sentence.id).max().unwrap_or(0).max(0);
+        // Dates given by a calendar that is not sure yet go on moving with it.
+        let is_unsure = calendar.is_some_and(|it| it.unsure > 0);
+        let settled = if is_unsure { settled.min(last) } else { last };
         Self(RwLock::new(Lists {
             sentences: sentences.into_iter().map(|sentence| (sentence.id, sentence)).collect(),
             roles: roles.into_iter().map(role).collect(),
@@ -73,7 +77,7 @@ impl Book {
                 .map(|(name, hash, role, made)| (name, (hash, role, made)))
                 .collect(),
             last,
-            last_loaded: last,
+            settled,
         }))
     }
 
@@ -117,11 +121,11 @@ impl Book {
         Ok((sentence, changes))
     }
 
-    /// Moves the bans and mutes given since the start by `secs` seconds, after the date changed by
-    /// that much: a ban for ten minutes lasts for ten minutes.
+    /// Moves the bans and mutes given since the date was last sure at a start by `secs` seconds,
+    /// after the date changed by that much: a ban for ten minutes lasts for ten minutes.
     pub fn shift(&self, secs: i64) -> Vec<Change> {
         let mut lists = self.lists_mut();
-        let first = lists.last_loaded + 1;
+        let first = lists.settled + 1;
         let made_since = lists.sentences.range_mut(first..);
         let shifted = made_since.map(|(_, it)| {
             it.made += secs;
@@ -129,6 +133,11 @@ impl Book {
             Change::Sentence(it.clone())
         });
         shifted.collect()
+    }
+
+    /// The calendar for the database, with what the next start has to know to move bans and mutes.
+    pub fn calendar(&self, state: CalendarState) -> Change {
+        Change::Calendar { state, settled: self.lists().settled }
     }
 
     /// Takes a ban or a mute away.

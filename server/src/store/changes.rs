@@ -118,8 +118,13 @@ pub enum Change {
     Record(Record),
     /// An addition to a player's totals.
     Played(PlayerTotals),
-    /// The calendar as it is now.
-    Calendar(CalendarState),
+    /// The calendar as it is now, and the last ban or mute that does not move with it.
+    Calendar {
+        /// The calendar.
+        state: CalendarState,
+        /// Number of the ban or mute.
+        settled: i64,
+    },
     /// Nothing that a host has decided stands any more, apart from what follows.
     Clear,
     /// Nothing of a player is remembered any more: results, records and totals.
@@ -129,7 +134,7 @@ pub enum Change {
 impl Change {
     /// True for what a host has decided; results and statistics matter less.
     pub(super) fn is_essential(&self) -> bool {
-        !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_) | Self::Calendar(_))
+        !matches!(self, Self::Result(_) | Self::Record(_) | Self::Played(_) | Self::Calendar { .. })
     }
 }
 
@@ -257,17 +262,20 @@ impl Change {
                      seconds = seconds + excluded.seconds",
                 )?
                 .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
-            Self::Calendar(it) => to
+            Self::Calendar { state: it, settled } => to
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO calendar (id, unix, floor, unsure, boot, since_boot)
-                     VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+                    "INSERT OR REPLACE INTO calendar
+                     (id, unix, floor, unsure, boot, since_boot, moved, settled)
+                     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![
                     it.unix,
                     it.floor,
                     it.unsure,
                     it.boot.map(|(boot, _)| boot.to_string()),
-                    it.boot.map(|(_, since)| since)
+                    it.boot.map(|(_, since)| since),
+                    it.moved,
+                    settled
                 ])?,
             Self::Clear => {
                 to.execute_batch("DELETE FROM sentences; DELETE FROM roles; DELETE FROM tokens")?;

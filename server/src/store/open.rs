@@ -13,7 +13,7 @@ use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -63,6 +63,11 @@ const MIGRATIONS: [&str; 4] = [
         UNION ALL SELECT max(last_seen) FROM players UNION ALL SELECT max(made) FROM sentences
         UNION ALL SELECT max(made) FROM tokens))
     WHERE newest IS NOT NULL;
+",
+    "
+    ALTER TABLE calendar ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE calendar ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
+    UPDATE calendar SET settled = (SELECT coalesce(max(id), 0) FROM sentences);
 ",
 ];
 

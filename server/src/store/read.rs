@@ -19,6 +19,8 @@ pub struct Everything {
     pub tokens: Vec<(String, String, Role, i64)>,
     /// The calendar, if one was kept.
     pub calendar: Option<CalendarState>,
+    /// Number of the last ban or mute that did not move with it.
+    pub settled: i64,
 }
 
 /// Rows of a query, those left out that cannot be read: another program may have written them.
@@ -90,15 +92,18 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
         let Some(role) = role else { return Ok(None) };
         Ok(Some((row.get(0)?, row.get(1)?, role, row.get(3)?)))
     })?;
-    let query = "SELECT unix, floor, unsure, boot, since_boot FROM calendar";
+    let query = "SELECT unix, floor, unsure, boot, since_boot, moved, settled FROM calendar";
     let calendar = rows(connection, query, [], |row| {
         let boot: Option<String> = row.get(3)?;
         let boot = boot.and_then(|text| BootId::parse(&text)).zip(row.get(4)?);
-        let (unix, floor, unsure) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let kept = CalendarState { unix, floor, unsure, boot };
-        Ok(kept.is_plausible().then_some(kept))
+        let (unix, floor, unsure, moved) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(5)?);
+        let kept = CalendarState { unix, floor, unsure, moved, boot };
+        let settled: i64 = row.get(6)?;
+        Ok(kept.is_plausible().then_some((kept, settled)))
     })?;
-    Ok(Everything { sentences, roles, tokens, calendar: calendar.first().copied() })
+    let (calendar, settled) = calendar.first().copied().unzip();
+    let settled = settled.unwrap_or(0);
+    Ok(Everything { sentences, roles, tokens, calendar, settled })
 }
 
 /// A line of the audit log.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::clocks::{BootId, Clocks, Reading};
+use crate::clocks::{BootId, CalendarState, Clocks, Reading};
 use crate::tests::serve_by;
 
 const SECOND: i64 = 1000;
@@ -36,10 +36,22 @@ impl Hands {
         });
     }
 
-    fn serve(&self) -> Served {
+    fn clocks(&self, boot: u128) -> impl FnOnce(Option<&CalendarState>) -> Clocks + use<> {
         let hands = self.clone();
         let read = move || *hands.0.lock().expect("nobody panics with it");
-        serve_by(&[], |kept| Clocks::read_by(kept, Some(BootId(1)), read))
+        move |kept| Clocks::read_by(kept, Some(BootId(boot)), read)
+    }
+
+    fn serve(&self) -> Served {
+        serve_by(&[], self.clocks(1))
+    }
+
+    /// The system clock jumps, and dates follow 700 s later.
+    fn jump_for_long(&self, served: &Served, by: i64) {
+        self.jump(by);
+        served.until("a word of the jump", |host| status(host).contains("jumped by"));
+        self.pass(700 * SECOND);
+        served.until("the date follows", |host| !status(host).contains("jumped by"));
     }
 }
 
@@ -81,6 +93,36 @@ fn a_ban_lasts_for_its_span_whatever_the_system_clock_does() {
         assert_eq!(stored.expect("it can be read"), until);
         hands.pass(2901 * SECOND);
         assert_eq!(bans(), []);
+    }
+}
+
+#[test]
+fn a_ban_lasts_for_its_span_when_the_server_restarts_while_the_date_is_wrong() {
+    for jump in [YEARS, -100 * DAY] {
+        for boots in [false, true] {
+            let hands = Hands::new();
+            let served = hands.serve();
+            ban_for(&served, &"ab".repeat(32), "1h");
+            hands.jump_for_long(&served, jump);
+            ban_for(&served, &"cd".repeat(32), "1h");
+            let left = |served: &Served| {
+                let now = served.host.clocks.unix();
+                let bans = served.host.book.sentences(Act::Ban, now);
+                bans.iter().map(|ban| ban.until.expect("an end") - now).collect::<Vec<_>>()
+            };
+            assert_eq!(left(&served), [2900, 3600]);
+            if boots {
+                hands.jump(-jump);
+                hands.set(|it| it.boot = Some(0));
+                let served = served.restart(hands.clocks(2));
+                assert_eq!(left(&served), [2900, 3600]);
+            } else {
+                let served = served.restart(hands.clocks(1));
+                assert_eq!(left(&served), [2900, 3600]);
+                hands.jump_for_long(&served, -jump);
+                assert_eq!(left(&served), [2200, 2900]);
+            }
+        }
     }
 }
 
