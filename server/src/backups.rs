@@ -86,7 +86,8 @@ fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder.
+/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder. An old one
+/// that cannot be removed is logged, and does not make the new one fail.
 async fn make(host: &Host) -> Result<PathBuf> {
     let config = Arc::clone(&host.reloader.config().borrow());
     let (data_dir, now) = (host.facts.data_dir.clone(), host.clocks.unix());
@@ -110,7 +111,9 @@ async fn make(host: &Host) -> Result<PathBuf> {
         let all = backups(&folder)?;
         let over = all.len().saturating_sub(usize::from(config.backup_keep));
         for (_, old) in &all[..over] {
-            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+            if let Err(error) = fs::remove_dir_all(old) {
+                tracing::warn!(folder = %old.display(), %error, "cannot remove an old backup");
+            }
         }
         Ok(backup)
     })

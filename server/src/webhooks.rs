@@ -12,6 +12,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,6 +48,12 @@ impl Counts {
         ]
     }
 
+    /// Counts events that came too quickly to become messages. Returns no report.
+    fn lost(&self, count: u64) -> Option<Report> {
+        self.dropped.fetch_add(count, Ordering::Relaxed);
+        None
+    }
+
     fn add(count: &AtomicU64, number: usize) {
         count.fetch_add(number as u64, Ordering::Relaxed);
     }
@@ -69,21 +76,21 @@ pub(crate) async fn tell(host: Arc<Host>) {
     let mut alarms = Alarms::default();
     let mut lines = host.log.subscribe();
     let before = host.log.recent(LINES_BEFORE);
-    let mut missed: Vec<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
+    let mut missed: VecDeque<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
     let mut events = host.events();
     let mut couriers = couriers(&host, &config.borrow_and_update().webhooks);
     loop {
-        let report = match missed.pop() {
+        let report = match missed.pop_front() {
             Some(report) => Some(report),
             None => tokio::select! {
                 told = events.recv() => match told {
                     Ok(told) => Report::of(&told),
-                    Err(RecvError::Lagged(_)) => None,
+                    Err(RecvError::Lagged(count)) => host.webhooks.lost(count),
                     Err(RecvError::Closed) => return,
                 },
                 line = lines.recv() => match line {
                     Ok(line) => alarms.of(&line),
-                    Err(RecvError::Lagged(_)) => None,
+                    Err(RecvError::Lagged(count)) => host.webhooks.lost(count),
                     Err(RecvError::Closed) => return,
                 },
                 changed = config.changed() => {

@@ -2,6 +2,7 @@
 //! changes line by line.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,11 @@ pub(super) fn read(path: &Path) -> Result<AllowList, String> {
         .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)))
         .map_err(|error| rule(error.to_string()))?;
     let text = Text::decode(&bytes, LIST_BYTES_MAX).map_err(|error| rule(error.to_string()))?;
+    Ok(AllowList { path: path.to_owned(), keys: keys_in(text)? })
+}
+
+/// The keys in the text of such a file.
+fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
     let mut keys = BTreeMap::new();
     for (number, line) in text.lines() {
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
@@ -44,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<AllowList, String> {
         })?;
         keys.entry(key).or_insert_with(|| printable(rest).trim().to_owned());
     }
-    Ok(AllowList { path: path.to_owned(), keys })
+    Ok(keys)
 }
 
 /// A list cannot be changed.
@@ -90,20 +96,23 @@ impl AllowList {
         }
         lines.extend(line.as_deref());
         let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-        if text.len() > LIST_BYTES_MAX {
-            return Err(failed(format!("it would be bigger than {LIST_BYTES_MAX} bytes")));
-        }
+        // A mistake elsewhere in the file is found before anything is written.
+        let decoded = Text::decode(text.as_bytes(), LIST_BYTES_MAX);
+        let keys = keys_in(decoded.map_err(|error| failed(error.to_string()))?).map_err(failed)?;
         replace(&path, &text).map_err(|error| failed(error.to_string()))?;
-        read(&path).map(|list| Self { path: self.path.clone(), ..list }).map_err(failed)
+        Ok(Self { path: self.path.clone(), keys })
     }
 }
 
 /// Replaces a file whole, with the rights that it has.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".phaselock");
     let new = path.with_file_name(name);
-    let written = fs::File::create(&new).and_then(|mut file| {
+    // Left by a write that the end of the process cut short.
+    let _ = fs::remove_file(&new);
+    let written = fs::File::create_new(&new).and_then(|mut file| {
         file.set_permissions(fs::metadata(path)?.permissions())?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -142,6 +151,13 @@ mod tests {
         assert_eq!(list.keys.keys().collect::<Vec<_>>(), [&bob, &cyd]);
         let left = fs::read_dir(dir.path()).expect("a directory").count();
         assert_eq!(left, 1, "nothing is left beside it");
+
+        // Its host has just written a line that is no key.
+        let wrong = format!("{bob}\nnobody\n");
+        fs::write(&path, &wrong).expect("writable");
+        let error = list.without(bob).expect_err("the other line is wrong").to_string();
+        assert!(error.contains("line 1 has none"), "{error}");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), wrong, "nothing is changed");
 
         fs::remove_file(&path).expect("it is there");
         let error = list.without(bob).expect_err("it is gone").to_string();

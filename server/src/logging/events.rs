@@ -100,6 +100,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("the server is drained no more", "room_undrained"),
     ("refused in the last 10 s", "strangers_refused"),
     ("a backup was made", "backup_made"),
+    ("cannot remove an old backup", "backup_stuck"),
     ("a backup failed", "backup_failed"),
     ("a webhook fails", "webhook_failing"),
     ("a webhook works again", "webhook_recovered"),

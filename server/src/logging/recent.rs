@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -38,6 +39,15 @@ pub struct LogLine {
     /// Message, then the fields as `name=value`; before them those of the room, if there is one.
     /// 8 KiB at most.
     pub text: String,
+    /// Where the message alone stands in the text.
+    pub(crate) said: Range<usize>,
+}
+
+impl LogLine {
+    /// The message alone, without fields: nothing that a player wrote, and no address.
+    pub(crate) fn message(&self) -> &str {
+        self.text.get(self.said.clone()).unwrap_or_default()
+    }
 }
 
 /// The newest lines. Copies share them.
@@ -113,7 +123,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         let mut said = Text::default();
         event.record(&mut said);
         let name = name_of(&said.message);
+        let begin = text.len();
         text.push_str(&said.message);
+        let end = text.len();
         text.push_str(if said.message.is_empty() {
             said.fields.trim_start()
         } else {
@@ -124,7 +136,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         let time_unix_millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let metadata = event.metadata();
         let (level, target) = (*metadata.level(), metadata.target());
-        self.push(LogLine { time_unix_millis, level, target, event: name, text });
+        let said = begin.min(text.len())..end.min(text.len());
+        self.push(LogLine { time_unix_millis, level, target, event: name, text, said });
     }
 }
 

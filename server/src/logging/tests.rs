@@ -272,6 +272,7 @@ fn recent_lines_are_kept_within_bounds_and_handed_to_listeners() {
         room.in_scope(|| tracing::warn!(lost = 3, name = "ada", "the server {}", "stalled"));
         let line = feed.try_recv().expect("it is there");
         assert_eq!(line.text, r#"room code="7": the server stalled lost=3 name="ada""#);
+        assert_eq!(line.message(), "the server stalled");
         assert_eq!((line.level, line.target), (tracing::Level::WARN, module_path!()));
         assert_eq!(log.recent(1), [line]);
 

@@ -92,8 +92,10 @@ impl Delivery {
             _ => {
                 let lines: Vec<_> = batch.iter().map(|it| &*it.markdown).collect();
                 let text: String = lines.join("\n").chars().take(DISCORD_CHARS_MAX).collect();
-                // Nobody is called by a name in a line.
-                let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
+                // Names in a line mention nobody, and links have no preview (SUPPRESS_EMBEDS).
+                let body = json!({
+                    "content": text, "allowed_mentions": { "parse": [] }, "flags": 4,
+                });
                 request.body(body.to_string())
             }
         }

@@ -39,9 +39,8 @@ impl Report {
     pub(super) fn of(event: &HostEvent) -> Option<Self> {
         let (topic, text) = match event {
             HostEvent::Joined { room, name, .. } => (Topic::Joins, format!("{name} joined {room}")),
-            HostEvent::Left { room, name, reason, .. } => {
-                (Topic::Joins, format!("{name} left {room}: {reason}"))
-            }
+            // The reason may be in the player's own words, which the JSON has.
+            HostEvent::Left { room, name, .. } => (Topic::Joins, format!("{name} left {room}")),
             HostEvent::Results { room, game, round, numbers } => {
                 (Topic::Results, results(room, game, *round, numbers))
             }
@@ -132,7 +131,7 @@ impl Alarms {
             0 => String::new(),
             count => format!(" (and {count} more before)"),
         };
-        let text = format!("{level}: {}{more}", line.text);
+        let text = format!("{level}: {}{more}", line.message());
         let data = json!({
             "level": level, "kind": kind, "line": line.text, "left_out": left_out,
         });
@@ -183,7 +182,8 @@ impl Message {
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_ascii_punctuation() && !".,:;'\"!?%+=/&$".contains(c) {
+        // A colon, so that no address in a name becomes a link.
+        if c.is_ascii_punctuation() && !".,;'\"!?%+=/&$".contains(c) {
             plain.push('\\');
         }
         plain.push(if c.is_control() { ' ' } else { c });

@@ -211,10 +211,10 @@ fn discord_gets_lines_that_call_nobody_and_name_no_key() {
         .inspect(|body| assert_eq!(body["allowed_mentions"]["parse"], serde_json::json!([])))
         .map(|body| body["content"].as_str().expect("text").to_owned())
         .collect();
-    assert_eq!(text[0], r"**Here** \@everyone \_x\_ \[a\]\(http://b\) joined 1");
+    assert_eq!(text[0], r"**Here** \@everyone \_x\_ \[a\]\(http\://b\) joined 1");
     assert_eq!(
         text[1],
-        r"**Here** round 2 of race in 1: Ada \(lap 31.5, place 1\), Bob \(lap 33\)"
+        r"**Here** round 2 of race in 1\: Ada \(lap 31.5, place 1\), Bob \(lap 33\)"
     );
 }
 
@@ -263,11 +263,16 @@ fn alarms_are_told_once_in_a_while_with_what_was_left_out() {
         level,
         target,
         event,
-        text: "a thing stands still".into(),
+        text: "a thing stands still address=203.0.113.9".into(),
+        said: 0..20,
     };
     let mut alarms = Alarms::default();
     let error = line(tracing::Level::ERROR, Some("rooms_stalled"), "phaselock");
-    assert!(alarms.of(&error).is_some());
+    let report = alarms.of(&error).expect("an alarm");
+    let sender = Sender { name: "Here".into(), fingerprint: String::new() };
+    let message = Message::new(report, &sender, 0);
+    assert_eq!(message.markdown, r"**Here** error\: a thing stands still", "no address");
+    assert!(message.body.contains("203.0.113.9"), "JSON has the whole line");
     assert!(alarms.of(&error).is_none(), "it has just been told");
     let other = line(tracing::Level::WARN, Some("server_stalled"), "phaselock");
     assert!(alarms.of(&other).is_some());
