@@ -86,8 +86,8 @@ fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder. An old one
-/// that cannot be removed is logged, and does not make the new one fail.
+/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder. An old
+/// one that cannot be removed is logged, and does not make the new one fail.
 async fn make(host: &Host) -> Result<PathBuf> {
     let config = Arc::clone(&host.reloader.config().borrow());
     let (data_dir, now) = (host.facts.data_dir.clone(), host.clocks.unix());

@@ -53,7 +53,7 @@ pub struct Settings {
     rejected: Vec<&'static str>,
 }
 
-/// Returns the mistakes that a program finds in settings by what it knows itself, such as its games.
+/// Returns the mistakes that only the program itself can find in settings, such as unknown games.
 /// The flag is true if the settings are only checked: then nothing else reads their files.
 pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 

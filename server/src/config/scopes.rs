@@ -55,8 +55,8 @@ impl Scopes {
         (special, mistakes)
     }
 
-    /// Every setting of a scope by its name there, such as `per_room.lobby.bots`, with its value and
-    /// its origin.
+    /// Every setting of a scope by its name there, such as `per_room.lobby.bots`, with its value
+    /// and its origin.
     pub(super) fn list(&self) -> BTreeMap<String, (String, String)> {
         let games = self.games.iter().map(|(name, it)| (format!("{PER_GAME}.{name}"), it));
         let rooms = self.rooms.iter().map(|(code, it)| (format!("{PER_ROOM}.{code}"), it));

@@ -36,8 +36,8 @@ pub(super) struct Sentence {
 /// A ban or a mute that there is.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Lifted {
-    /// Its number; the key, address or network; or the player's name, seat such as p3, or at least 8
-    /// digits of the key
+    /// Its number; the key, address or network; or the player's name, seat such as p3, or at least
+    /// 8 digits of the key
     pub(super) whom: String,
     /// Code of the player's room
     #[arg(long = "in", value_name = "ROOM")]

@@ -158,8 +158,9 @@ impl Roster {
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
     }
 
-    /// Counts the time that people have played, where there are so many seconds to add, or any at
-    /// the end; `now` is in seconds that the server has been running. Returns who that is, as of before, and how many.
+    /// Counts the time that people have played, where there are at least `secs_min` seconds to add,
+    /// or any at the end; `now` is in seconds that the server has been running. Returns these
+    /// people as they were before, each with the seconds added.
     pub fn count(&mut self, now: i64, secs_min: i64, is_end: bool) -> Vec<(Person, i64)> {
         let is_due = |it: &Person| {
             let secs = now - it.counted;

@@ -62,7 +62,7 @@ impl FailedLogins {
         }
     }
 
-    /// Counts a failure. Returns how many there were since the last line, if it is time for another.
+    /// Counts a failure. Returns the number since the last line, if it is time for another line.
     fn count_one(&self, secret: Secret, address: IpAddr, now: Instant) -> Option<u64> {
         self.counter(secret).fetch_add(1, Ordering::Relaxed);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,8 +2,8 @@
 //! answers.
 //!
 //! [`Attempts`] decides when to try which address. Call [`poll`](Attempts::poll) when
-//! [`next_timeout`](Attempts::next_timeout) is due, start an attempt at the address that it returns,
-//! and report one that failed with [`handle_failure`](Attempts::handle_failure). The first attempt
+//! [`next_timeout`](Attempts::next_timeout) is due, start an attempt at the address it returns, and
+//! report one that failed with [`handle_failure`](Attempts::handle_failure). The first attempt
 //! that gets an answer wins; the driver then closes the others. [`race`] is that driver.
 
 mod driver;

@@ -159,8 +159,8 @@ impl WebCertificates {
 }
 
 impl Identity {
-    /// Takes the date, as Unix time in seconds, from the caller instead of the system clock, so that
-    /// a clock that jumps does not renew the certificates for browsers. The first call counts.
+    /// Takes the date, as Unix time in seconds, from the caller instead of the system clock, so
+    /// that a clock that jumps does not renew the certificates for browsers. The first call counts.
     pub fn date_by(&self, date: impl Fn() -> i64 + Send + Sync + 'static) {
         self.presented.date_by(Box::new(date));
     }

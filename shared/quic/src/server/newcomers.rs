@@ -183,8 +183,8 @@ impl Place {
         self.stage == Stage::Greeted
     }
 
-    /// Takes in a first message and its wish. Fails with the goodbye where there are too many; who is
-    /// sent away so is the next to go where another one needs the place.
+    /// Takes in a first message and its wish. Fails with the goodbye if there are too many; a
+    /// newcomer who is sent away is the next to go when somebody else needs the place.
     pub(super) fn greet(&mut self, now: Instant, wish: Wish) -> Result<(), Disconnect> {
         let mut places = self.places.lock();
         let moment = moment(places.start, now);

@@ -245,27 +245,28 @@ mod tests {
 
     #[test]
     fn newcomers_go_where_people_are_as_long_as_there_are_seats() {
-        let directory = house(&[("puck", 0, 0), ("puck", 2, 0), ("puck", 1, 0), ("puck", 4, 0)]);
-        let led: Vec<_> = (0..7).map(|_| next(&directory, &["puck"])).collect();
+        let directory =
+            house(&[("chess", 0, 0), ("chess", 2, 0), ("chess", 1, 0), ("chess", 4, 0)]);
+        let led: Vec<_> = (0..7).map(|_| next(&directory, &["chess"])).collect();
         assert_eq!(led, [1, 1, 2, 2, 2, 0, 0]);
     }
 
     #[test]
     fn a_game_that_the_client_has_comes_before_company() {
-        let directory = house(&[("puck", 3, 0), ("race", 0, 0), ("race", 1, 0)]);
-        assert_eq!(next(&directory, &["race"]), 2);
-        assert_eq!(next(&directory, &["race", "puck"]), 0);
+        let directory = house(&[("chess", 3, 0), ("go", 0, 0), ("go", 1, 0)]);
+        assert_eq!(next(&directory, &["go"]), 2);
+        assert_eq!(next(&directory, &["go", "chess"]), 0);
     }
 
     #[test]
     fn busy_threads_and_rooms_that_panicked_come_after_others_with_seats() {
-        let directory = house(&[("puck", 3, 0), ("puck", 1, 1), ("puck", 2, 2)]);
+        let directory = house(&[("chess", 3, 0), ("chess", 1, 1), ("chess", 2, 2)]);
         let second = Micros::from_ms(1000);
         directory.measure_busy(RoomId(0), Duration::from_millis(900), second);
-        assert_eq!(next(&directory, &["puck"]), 2);
+        assert_eq!(next(&directory, &["chess"]), 2);
         directory.count_panic(RoomId(2), NOW);
-        assert_eq!(next(&directory, &["puck"]), 1);
+        assert_eq!(next(&directory, &["chess"]), 1);
         directory.measure_busy(RoomId(0), Duration::from_millis(1000), second);
-        assert_eq!(next(&directory, &["puck"]), 0, "0.1 s in the last second");
+        assert_eq!(next(&directory, &["chess"]), 0, "0.1 s in the last second");
     }
 }
