@@ -7,7 +7,9 @@ use phaselock::identity::{Credentials, PublicKey};
 use phaselock::ids::PlayerId;
 use phaselock::server::{AnyRoom, ClientId, Event, Output, Pass, Room, RoomConfig, Rotation};
 use phaselock::time::{LocalTime, Micros};
-use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, WISH_WATCH, Welcome};
+use phaselock::wire::control::{
+    ClientMessage, Hello, ServerMessage, WISH_WAIT, WISH_WATCH, Welcome,
+};
 use phaselock::wire::disconnect::Code;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -143,6 +145,41 @@ fn watchers_come_back_and_change_sides_without_ghosts() {
     assert_eq!((sent.closed(3), room.watchers(), room.seats_taken()), (Some(Code::Replaced), 1, 1));
     let mut owners = room.world().entities.iter().filter_map(|slot| slot.owner);
     assert!(owners.all(|owner| owner == bob), "no body is left");
+}
+
+#[test]
+fn a_second_window_that_is_refused_costs_the_first_one_nothing() {
+    let config = RoomConfig { watchers_max: 0, ..room_config(1, 0) };
+    let mut room = Room::<Skirmish>::new(config);
+    let first = come(&mut room, 0, &hello_of::<Skirmish>(7, "Ada", 0)).welcome(0);
+    room.handle_datagram(LocalTime(1), ClientId(0), &crate::control::an_input());
+    let owned = |room: &Room<Skirmish>| -> Vec<_> {
+        let owned = room.world().entities.owned_by(first.player);
+        owned.map(|slot| (slot.id, slot.entity)).collect()
+    };
+    let before = owned(&room);
+    events(&mut room);
+    let sent = come(&mut room, 1, &hello_of::<Skirmish>(7, "Ada", WISH_WATCH));
+    assert_eq!((sent.closed(0), sent.closed(1)), (None, Some(Code::Full)));
+    assert_eq!((room.seats_taken(), events(&mut room)), (1, Vec::new()));
+    assert!(!before.is_empty() && owned(&room) == before, "score and body are kept");
+    let back = come(&mut room, 2, &hello_of::<Skirmish>(7, "Ada", 0)).welcome(2);
+    assert_eq!((back.player, back.resumed), (first.player, true));
+}
+
+#[test]
+fn a_seat_that_is_not_to_be_had_costs_no_place_in_the_queue() {
+    let config = RoomConfig { players_max: 1, watchers_max: 1, ..room_config(1, 0) };
+    let mut room = Room::<Skirmish>::new(config);
+    come(&mut room, 0, &hello_of::<Skirmish>(8, "Bob", 0)).welcome(0);
+    let waits = come(&mut room, 1, &hello_of::<Skirmish>(7, "Ada", WISH_WAIT)).welcome(1);
+    assert!(waits.watching.is_some());
+    let sent = come(&mut room, 2, &hello_of::<Skirmish>(7, "Ada", 0));
+    assert_eq!((sent.closed(1), sent.closed(2)), (None, Some(Code::Full)));
+    // The only place is her own, and is free for her.
+    let sent = come(&mut room, 3, &hello_of::<Skirmish>(7, "Ada", WISH_WAIT));
+    assert!(sent.welcome(3).watching.is_some());
+    assert_eq!((sent.closed(1), room.watchers()), (Some(Code::Replaced), 1));
 }
 
 /// After a restart, everybody is back in the seat of before, and the world is untouched by it.

@@ -147,13 +147,17 @@ impl<G: Game> Gallery<G> {
         Some(event)
     }
 
-    /// Client of the first in the line for a seat who is here.
-    pub(super) fn first_waiting(&self) -> Option<ClientId> {
-        let here = self.present().filter_map(|client| {
+    /// Those in the line for a seat who are here, with their tickets.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (u64, ClientId)> {
+        self.present().filter_map(|client| {
             let ticket = self.watchers.get(&client)?.member.waits?;
             Some((ticket, client))
-        });
-        here.min().map(|(_, client)| client)
+        })
+    }
+
+    /// Client of the first of them.
+    pub(super) fn first_waiting(&self) -> Option<ClientId> {
+        self.waiting().min().map(|(_, client)| client)
     }
 
     /// Ends the game; those who are here wait for the next one.

@@ -74,16 +74,13 @@ impl<G: Game> Room<G> {
         if let Err(goodbye) = self.check_games(&hello.games, hello.wishes_plain()) {
             return self.host.put_out(client, goodbye);
         }
-        match self.seat_of(&hello) {
-            // The player gives the seat up.
-            Ok(Some(old)) if hello.wishes_to_watch() => {
-                let text = "you joined again from elsewhere";
-                self.close(old, Disconnect::new(Code::Replaced, text));
+        let player_before = match self.seat_of(&hello) {
+            Ok(Some(old)) if !hello.wishes_to_watch() => {
+                return self.resume(now, client, old, hello, pass);
             }
-            Ok(Some(old)) => return self.resume(now, client, old, hello, pass),
-            Ok(None) => {}
+            Ok(before) => before,
             Err(goodbye) => return self.host.put_out(client, goodbye),
-        }
+        };
         if let Some(draining) = &self.host.draining {
             let goodbye = draining.goodbye.clone();
             return self.host.put_out(client, goodbye);
@@ -105,18 +102,27 @@ impl<G: Game> Room<G> {
                 return self.host.put_out(client, goodbye);
             }
         };
-        let before = self.take_watcher(&hello);
+        let watcher_before = self.watcher_of(&hello);
         let watches = hello.wishes_to_watch()
             || (hello.wishes_to_wait()
                 && self.host.config.watchers_max > 0
-                && !self.make_seat(pass.is_staff));
+                && !self.make_seat(pass.is_staff, watcher_before));
+        // Whoever is refused keeps the seat or place of before.
+        let has_room = match watches {
+            true => self.make_place(watcher_before),
+            false => self.make_seat(pass.is_staff, watcher_before),
+        };
+        if !has_room {
+            let text = self.no_room(watches);
+            return self.host.put_out(client, Disconnect::new(Code::Full, text));
+        }
+        if let Some(old) = player_before {
+            let text = "you joined again from elsewhere";
+            self.close(old, Disconnect::new(Code::Replaced, text));
+        }
+        let before = watcher_before.and_then(|old| self.take_watcher(old));
         if watches {
             return self.watch(now, client, hello, pass, wanted, before.as_ref());
-        }
-        if !self.make_seat(pass.is_staff) {
-            let seats = self.seats_max();
-            let text = format!("all seats are taken ({seats} of {seats}); try again later");
-            return self.host.put_out(client, Disconnect::new(Code::Full, text));
         }
         self.make_way();
         let (player, name) = self.free_player(wanted);
@@ -137,6 +143,16 @@ impl<G: Game> Room<G> {
         self.world.snap();
     }
 
+    /// The goodbye's text where there is no place to watch from, or no seat.
+    fn no_room(&self, watches: bool) -> String {
+        let (seats, places) = (self.seats_max(), self.host.config.watchers_max);
+        match places {
+            _ if !watches => format!("all seats are taken ({seats} of {seats}); try again later"),
+            0 => "nobody may watch on this server".to_owned(),
+            _ => format!("all places to watch from are taken ({places}); try again later"),
+        }
+    }
+
     /// Seats for people.
     pub(super) fn seats_max(&self) -> u16 {
         self.seats_up_to(self.host.config.players_max)
@@ -154,12 +170,13 @@ impl<G: Game> Room<G> {
     }
 
     /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
-    /// away for longest. Returns false if too many are there.
-    pub(super) fn make_seat(&mut self, is_staff: bool) -> bool {
+    /// away for longest. Returns false if too many are there. `before` is the newcomer's own place to
+    /// watch from, if there is one.
+    fn make_seat(&mut self, is_staff: bool, before: Option<ClientId>) -> bool {
         if self.present().count() >= self.seats_for(is_staff) {
             return false;
         }
-        let waits = !is_staff && self.gallery.first_waiting().is_some();
+        let waits = !is_staff && self.gallery.waiting().any(|(_, client)| Some(client) != before);
         if waits && self.members.len() >= self.seats_max().into() {
             // Others were here before.
             return false;

@@ -49,20 +49,25 @@ impl<G: Game> Room<G> {
         (player, free_name(taken.map(|(_, name)| name), wanted))
     }
 
-    /// Takes out the watcher of a hello, who comes again: the one of its key.
-    pub(super) fn take_watcher(&mut self, hello: &Hello) -> Option<Member> {
+    /// The watcher of a hello, who comes again: the one of its key.
+    pub(super) fn watcher_of(&self, hello: &Hello) -> Option<ClientId> {
         let mut watchers = self.gallery.watchers.iter();
         let key = hello.credentials.key;
-        let (client, seated) = watchers.find(|(_, seated)| seated.member.key == key)?;
-        let (client, is_here) = (*client, seated.member.away_until.is_none());
-        if is_here {
+        let (client, _) = watchers.find(|(_, seated)| seated.member.key == key)?;
+        Some(*client)
+    }
+
+    /// Takes out a watcher who comes again.
+    pub(super) fn take_watcher(&mut self, client: ClientId) -> Option<Member> {
+        let seated = self.gallery.watchers.get(&client)?;
+        if seated.member.away_until.is_none() {
             let text = "you joined again from elsewhere";
             self.host.put_out(client, Disconnect::new(Code::Replaced, text));
         }
         self.take_out(client, Code::Replaced, "came again")
     }
 
-    /// A newcomer watches, by the name of `wanted` if that is free.
+    /// A newcomer watches, by the name of `wanted` if that is free. There is a place.
     pub(super) fn watch(
         &mut self,
         now: LocalTime,
@@ -72,14 +77,6 @@ impl<G: Game> Room<G> {
         wanted: String,
         before: Option<&Member>,
     ) {
-        if !self.make_place() {
-            let places = self.host.config.watchers_max;
-            let text = match places {
-                0 => "nobody may watch on this server".to_owned(),
-                _ => format!("all places to watch from are taken ({places}); try again later"),
-            };
-            return self.host.put_out(client, Disconnect::new(Code::Full, text));
-        }
         let (player, name) = self.free_player(wanted);
         let (key, address) = (hello.credentials.key, pass.address);
         tracing::info!(client = client.0, %player, name, %key, version = hello.version, "watches");
@@ -132,14 +129,15 @@ impl<G: Game> Room<G> {
     }
 
     /// Makes sure that there is a place to watch from, if need be that of the watcher who has been
-    /// away for longest.
-    fn make_place(&mut self) -> bool {
+    /// away for longest. The one of `before` counts as free: its watcher comes again.
+    pub(super) fn make_place(&mut self, before: Option<ClientId>) -> bool {
         let places = Gallery::<G>::places(self.host.config.watchers_max);
-        if self.gallery.present().count() >= places {
+        let is_other = |client: &ClientId| Some(*client) != before;
+        if self.gallery.present().filter(is_other).count() >= places {
             return false;
         }
-        while self.gallery.watchers.len() >= places {
-            let watchers = self.gallery.watchers.iter();
+        while self.gallery.watchers.keys().filter(|client| is_other(client)).count() >= places {
+            let watchers = self.gallery.watchers.iter().filter(|(client, _)| is_other(client));
             let away = watchers.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
             let Some((_, client)) = away.min() else { break };
             let text = "all places to watch from were taken while the watcher was away";
@@ -183,7 +181,7 @@ impl<G: Game> Room<G> {
             self.gallery.next_look = self.world.tick;
             return Ok(());
         }
-        if !self.make_place() {
+        if !self.make_place(None) {
             return Err(Refusal::Full);
         }
         let Some(mut member) = self.leave_seat(client) else { return Ok(()) };
