@@ -107,8 +107,8 @@ impl Ether {
         switch.real.insert(seen, address);
     }
 
-    /// From now on packets of the socket at `address` claim to be from `seen`, where nothing that is
-    /// sent arrives; `None` ends that.
+    /// From now on packets of the socket at `address` claim to be from `seen`, where nothing that
+    /// is sent arrives; `None` ends that.
     pub fn forge(&self, address: SocketAddr, seen: Option<SocketAddr>) {
         let mut switch = self.switch();
         match seen {

@@ -18,7 +18,8 @@ pub fn printable(text: &str) -> String {
 /// A text as a field of one line takes it, typed or pasted: [`printable`], with a blank for line
 /// breaks and tabs between words. Breaks at the end are dropped, as they come with copied lines.
 pub fn one_line(text: &str) -> String {
-    let is_break = |c: char| matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1f}' | '\u{85}' | '\u{2028}'..='\u{2029}');
+    let is_control_break = |c: char| matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1f}');
+    let is_break = |c: char| is_control_break(c) || "\u{85}\u{2028}\u{2029}".contains(c);
     let text = text.trim_end_matches(is_break);
     let mut line = String::with_capacity(text.len());
     for (n, part) in text.split(is_break).enumerate() {
