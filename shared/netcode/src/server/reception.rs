@@ -170,8 +170,8 @@ impl<G: Game> Room<G> {
     }
 
     /// Makes sure that there is a seat for a newcomer, if need be that of the player who has been
-    /// away for longest. Returns false if too many are there. `before` is the newcomer's own place to
-    /// watch from, if there is one.
+    /// away for longest. Returns false if too many are there. `before` is the newcomer's own place
+    /// to watch from, if there is one.
     fn make_seat(&mut self, is_staff: bool, before: Option<ClientId>) -> bool {
         if self.present().count() >= self.seats_for(is_staff) {
             return false;
