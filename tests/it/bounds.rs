@@ -27,7 +27,7 @@ fn a_newcomer_is_told_of_a_thousand_players() {
     let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, BOTS_MAX) };
     let mut room = Room::<Bells>::new(config);
     for client in 0..u64::from(PLAYERS_MAX) {
-        let name = format!("{:-<40}", client);
+        let name = format!("{client:-<32}");
         let hello = body(&ClientMessage::Hello(hello::<Bells>(&name, LocalTime(0))));
         room.handle_first(LocalTime(0), ClientId(client), &hello);
         if client + 1 < u64::from(PLAYERS_MAX) {
