@@ -99,7 +99,7 @@ class Browser:
             self.hosts.add(params["request"]["url"].split("?")[0])
             self.requests.append(params["request"]["url"])
         elif kind == "Page.javascriptDialogOpening":
-            # Whoever asks whether to leave is told yes; nothing waits for that answer.
+            # The question whether to leave is answered yes; nothing waits for that answer.
             self.dialogs.append(params["type"])
             yes = {"id": 1_000_000 + len(self.dialogs), "method": "Page.handleJavaScriptDialog",
                    "params": {"accept": True}, "sessionId": self.session}

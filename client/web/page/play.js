@@ -778,7 +778,7 @@
   // The client comes while everything else does; its bytes are noted when the page is built.
   const WASM_BYTES = 0;
   const loading = load();
-  // Whoever waits for it hears of a failure.
+  // The caller that awaits it sees a failure.
   loading.catch(() => {});
 
   async function load() {

@@ -154,7 +154,7 @@ impl Settings {
     }
 
     /// These settings with another value of one of them, or with that of the sources again (none).
-    /// `by` is whoever wants that.
+    /// `by` is the author of the request.
     pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
         let key = name.replace('-', "_");
         let Some(setting) = settings().find(|setting| setting.key() == key) else {

@@ -107,7 +107,7 @@ impl<G: Game> Room<G> {
             || (hello.wishes_to_wait()
                 && self.host.config.watchers_max > 0
                 && !self.make_seat(pass.is_staff, watcher_before));
-        // Whoever is refused keeps the seat or place of before.
+        // A player who is refused keeps the earlier seat or place.
         let has_room = match watches {
             true => self.make_place(watcher_before),
             false => self.make_seat(pass.is_staff, watcher_before),

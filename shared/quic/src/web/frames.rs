@@ -223,7 +223,7 @@ mod tests {
         for size in 1..=bytes.len() {
             assert_eq!(parts(Place::Request, &bytes, size), Ok(expected.clone()), "{size}");
         }
-        // The same frames with longer numbers than they need.
+        // These frames again, with longer numbers than they need.
         let long = [0xc0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 2, 0xaa, 0xbb];
         assert_eq!(parts(Place::Request, &long, 3), Ok(vec![Part::Headers(long.to_vec())]));
     }

@@ -114,7 +114,7 @@ impl<'a> Bytes<'a> {
         Err(SectionError::Unreadable)
     }
 
-    /// A string whose first byte has so many bits of its length, and before them the bit for
+    /// A string whose first byte has that many bits of its length, and before them the bit for
     /// Huffman's code.
     fn string(&mut self, bits: u32) -> Result<Vec<u8>, SectionError> {
         let first = *self.0.first().ok_or(SectionError::Unreadable)?;

@@ -131,7 +131,7 @@ impl RequestReader {
         }
     }
 
-    /// Takes in a capsule of so many bytes that allows more data. A session of any length needs
+    /// Takes in a capsule of that many bytes that allows more data. A session of any length needs
     /// them, so one that does allow more is forgiven.
     fn allow(&mut self, payload: &[u8], taken: usize) -> Result<Option<Said>, Fault> {
         let Some((allowed, length)) = varint(payload) else { return Err(Fault::Message) };
