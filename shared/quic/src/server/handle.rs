@@ -159,14 +159,13 @@ impl ServerHandle {
         if is_personal && self.directory.destinations().len() > 1 {
             return Err(OrderError::WhichRoom);
         }
-        self.order_all(&Task::Command(command)).await
+        self.order_all(self.directory.destinations(), &Task::Command(command)).await
     }
 
-    /// Has a task carried out in every room, and waits for the results; the error is the first
-    /// room's that has one.
-    async fn order_all(&self, task: &Task) -> Result<(), OrderError> {
-        let rooms = self.directory.destinations();
-        // All are told before any is waited for: one that stands still keeps no other from it.
+    /// Has a task carried out in these rooms, and waits at most 2 s for the results; the error is
+    /// the first room's that has one.
+    async fn order_all(&self, rooms: Vec<Destination>, task: &Task) -> Result<(), OrderError> {
+        // All have it before any is waited for: a room that stands still delays no other.
         let mut results = Vec::with_capacity(rooms.len());
         for to in rooms {
             results.push(self.give(to, task.clone()).await);
@@ -197,7 +196,7 @@ impl ServerHandle {
     /// error is the first room's that has one. Before the server runs there is nothing to wait for.
     pub async fn configure(&self, settings: RoomSettings) -> Result<(), OrderError> {
         self.change(settings);
-        self.order_all(&Task::Configure).await
+        self.order_all(self.directory.destinations(), &Task::Configure).await
     }
 
     /// Has rooms begin with settings, before the server runs.
@@ -227,11 +226,7 @@ impl ServerHandle {
                 vec![found.ok_or_else(|| OrderError::NoRoom(code.clone()))?]
             }
         };
-        let mut played = Ok(());
-        for to in rooms {
-            played = played.and(self.order(to, Task::Play(game.map(str::to_owned))).await);
-        }
-        played
+        self.order_all(rooms, &Task::Play(game.map(str::to_owned))).await
     }
 
     async fn order(&self, to: Destination, task: Task) -> Result<(), OrderError> {
@@ -305,4 +300,20 @@ pub(super) fn places_for(players_max: u16, watchers_max: u16, rooms_max: usize) 
 async fn answer(done: Answer, end: Instant) -> Result<(), OrderError> {
     let answer = timeout_at(end, done).await.map_err(|_| OrderError::Late)?;
     answer.map_err(|_| OrderError::Stopped)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn rooms_that_stand_still_are_waited_for_together() {
+        // The host's end is kept and never read.
+        let (handle, host) = channel();
+        host.directory.found(6, 6, 1, 4);
+        let begun = Instant::now();
+        let played = handle.play(None, None).await;
+        assert!(matches!(played, Err(OrderError::Late)), "{played:?}");
+        assert_eq!(begun.elapsed().as_secs(), ANSWER_TIMEOUT.as_secs());
+    }
 }
