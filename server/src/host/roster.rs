@@ -16,6 +16,8 @@ use crate::people::Subject;
 
 /// People who have left and are remembered, so that they can be banned by name. Arbitrary.
 const LEFT_MAX: usize = 256;
+/// Seconds within which figures may be older than the news: they are made once a second.
+const FIGURES_SECS_MAX: i64 = 2;
 /// Hexadecimal digits of a key that name a player.
 pub(super) const KEY_DIGITS_MIN: usize = 8;
 
@@ -136,6 +138,9 @@ impl Roster {
             for told in &room.measured.players {
                 let at = (code.clone(), told.player);
                 let old = before.remove(&at).filter(|old| old.key == told.key);
+                if old.is_none() && self.has_just_left(&at, told.key, now) {
+                    continue;
+                }
                 let joined = old.as_ref().map_or(now - told.played.0 / 1_000_000, |old| old.joined);
                 let is_counted = old.as_ref().is_none_or(|old| old.is_counted);
                 let counted = old.map_or(now, |old| old.counted);
@@ -154,8 +159,14 @@ impl Roster {
             }
         }
         // Who came since the figures were made is in none of them yet.
-        let fresh = |person: &Person| now - person.joined <= 2;
+        let fresh = |person: &Person| now - person.joined <= FIGURES_SECS_MAX;
         self.people.extend(before.into_iter().filter(|(_, person)| fresh(person)));
+    }
+
+    /// True if somebody left a seat so recently that figures may still have them in it.
+    fn has_just_left(&self, at: &(RoomCode, PlayerId), key: PublicKey, now: i64) -> bool {
+        let recent = self.left().take_while(|(_, left)| now - left <= FIGURES_SECS_MAX);
+        recent.into_iter().any(|(it, _)| it.key == key && (&it.room, it.player) == (&at.0, at.1))
     }
 
     /// Counts the time that people have played, where there are at least `secs_min` seconds to add,

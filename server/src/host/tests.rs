@@ -382,6 +382,24 @@ fn a_mute_holds_across_a_reconnect_and_until_it_is_lifted() {
 }
 
 #[test]
+fn old_figures_bring_nobody_back_who_has_left() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let ada = served.join("Ada");
+    let has_ada = |host: &Host| host.handle.rooms().iter().any(|it| !it.measured.players.is_empty());
+    served.until("figures with her", |host| has_ada(host));
+    let (figures, now) = (host.handle.rooms(), host.clocks.now());
+    ada.driver.close("bye");
+    served.until("her leaving", |host| host.roster().find("Ada", None).is_err());
+    host.roster().correct(&figures, now);
+    assert_eq!(host.roster().people().count(), 0);
+    // Had the news of a return been lost, she would be found by figures of then.
+    let later = crate::clocks::Now { awake: now.awake + 60, ..now };
+    host.roster().correct(&figures, later);
+    assert_eq!(host.roster().people().count(), 1);
+}
+
+#[test]
 fn names_that_look_alike_are_told_apart() {
     let served = serve(&[]);
     let host = &served.host;
