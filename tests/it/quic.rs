@@ -57,8 +57,12 @@ struct Player {
 impl Player {
     fn join(address: SocketAddr, pins: Pins) -> Self {
         let address: Address = address.to_string().parse().expect("an address");
+        Self::with(Options::new(address, pins))
+    }
+
+    fn with(options: Options) -> Self {
         let config = SessionConfig::new(phaselock_games::all(), "Ada");
-        let driver = Driver::spawn(Options::new(address, pins), config, Clock::start());
+        let driver = Driver::spawn(options, config, Clock::start());
         Self {
             driver: driver.expect("a thread"),
             states: Vec::new(),
@@ -131,6 +135,27 @@ fn a_client_joins_plays_and_is_told_when_the_server_stops() {
     player.until("being told", |player| player.last_reason().is_some());
     assert_eq!(player.last_reason(), Some("the server is shutting down"));
     player.driver.close("bye");
+}
+
+#[test]
+fn clones_of_the_same_options_are_two_players() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 0), ANY_PORT, data.path());
+    let mut events = server.handle().events();
+    let address = server.address().to_string().parse().expect("an address");
+    let options = Options::new(address, Pins::Memory);
+    let mut players = [options.clone(), options].map(Player::with);
+    for player in &mut players {
+        player.until("playing", Player::plays);
+    }
+    let news = std::iter::from_fn(|| events.try_recv().ok());
+    let keys: Vec<_> = news
+        .filter_map(|news| match news.event {
+            Event::Joined { key, .. } => Some(key),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(keys[..], [first, second] if first != second), "{keys:?}");
 }
 
 #[test]

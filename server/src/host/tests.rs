@@ -386,7 +386,8 @@ fn old_figures_bring_nobody_back_who_has_left() {
     let served = serve(&[]);
     let host = &served.host;
     let ada = served.join("Ada");
-    let has_ada = |host: &Host| host.handle.rooms().iter().any(|it| !it.measured.players.is_empty());
+    let has_ada =
+        |host: &Host| host.handle.rooms().iter().any(|it| !it.measured.players.is_empty());
     served.until("figures with her", |host| has_ada(host));
     let (figures, now) = (host.handle.rooms(), host.clocks.now());
     ada.driver.close("bye");
