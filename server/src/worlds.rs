@@ -261,8 +261,8 @@ impl Worlds {
                 count => format!(" and {count} more"),
             };
             format!(
-                "room {code}{others} cannot be kept ({why}), and after a crash begins where it \
-                 was kept last"
+                "room {code}{others} cannot be kept ({why}); after a crash it resumes from its \
+                 last saved state"
             )
         });
         KeepingHealth { unkept: jobs.unkept.len(), errors: jobs.errors, problem }

@@ -136,8 +136,8 @@ class World:
                 "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
                 "clock": "ok",
-                "keeping": "room 1 and 3 more cannot be kept (no space is left), and after a crash "
-                "begins where it was kept last" if self.trouble else "ok",
+                "keeping": "room 1 and 3 more cannot be kept (no space is left); after a crash it "
+                "resumes from its last saved state" if self.trouble else "ok",
                 "certificate_expires": now + (5 if self.trouble else 500) * 86400,
                 "failed_logins": {"tokens": self.dropped, "passwords": 2},
                 "log": {"written": 81234, "dropped": self.dropped, "filter": self.filter},

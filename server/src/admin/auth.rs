@@ -21,15 +21,15 @@ pub(super) struct By(pub(super) Author);
 pub(super) enum NoToken {
     /// It has none.
     Missing,
-    /// It has one that does not exist, or no longer.
+    /// It has one that is unknown or was deleted.
     Unknown,
 }
 
 impl IntoResponse for NoToken {
     fn into_response(self) -> Response {
         let text = match self {
-            Self::Missing => "this takes a token: send the header `Authorization: Bearer TOKEN`",
-            Self::Unknown => "this token is not known, or no longer",
+            Self::Missing => "missing token: send the header `Authorization: Bearer TOKEN`",
+            Self::Unknown => "this token is unknown or was deleted",
         };
         let mut response = answer(StatusCode::UNAUTHORIZED, text);
         let scheme = HeaderValue::from_static("Bearer");

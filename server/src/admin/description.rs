@@ -1,5 +1,5 @@
-//! The description of the interface for programs: what the routes say of themselves, and the
-//! answers that all of them have in common.
+//! The OpenAPI description of the API: what each route declares, and the errors that all routes
+//! have in common.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,49 +11,49 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
 /// An error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Problem {
-    /// A sentence on what is wrong.
+    /// What is wrong, in a sentence.
     error: String,
-    /// All mistakes in the settings, where these could not be loaded.
+    /// All mistakes in the settings, if these could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistakes: Option<Vec<String>>,
 }
 
-/// Requests that an answer is for.
+/// The requests that an error applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     All,
-    /// Those with a body.
+    /// Requests with a body.
     Bodies,
-    /// Those with a body, a query or a name in their path.
+    /// Requests with a body, a query or a parameter in the path.
     Inputs,
-    /// Those, and those that change something.
+    /// `Inputs` and `Changes`.
     InputsAndChanges,
-    /// Those that change something.
+    /// Requests that change something.
     Changes,
 }
 
 /// Errors by their status.
 const ERRORS: [(&str, &str, Of); 12] = [
-    ("400", "The request makes no sense", Of::Inputs),
-    ("401", "It takes a token, and has none that is known", Of::All),
-    ("403", "The token's role has no right to it", Of::All),
-    ("404", "There is no such player, room, ban or other thing", Of::InputsAndChanges),
-    ("409", "It cannot be done as things are now", Of::Changes),
-    ("413", "The body is too big", Of::Bodies),
-    ("415", "The body is no JSON by its header", Of::Bodies),
-    ("421", "The host's name is not one of this machine's", Of::All),
-    ("422", "The body has not the fields that it should have", Of::Bodies),
-    ("500", "The request has panicked; the log has why", Of::All),
-    ("503", "The server or the database does not do it now", Of::All),
-    ("504", "It takes longer than 10 s and goes on", Of::All),
+    ("400", "The request is invalid", Of::Inputs),
+    ("401", "The token is missing or unknown", Of::All),
+    ("403", "The token's role does not allow this", Of::All),
+    ("404", "No such player, room, ban or other object", Of::InputsAndChanges),
+    ("409", "The request conflicts with the current state", Of::Changes),
+    ("413", "The body is too large", Of::Bodies),
+    ("415", "The content type of the body is not JSON", Of::Bodies),
+    ("421", "The host name is not one of this machine's", Of::All),
+    ("422", "The body has missing, unknown or invalid fields", Of::Bodies),
+    ("500", "The request panicked; see the log", Of::All),
+    ("503", "The server or the database is unavailable", Of::All),
+    ("504", "The request takes longer than 10 s, and continues", Of::All),
 ];
 
-/// Requests of which exactly one of several fields is given.
+/// Requests that must have exactly one of several fields.
 const ONE_OF: [(&str, &[&str]); 2] =
     [("Punish", &["who", "key", "address", "network"]), ("GiveRole", &["who", "key"])];
 
-/// The description as JSON, with what no route says: how to log in, which errors there are, and
-/// which fields exclude each other.
+/// Returns the description as JSON, with what no route declares: authentication, errors, and
+/// fields that exclude each other.
 pub(super) fn complete(mut description: OpenApi) -> Value {
     add_common(&mut description);
     let mut value = serde_json::to_value(description).unwrap_or_default();

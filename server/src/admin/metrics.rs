@@ -201,12 +201,12 @@ impl Collector for Look {
             ("queries", "Questions for the status that were answered", traffic.queries),
             ("joins", "Players who took a seat", self.joins),
             ("leaves", "Players who left one", self.leaves),
-            ("backups", "Backups that were made by themselves", self.backups[0]),
-            ("backups_failed", "Backups that failed", self.backups[1]),
-            ("deny_list_refusals", "Newcomers with an address on a list", self.deny_list_refusals),
+            ("backups", "Scheduled backups that were made", self.backups[0]),
+            ("backups_failed", "Scheduled backups that failed", self.backups[1]),
+            ("deny_list_refusals", "Newcomers refused by deny lists", self.deny_list_refusals),
             ("log_lines", "Lines of the log that were written", self.log.0),
             ("log_dropped", "Lines of the log that were dropped", self.log.1),
-            ("room_keep_errors", "Attempts to keep a room that failed", self.keeping.errors),
+            ("room_keep_errors", "Failed attempts to save a room", self.keeping.errors),
             ("database_errors", "Attempts to write that failed", self.health.errors),
             ("database_lost", "Changes that were lost, since too many waited", self.health.lost),
         ];
@@ -228,12 +228,12 @@ impl Collector for Look {
         let webhooks = self
             .webhooks
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
-        let help = "Messages of webhooks that were delivered or dropped, and attempts that failed";
+        let help = "Webhook messages that were delivered or dropped, and failed attempts";
         Self::tell(to, "webhook_messages", help, webhooks)?;
         let refreshes = self
             .deny_list_refreshes
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
-        let help = "Fetches of lists of addresses that succeeded or failed";
+        let help = "Fetches of deny lists that succeeded or failed";
         Self::tell(to, "deny_list_refreshes", help, refreshes)?;
         let transports = traffic.transports;
         let transports =
@@ -243,15 +243,10 @@ impl Collector for Look {
         let failed = self
             .failed_logins
             .map(|(secret, count)| (vec![("reason", secret.as_str().to_owned())], Count(count)));
-        let help = "Logins that failed, by the secret that was wrong";
+        let help = "Failed logins, by the kind of secret";
         Self::tell(to, "failed_logins", help, failed)?;
         let unkept = [(none(), Level(self.keeping.unkept as f64))];
-        Self::tell(
-            to,
-            "rooms_unkept",
-            "Rooms of which the disk did not take the last state",
-            unkept,
-        )?;
+        Self::tell(to, "rooms_unkept", "Rooms whose latest state could not be saved", unkept)?;
         let expires = self.certificate_expires.map(|it| (none(), Level(it as f64)));
         let help = "Unix time at which the certificate expires";
         Self::tell(to, "certificate_expires_seconds", help, expires)?;

@@ -36,11 +36,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Unread> {
         let body: Result<Json<Value>, JsonRejection> = Json::from_request(request, state).await;
         let Json(body) = body.map_err(|error| Unread(error.status(), error.body_text()))?;
-        // A list would be taken for the fields in their order.
+        // serde would read a list as the fields in their order.
         let is_object = body.is_object();
-        let read = if is_object { T::deserialize(body) } else { Err(Error::custom("no object")) };
+        let read =
+            if is_object { T::deserialize(body) } else { Err(Error::custom("not an object")) };
         read.map(Self).map_err(|error| {
-            let text = format!("the body is not what this takes: {error}; see /openapi.json");
+            let text = format!("the body is invalid: {error}; see /openapi.json");
             Unread(StatusCode::UNPROCESSABLE_ENTITY, text)
         })
     }
@@ -74,12 +75,12 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
     }
 }
 
-/// A field that may be left out, and is not null.
+/// An optional field that must not be null.
 fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     String::deserialize(from).map(Some)
 }
 
-/// The code of a room, also where nothing asks for the room.
+/// The code of a room, even if the request does not need one.
 fn code<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let code = Option::<String>::deserialize(from)?;
     let checked = code.as_deref().map(str::parse::<RoomCode>).transpose();
@@ -219,7 +220,7 @@ pub(super) struct Again {
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Drain {
-    /// Longest time until the end, up to an hour; 5 minutes by default.
+    /// The maximum time until the server stops, up to an hour; 5 minutes by default.
     #[serde(default)]
     #[schema(pattern = "^([1-9][0-9]{0,2}s|([1-9]|[1-5][0-9]|60)m|1h)$")]
     within: Option<String>,
@@ -247,11 +248,11 @@ pub(super) struct LogLevel {
     pub(super) filter: String,
 }
 
-/// Gives a setting a value.
+/// Sets a setting.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetSetting {
-    /// The value, as it may stand on the command line.
+    /// The value, written as on the command line.
     pub(super) value: String,
 }
 
@@ -306,7 +307,7 @@ pub(super) struct BackUp {
 #[serde(try_from = "u32")]
 pub(super) struct Count(pub(super) u32);
 
-/// Most rows of an answer. Arbitrary.
+/// The maximum rows of an answer. Arbitrary.
 const ROWS_MAX: u32 = 1000;
 
 impl TryFrom<u32> for Count {
@@ -324,7 +325,7 @@ impl TryFrom<u32> for Count {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Lines {
-    /// Lines at most; 200 by default.
+    /// Maximum number of lines; 200 by default.
     #[serde(default)]
     #[param(value_type = Option<u32>, maximum = 1000)]
     lines: Option<Count>,
@@ -336,14 +337,14 @@ impl Lines {
     }
 }
 
-/// Bans or mutes to be lifted.
+/// The bans or mutes to lift.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Lift {
     /// Number, key, address or network, or a player's name, seat such as `p3`, or at least 8 digits
     /// of the key.
     who: String,
-    /// Code of the player's room; none for all rooms.
+    /// Code of the player's room. By default all rooms are searched.
     #[serde(default)]
     #[param(pattern = "^[a-z0-9-]{1,32}$")]
     room: Option<String>,
@@ -362,7 +363,7 @@ pub(super) struct Allow {
     /// The key: 64 hexadecimal digits.
     #[schema(pattern = "^[0-9a-fA-F]{64}$")]
     pub(super) key: String,
-    /// A name or another note that stands beside it.
+    /// A name or another note.
     #[serde(default)]
     pub(super) name: String,
 }

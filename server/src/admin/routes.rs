@@ -80,7 +80,7 @@ pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick
     Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
 }
 
-/// Something was done, maybe several times.
+/// Answers with one line for each thing that was done.
 fn all_done(lines: &[String]) -> Json<Done> {
     done(lines.join("\n"))
 }
@@ -161,13 +161,13 @@ pub(super) async fn unmute_all(
     Ok(all_done(&host.lift_all(&by, Act::Mute, &asked.into()).await?))
 }
 
-/// The list of players who may join.
+/// The allow list: players who may join.
 #[utoipa::path(get, path = "/v1/allow-list", responses((status = 200, body = AllowListView)))]
 pub(super) async fn allow_list(_: By, State(host): AtHost) -> Json<AllowListView> {
     Json(host.allow_list())
 }
 
-/// Lets a key join, by a line in the list's file.
+/// Adds a key to the allow list's file.
 #[utoipa::path(post, path = "/v1/allow-list", request_body = Allow,
     responses((status = 200, body = Done)))]
 pub(super) async fn allow(
@@ -178,7 +178,7 @@ pub(super) async fn allow(
     Ok(done(host.allow(&by, &asked.key, &asked.name).await?))
 }
 
-/// Removes a key from the allow list. A player who is in the game stays until leaving.
+/// Removes a key from the allow list. A player who is in the game may stay.
 #[utoipa::path(delete, path = "/v1/allow-list/{key}",
     params(("key" = String, Path, description = "64 hexadecimal digits",
         pattern = "^[0-9a-fA-F]{64}$")),
@@ -191,7 +191,7 @@ pub(super) async fn disallow(
     Ok(done(host.disallow(&by, &key).await?))
 }
 
-/// The newest lines of the chat, the oldest first; 200 at most are remembered.
+/// The newest lines of the chat, oldest first; the server remembers up to 200.
 #[utoipa::path(get, path = "/v1/chat",
     params(Lines), responses((status = 200, body = Vec<ChatView>)))]
 pub(super) async fn chat(
@@ -277,7 +277,7 @@ pub(super) async fn log_level(
     Ok(done(host.set_log_level(&by, &asked.filter).await?))
 }
 
-/// Gives a setting another value until the server ends; a reload keeps it.
+/// Changes a setting until the server stops. A reload keeps the new value.
 #[utoipa::path(put, path = "/v1/settings/{name}",
     params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
     request_body = SetSetting, responses((status = 200, body = Done)))]
@@ -290,7 +290,7 @@ pub(super) async fn set_setting(
     Ok(done(host.set_setting(&by, &name, Some(&asked.value)).await?))
 }
 
-/// Gives a setting the value of the file, the environment or the command line again.
+/// Restores a setting to its value from the file, the environment or the command line.
 #[utoipa::path(delete, path = "/v1/settings/{name}",
     params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
     responses((status = 200, body = Done)))]
@@ -506,7 +506,7 @@ pub(super) async fn readyz(State(host): AtHost) -> Response {
     answer(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-/// Figures for Prometheus, in the format that the client prefers.
+/// Metrics for Prometheus, in the format that the client prefers.
 pub(super) async fn metrics(headers: HeaderMap, State(host): AtHost) -> Response {
     let accept = headers.get_all(header::ACCEPT).iter();
     let format = metrics::Format::preferred(accept.filter_map(|it| it.to_str().ok()));

@@ -53,7 +53,7 @@ pub enum Mistake {
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]
     Toml { path: PathBuf, line: usize, message: String },
     #[error(
-        "{name} stands twice in {}, in line {first} and in line {line}; remove one of them",
+        "{name} is set twice in {}, in lines {first} and {line}; remove one of them",
         path.display()
     )]
     Doubled { name: String, path: PathBuf, line: usize, first: usize },

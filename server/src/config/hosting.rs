@@ -21,9 +21,9 @@ pub(super) const START: Option<&str> = Some("it counts when the server starts");
 /// Longest time for which people are remembered, in days: a century. Arbitrary.
 const KEEP_DAYS_MAX: u32 = 36_500;
 
-/// Longest time between two backups, in hours: some six weeks. Arbitrary.
+/// The maximum hours between two backups: some six weeks. Arbitrary.
 const BACKUP_HOURS_MAX: u32 = 1000;
-/// Most backups that are kept. Arbitrary.
+/// The maximum number of backups to keep. Arbitrary.
 const BACKUPS_MAX: u16 = 1000;
 
 /// Settings of everything around the rooms, in the order of the help.
@@ -206,8 +206,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "backup-hours",
         value: "HOURS",
-        help: "Hours between two backups of the database, the certificate and the rooms into \
-               backups/ in --data-dir, 0 for none [default: 0]",
+        help: "Hours between backups of database, certificate and rooms to backups/ in --data-dir, \
+               0 for none [default: 0]",
         read: |config, text| number(&mut config.backup_hours, text, 0..=BACKUP_HOURS_MAX),
         show: |config| config.backup_hours.to_string(),
         ..Setting::NUMBER
@@ -215,7 +215,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "backup-keep",
         value: "COUNT",
-        help: "Number of those backups that are kept [default: 7]",
+        help: "Number of backups to keep [default: 7]",
         read: |config, text| number(&mut config.backup_keep, text, 1..=BACKUPS_MAX),
         show: |config| config.backup_keep.to_string(),
         ..Setting::NUMBER

@@ -63,11 +63,11 @@ pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 pub enum BadOverride {
     #[error("{0}")]
     Unknown(Mistake),
-    #[error("{name} takes a restart: {why}")]
+    #[error("{name} needs a restart: {why}")]
     Restart { name: String, why: &'static str },
-    #[error("{name} names files or addresses; write it into the file, and reload that")]
+    #[error("{name} names files or addresses; change it in the settings file, and reload")]
     Local { name: String },
-    #[error("{name} was not changed while the server runs; `ctl settings` shows what was")]
+    #[error("{name} was not set while the server runs; `ctl settings` shows what was")]
     NotSet { name: String },
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mistakes(Vec<Mistake>),

@@ -184,9 +184,10 @@ fn webhook(given: Given) -> Result<Webhook, String> {
         }
         (WebhookFormat::Discord, None) => Vec::new(),
         (WebhookFormat::Json, None) => {
-            return Err("needs a secret_file, which signs what it gets; `openssl rand -hex 32` \
-                        prints a secret"
-                .to_owned());
+            return Err(
+                "needs a secret_file for signatures; `openssl rand -hex 32` prints a secret"
+                    .to_owned(),
+            );
         }
         (WebhookFormat::Discord, Some(_)) => {
             return Err("is Discord's, which checks no signature; leave secret_file out".to_owned());

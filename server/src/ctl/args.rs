@@ -33,7 +33,7 @@ pub(super) struct Sentence {
     pub(super) reason: Vec<String>,
 }
 
-/// A ban or a mute that there is.
+/// An existing ban or mute.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Lifted {
     /// Its number; the key, address or network; or the player's name, seat such as p3, or at least
@@ -124,23 +124,23 @@ pub(super) enum Act {
     },
     /// Show all mutes
     Mutes,
-    /// Show those who may join, where only some may
+    /// Show the allow list: players who may join
     Allowed,
-    /// Let a key join, by a line in the allow list's file
+    /// Add a key to the allow list's file
     Allow {
         /// The key: 64 hexadecimal digits
         key: String,
-        /// Name or another note that stands beside it
+        /// Name or another note
         name: Vec<String>,
     },
-    /// Remove a key from the allow list; a player who is in the game stays until leaving
+    /// Remove a key from the allow list; a player who is in the game may stay
     Disallow {
         /// The key: 64 hexadecimal digits
         key: String,
     },
     /// Show the newest lines of the chat
     Chat {
-        /// Lines at most
+        /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
@@ -193,16 +193,16 @@ pub(super) enum Act {
     Reload,
     /// Show the settings in force
     Settings,
-    /// Give a setting another value until the server stops; a reload keeps it
+    /// Change a setting until the server stops; a reload keeps the new value
     Set {
         /// Its name in the file, such as max_players
         #[arg(id = "ctl-setting", value_name = "NAME")]
         name: String,
-        /// The value, as it may stand on the command line
+        /// The value, written as on the command line
         #[arg(id = "ctl-value", value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     },
-    /// Give a setting the value of the file, the environment or the command line again
+    /// Restore a setting to its value from the file, the environment or the command line
     Unset {
         /// Its name in the file, such as max_players
         #[arg(id = "ctl-setting", value_name = "NAME")]
@@ -218,7 +218,7 @@ pub(super) enum Act {
     },
     /// Show the newest lines of the log
     Log {
-        /// Lines at most
+        /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },

@@ -51,7 +51,7 @@ fn token_of(path: &Path) -> Result<String> {
 /// The token in a text of one line.
 fn token_in(bytes: &[u8]) -> Result<String> {
     let token = Text::decode(bytes, TOKEN_BYTES_MAX).and_then(Text::only_line)?.trim_start();
-    ensure!(token.bytes().all(|byte| byte.is_ascii_graphic()), "it has characters that none has");
+    ensure!(token.bytes().all(|byte| byte.is_ascii_graphic()), "it has invalid characters");
     Ok(token.to_owned())
 }
 
@@ -86,14 +86,14 @@ impl Client {
         Ok(Self { agent, base: format!("http://{}", ctl.address), token, origin })
     }
 
-    /// Says where a token is from that the server does not know.
+    /// Fails if the server does not know the token, and says where the token is from.
     fn check_token(&self, status: StatusCode) -> Result<()> {
         if status != StatusCode::UNAUTHORIZED {
             return Ok(());
         }
         bail!(
-            "the server at {} does not know the token {}; name the data directory of this server \
-             with --data-dir, or put a token that it knows into {TOKEN_VARIABLE}",
+            "the server at {} does not know the token {}; name this server's data directory with \
+             --data-dir, or set {TOKEN_VARIABLE} to a token that it knows",
             self.base,
             self.origin
         )
@@ -112,7 +112,7 @@ impl Client {
             true => request,
             false => request.header("content-type", "application/json"),
         };
-        let request = request.body(body).context("the token has characters that none has")?;
+        let request = request.body(body).context("the token has invalid characters")?;
         let config = self.agent.configure_request(request).timeout_global(Some(TIMEOUT)).build();
         let mut answer = self.agent.run(config).with_context(|| {
             format!("no answer from {}; is the server running, with this admin_listen?", self.base)

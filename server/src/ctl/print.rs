@@ -392,7 +392,7 @@ fn reload(value: &Value) -> String {
         let lines: Vec<_> = all.iter().map(|it| format!("  {}", line(it))).collect();
         (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
     };
-    let parts = [part("changed", "in force now:"), part("needs_restart", "takes a restart:")];
+    let parts = [part("changed", "in force now:"), part("needs_restart", "needs a restart:")];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "nothing has changed".into() } else { parts.join("\n") }
 }

@@ -100,7 +100,7 @@ impl DenyLists {
                 let kept = self.keep(url, now, &text);
                 let problem = kept
                     .err()
-                    .map(|error| format!("the list cannot be kept for the next start: {error}"));
+                    .map(|error| format!("the list cannot be saved for the next start: {error}"));
                 (Some(ranges), problem)
             }
             Err(problem) => (None, Some(problem)),
@@ -169,7 +169,7 @@ impl DenyLists {
             Ok(Some(kept)) => self.note(url, Some(kept), None),
             Ok(None) => {}
             Err(error) => {
-                let problem = format!("the list that was kept cannot be used: {error}");
+                let problem = format!("the saved list cannot be used: {error}");
                 self.note(url, None, Some(problem));
             }
         }
@@ -204,7 +204,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<(String, Ranges), String> {
     let status = answer.status();
     if status.is_redirection() {
         return Err(format!(
-            "the answer is {status}; redirects are not followed, so name the \
+            "the answer is {status}; redirects are not followed, so use the \
                             address that it leads to"
         ));
     }
@@ -212,7 +212,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<(String, Ranges), String> {
         return Err(format!("the answer is {status}"));
     }
     let body = answer.into_body().into_with_config().limit(LIST_BYTES_MAX as u64);
-    let bytes = body.read_to_vec().map_err(|error| format!("the list does not come: {error}"))?;
+    let bytes = body.read_to_vec().map_err(|error| format!("cannot read the list: {error}"))?;
     let text = Text::decode(&bytes, LIST_BYTES_MAX).map_err(|error| error.to_string())?.as_str();
     // An answer without a body is no list; one of comments alone is.
     if text.trim().is_empty() {

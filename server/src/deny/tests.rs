@@ -81,8 +81,8 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
         (&*moved, "", "redirects are not followed"),
         (GOOD, "198.51.100.1\n<html>", "line 2 has \"<html>\", but an address is one"),
         (GOOD, " \r\n", "it is empty"),
-        (&*large, &*too_large, "the list does not come"),
-        ("200 OK\r\ncontent-length: 100", "198.51.100.1", "the list does not come"),
+        (&*large, &*too_large, "cannot read the list"),
+        ("200 OK\r\ncontent-length: 100", "198.51.100.1", "cannot read the list"),
     ];
     let good = (GOOD, "\u{feff}# VPNs\r\n192.0.2.0/24\r\n");
     let answers = bad.iter().map(|(head, body, _)| (*head, *body));
@@ -118,7 +118,7 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
     fs::write(files().next().expect("it is kept"), "192.0.2.0/24").expect("writable");
     let lists = open(dir.path(), &[of_url(&url)]);
     let problem = lists.view()[0].problem.clone().unwrap_or_default();
-    assert!(problem.contains("the list that was kept cannot be used"), "{problem}");
+    assert!(problem.contains("the saved list cannot be used"), "{problem}");
     open(dir.path(), &[of_url("http://127.0.0.1/other")]);
     assert_eq!(files().count(), 0);
 }

@@ -207,7 +207,7 @@ impl Host {
                 format!("{} -> {}", it.from, it.to),
                 format!(
                     "{} is {} now, until the server stops or `ctl unset {}`; a reload keeps it, \
-                     and the file is as it was",
+                     and the file is unchanged",
                     it.setting, it.to, it.setting
                 ),
             ),
@@ -256,8 +256,8 @@ impl Host {
         if !is_plain_name(file) {
             let text = format!(
                 "a backup goes into the data directory under a plain name, such as backup-1.db: 1 \
-                 to {FILE_NAME_MAX} letters, digits, dashes, dots and underscores, no dot or dash \
-                 first, and none of the server's own files"
+                 to {FILE_NAME_MAX} letters, digits, dashes, dots and underscores, without a dot \
+                 or dash at the beginning, and not a file of the server itself"
             );
             return Err(ActError::Bad(text));
         }
@@ -298,8 +298,8 @@ impl Host {
 
     fn key_for_list(&self, key: &str) -> Result<PublicKey, ActError> {
         if self.config.borrow().allow_list.is_none() {
-            let text = "there is no allow list, so that everybody may join: name a file for it in \
-                        the setting allow_list, and reload";
+            let text = "there is no allow list, so everybody may join; set allow_list to a file, \
+                        and reload";
             return Err(ActError::NotFound(text.into()));
         }
         parse_key(key).ok_or_else(|| ActError::Bad("a key is 64 hexadecimal digits".into()))

@@ -1,4 +1,4 @@
-//! Names of the log's events, which collectors may rely on when messages are worded anew.
+//! Names of the log's events, which stay the same when the text of a message changes.
 
 use std::fmt::{self, Write as _};
 
@@ -97,7 +97,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("rooms are kept again", "room_keep_recovered"),
     ("a login failed", "login_failed"),
     ("the certificate has to be renewed", "certificate_expires"),
-    ("the server is drained no more", "room_undrained"),
+    ("the drain was called off", "room_undrained"),
     ("refused in the last 10 s", "strangers_refused"),
     ("a backup was made", "backup_made"),
     ("cannot remove an old backup", "backup_stuck"),

@@ -22,8 +22,8 @@ const TURNED_AWAY: Duration = Duration::from_secs(1);
 const ADDRESSES_MAX: usize = 4096;
 
 /// Goodbye to an address on a list.
-const LISTED: &str = "your address is on a list that this server does not let in, such as of VPNs, \
-                      proxies or shared bans; turn a VPN or proxy off, or ask the host";
+const LISTED: &str = "your address is on a deny list of this server, such as one of VPNs, proxies \
+                      or shared bans; turn off your VPN or proxy, or ask the host";
 
 /// Rules of a host for newcomers, beside bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -79,11 +79,11 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
     for (name, value, problem) in [
         ("max_players", Some("0"), "is \"0\", but must be a whole number from 1 to 1024"),
         ("max_player", Some("4"), "did you mean max_players?"),
-        ("tick_hz", Some("30"), "takes a restart"),
+        ("tick_hz", Some("30"), "needs a restart"),
         ("allow_list", Some("/etc/passwd"), "names files or addresses"),
         ("webhook", Some("http://127.0.0.1/"), "names files or addresses"),
         ("game", Some("chess"), "chess"),
-        ("rounds", None, "was not changed while the server runs"),
+        ("rounds", None, "was not set while the server runs"),
     ] {
         let error = set(name, value).expect_err("it is refused").to_string();
         assert!(error.contains(problem), "{name}: {error}");

@@ -80,11 +80,11 @@ pub enum Fault {
     /// There is too much of something.
     #[error("there is too much of something")]
     ExcessiveLoad = 0x107,
-    /// A number names nothing that can be.
-    #[error("a number names nothing that can be")]
+    /// An identifier is invalid.
+    #[error("an identifier is invalid")]
     Id = 0x108,
     /// The settings are not allowed, or are not enough.
-    #[error("the settings are not allowed, or are not enough")]
+    #[error("the settings are invalid or incomplete")]
     Settings = 0x109,
     /// The settings are missing.
     #[error("the settings are missing")]
@@ -98,8 +98,8 @@ pub enum Fault {
     /// Compressed headers cannot be read.
     #[error("compressed headers cannot be read")]
     Decompression = 0x200,
-    /// A limit of the flow was lowered.
-    #[error("a limit of the flow was lowered")]
+    /// A flow-control limit was lowered.
+    #[error("a flow-control limit was lowered")]
     FlowControl = 0x045d_4487,
 }
 

@@ -30,7 +30,7 @@ fn a_missing_or_broken_file_is_an_error() {
     }
     let file = ConfigFile::new("bots = 1\nseed = 2\n\nbots = 3\nbots = 4");
     let doubled = |line: usize| {
-        format!("bots stands twice in {}, in line 1 and in line {line}; remove one", file.path())
+        format!("bots is set twice in {}, in lines 1 and {line}; remove one", file.path())
     };
     let lines = refused(&["--config", file.path()], &[]);
     let lines: Vec<_> = lines.lines().collect();

@@ -135,7 +135,7 @@ impl<G: Game> Room<G> {
             }
             Command::Undrain => {
                 if self.host.draining.take().is_some() {
-                    tracing::info!("the server is drained no more");
+                    tracing::info!("the drain was called off");
                     let text = "the server goes on".to_owned();
                     self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
                 }

@@ -69,8 +69,8 @@ pub fn read_name(stated: &str) -> Result<&str, NameError> {
 /// Why a name is refused, in words for the player who chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// The name has nothing to see.
-    #[error("a name needs something to see")]
+    /// The name has no visible character.
+    #[error("a name needs at least one visible character")]
     Empty,
     /// The name is longer than [`NAME_BYTES_MAX`]; its length in bytes.
     #[error(

@@ -305,8 +305,8 @@ impl Trust {
             Pins::Told(..) if !self.is_known => {
                 return refused(format!(
                     "the server at {host} shows another certificate than the link or \
-                     --fingerprint says ({found} instead of {expected}): either it was set up \
-                     again since, or somebody poses as it. Ask the person who sent it for a new one"
+                     --fingerprint says ({found} instead of {expected}): either it was \
+                     reinstalled, or somebody impersonates it. Ask the sender for a new link"
                 ));
             }
             Pins::File(path) | Pins::Told(path, _) => path.display().to_string(),
@@ -314,8 +314,8 @@ impl Trust {
         };
         refused(format!(
             "the server at {host} shows another certificate than before ({found} instead of \
-             {expected}): either it was reinstalled, or somebody poses as it. If you know that it \
-             was reinstalled, remove its line from {path}"
+             {expected}): either it was reinstalled, or somebody impersonates it. If you know that \
+             it was reinstalled, remove its line from {path}"
         ))
     }
 

@@ -209,7 +209,7 @@ impl Peer {
         }
         // An ended stream is no ended connection, once there was a hello.
         if self.control.has_ended() && matches!(self.stage, Stage::Knocking { .. }) {
-            let text = "your client ended its messages before the first one";
+            let text = "your client closed its stream before the first message";
             self.close(&Disconnect::new(Code::Protocol, text), now);
         }
     }

@@ -180,7 +180,7 @@ impl WebSession {
             return;
         }
         self.stage = Stage::Refused;
-        tracing::debug!(origin, authority, "a page of elsewhere was refused");
+        tracing::debug!(origin, authority, "refused a page from another host");
         // Browsers tell nobody about the status of an answer, but about a session's end.
         let text = "this server takes no players from that page; its host may allow it";
         self.finish(connection, &Disconnect::new(Code::ForeignPage, text));

@@ -165,7 +165,7 @@ async fn run(sockets: Sockets, mut orders: mpsc::Receiver<Wanted>, told: &Mutex<
                 Ok((Kind::Directory, address, remotes)) => {
                     survey.browse(address, remotes, clock.now());
                 }
-                Err(error) => tracing::debug!(%error, "a look-up did not end"),
+                Err(error) => tracing::debug!(%error, "a look-up failed"),
             },
             came = sockets.receive(&mut bytes) => match came {
                 Some((which, len, from)) => {

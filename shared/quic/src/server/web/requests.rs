@@ -173,7 +173,7 @@ fn settle(
             Ok(Outcome::Asked(Box::new(Asked { id, request, reader, rest })))
         }
         Some(Said::Refused(status)) => {
-            tracing::debug!(%status, "a request for nothing that is here");
+            tracing::debug!(%status, "refused a request");
             respond(connection, id, status);
             Ok(Outcome::Done)
         }
