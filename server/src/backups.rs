@@ -1,5 +1,5 @@
-//! Backups that the server makes by itself: the database, the certificate and the rooms, in a
-//! folder for each, of which the last few are kept.
+//! Scheduled backups of the database, the certificate and the rooms, each in a folder of its own.
+//! Only the newest are kept.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,14 +18,14 @@ use crate::{certificate, data, store};
 
 /// Folder of all backups, in the data directory.
 const FOLDER: &str = "backups";
-/// Folder of one that is being made.
+/// Folder of a backup in progress.
 const NEW: &str = ".new";
-/// Time from the start to the first backup, and between two looks at whether one is due.
+/// Time from the start to the first backup, and between checks whether one is due.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
-/// Time until the next attempt after one that failed.
+/// Time after which a failed backup is retried.
 const RETRY: Duration = Duration::from_secs(600);
-/// Digits of a backup's number, with which its name begins. The numbers, and not the dates, say
-/// which one is the oldest.
+/// Digits of the number that begins a backup's name. These numbers, not the dates, say which backup
+/// is the oldest.
 const DIGITS: usize = 6;
 
 /// Makes backups when they are due, for as long as the server runs.
@@ -58,13 +58,13 @@ pub(crate) async fn keep(host: Arc<Host>) {
     }
 }
 
-/// Whether a backup is due when the last one is that many seconds old. One of the future is as good
-/// as none.
+/// Whether a backup is due if the last one is `age` seconds old. One from the future counts as
+/// none.
 fn is_due(age: Option<i64>, hours: u32) -> bool {
     hours > 0 && age.is_none_or(|age| !(0..i64::from(hours) * 3600).contains(&age))
 }
 
-/// Age in seconds of the last backup; none if there is none.
+/// Returns the age of the last backup in seconds, if there is one.
 fn age_of_newest(folder: &Path, now: i64) -> Option<i64> {
     let (_, newest) = backups(folder).ok()?.pop()?;
     let made = fs::metadata(newest).and_then(|it| it.modified()).ok()?;
@@ -72,7 +72,7 @@ fn age_of_newest(folder: &Path, now: i64) -> Option<i64> {
     Some(now - i64::try_from(made.as_secs()).ok()?)
 }
 
-/// All backups with their numbers, the oldest first. Other files are somebody else's.
+/// Returns all backups with their numbers, oldest first. Ignores other files.
 fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -86,8 +86,8 @@ fn backups(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Makes a backup, and removes the oldest beyond those that are kept. Returns its folder. An old
-/// one that cannot be removed is logged, and does not make the new one fail.
+/// Makes a backup and returns its folder. Then removes the oldest backups; if that fails, it is
+/// only logged.
 async fn make(host: &Host) -> Result<PathBuf> {
     let config = Arc::clone(&host.reloader.config().borrow());
     let (data_dir, now) = (host.facts.data_dir.clone(), host.clocks.unix());
@@ -120,7 +120,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
     .await?
 }
 
-/// Makes an empty folder, in the place of one that was left half made.
+/// Makes an empty folder, in place of an unfinished one.
 fn prepare(new: &Path) -> io::Result<()> {
     match fs::remove_dir_all(new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -128,7 +128,7 @@ fn prepare(new: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies rooms, each of which is replaced whole while the server runs.
+/// Copies the rooms' files. The running server replaces each one atomically.
 fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
     data::make_private_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -136,7 +136,7 @@ fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
         let Some(name) = path.file_name() else { continue };
         if path.extension().is_some_and(|end| end == "room") {
             match copy(&path, &to.join(name)) {
-                // It was closed meanwhile.
+                // The room was closed meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 copied => copied?,
             }
@@ -187,7 +187,7 @@ mod tests {
         served.until("a kept room", |_| rooms.join("1.room").exists());
         let folder = served.dir.path().join(FOLDER);
         fs::create_dir_all(folder.join("mine")).expect("a folder of somebody else's");
-        // Of an attempt that was cut off.
+        // Left by an interrupted attempt.
         fs::create_dir_all(folder.join(NEW).join("rooms")).expect("a folder");
         let made = [(); 3].map(|()| served.wait(make(host)).expect("it is made"));
         assert!(!made[0].exists() && made[1].exists() && made[2].exists(), "{made:?}");

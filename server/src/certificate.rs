@@ -40,7 +40,7 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
     Ok(identity)
 }
 
-/// Returns the mistake in the certificate's files for which a start would fail. Changes nothing.
+/// Returns the mistake in the certificate files that would make a start fail. Changes nothing.
 pub(crate) fn mistake(config: &Config) -> Option<Mistake> {
     let (certificate, key) = paths(config);
     if config.cert_file.is_none() {
@@ -68,33 +68,32 @@ pub(crate) fn mistake(config: &Config) -> Option<Mistake> {
     }
 }
 
-/// Time before the end of a certificate from which a host is told: authorities' programs renew
-/// theirs 30 days before, so one of two weeks shows that it was forgotten.
+/// Time before expiry from which the host is warned. ACME clients renew 30 days before, so two
+/// weeks mean that renewal does not work.
 const SOON: i64 = 14 * 86_400;
 
-/// The last moment at which a certificate is valid, as Unix time in seconds; none if it does not
-/// say so.
+/// Returns when a certificate expires, as Unix time in seconds; `None` if it does not say.
 fn expiry(certificate: &[u8]) -> Option<i64> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     Some(certificate.validity().not_after.timestamp())
 }
 
-/// The system clock's Unix time in seconds: what a certificate's end is compared with everywhere.
+/// Returns the system clock's Unix time in seconds, which a certificate's expiry is compared with.
 fn today() -> i64 {
     Clock::unix_millis() / 1000
 }
 
-/// The end of a certificate, where the host is to hear of it.
+/// A warning about the expiry of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// It is over.
+    /// It has expired.
     Past(String),
-    /// It will be soon.
+    /// It expires soon.
     Soon(String),
 }
 
 impl Expiry {
-    /// What is to be said of a certificate at a time; none if it is good for long.
+    /// Returns the warning at time `now`; `None` if the certificate is valid for long enough.
     fn of(expires: Option<i64>, now: i64) -> Option<Self> {
         let expires = expires?;
         let at = date(expires);
@@ -107,15 +106,15 @@ impl Expiry {
         (expires - now < SOON).then_some(Self::Soon(text))
     }
 
-    /// The sentence.
+    /// Returns the text of the warning.
     pub(crate) fn text(&self) -> &str {
         let (Self::Past(text) | Self::Soon(text)) = self;
         text
     }
 }
 
-/// Returns what is to be said about the end of the certificate that is there. A file that cannot be
-/// read is a [`mistake`], and not told here.
+/// Returns the warning about the configured certificate, if any. Unreadable files are a [`mistake`]
+/// instead.
 pub(crate) fn expiry_in(config: &Config) -> Option<Expiry> {
     let (certificate, key) = paths(config);
     let identity = Identity::inspect(&certificate, &key).ok()?;
@@ -141,7 +140,7 @@ pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
 pub(crate) struct Presented {
     /// The one that the server started with, by which others are presented.
     identity: Arc<Identity>,
-    /// Fingerprint and end of the one in force.
+    /// Fingerprint and expiry of the certificate in force.
     in_force: Arc<Mutex<(Fingerprint, Option<i64>)>>,
 }
 
@@ -160,7 +159,7 @@ impl Presented {
         self.in_force.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The last moment at which the certificate in force is valid, as Unix time in seconds.
+    /// When the certificate in force expires, as Unix time in seconds.
     pub(crate) fn expires(&self) -> Option<i64> {
         self.in_force.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -179,7 +178,8 @@ impl Presented {
     }
 }
 
-/// Fingerprint and end of an identity's certificate. An end that is near or past is logged.
+/// Returns the fingerprint and the expiry of an identity's certificate. Logs a warning about the
+/// expiry, if any.
 fn facts(identity: &Identity) -> (Fingerprint, Option<i64>) {
     let expires = expiry(&identity.certificate);
     if let Some(expiry) = Expiry::of(expires, today()) {

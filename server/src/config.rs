@@ -96,8 +96,8 @@ pub fn parse(
     parse_from(args, std::env::vars_os(), judge)
 }
 
-/// Reads the settings of a command line and an environment. `judge` looks at those of a server, so
-/// that its mistakes are told together with all others.
+/// Reads the settings of a command line and an environment. `judge` checks the settings of a
+/// server, so that its mistakes are reported with all others.
 pub fn parse_from(
     args: impl IntoIterator<Item = OsString>,
     env: impl IntoIterator<Item = (OsString, OsString)>,

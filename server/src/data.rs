@@ -53,7 +53,7 @@ pub(crate) fn open(config: &Config) -> Result<Kept> {
     open_by(config, Clocks::begin)
 }
 
-/// Opens it with clocks that go on from a calendar.
+/// Like [`open`], with clocks that `clocks` makes from the stored calendar.
 pub(crate) fn open_by(
     config: &Config,
     clocks: impl FnOnce(Option<&CalendarState>) -> Clocks,

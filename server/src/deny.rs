@@ -1,4 +1,4 @@
-//! Lists of addresses that may not come in: files of the host, and lists on the web.
+//! Deny lists: addresses that may not join, from files and URLs.
 //!
 //! ```text
 //! settings ---files, URLs---> DenyLists <---asks--- gate
@@ -67,18 +67,18 @@ struct Counts {
     refused: AtomicU64,
 }
 
-/// The state of a list of addresses that may not come in.
+/// The state of a deny list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DenyListView {
     /// Its file, or its URL without the query.
     pub list: String,
     /// Addresses and networks in it.
     pub entries: u64,
-    /// Newcomers that it turned away.
+    /// Newcomers that it refused.
     pub refused: u64,
     /// Unix time in seconds of the last good fetch; none for a file, and before the first.
     pub fetched: Option<i64>,
-    /// A sentence on why the last fetch failed.
+    /// Why the last fetch failed, in a sentence.
     pub problem: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl Listed {
 }
 
 impl DenyLists {
-    /// The lists of the settings, those of URLs as they were kept in a data directory.
+    /// Returns the lists in the settings; lists from URLs as last saved in the data directory.
     pub(crate) fn open(data_dir: &Path, clocks: Clocks, lists: &[DenyList]) -> Arc<Self> {
         let opened = Self {
             folder: data_dir.join(FOLDER),
@@ -131,7 +131,7 @@ impl DenyLists {
         Ok(DenyThread { lists: Arc::clone(self), writer })
     }
 
-    /// Takes over the lists of other settings. Those of URLs that stay keep what was fetched.
+    /// Applies new settings. URLs that stay keep the list that was fetched.
     pub(crate) fn set(&self, lists: &[DenyList]) {
         let mut all = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         let mut before = std::mem::take(&mut *all);
@@ -147,7 +147,7 @@ impl DenyLists {
         self.signal(|signal| signal.changed = true);
     }
 
-    /// Whether an address may not come in, which is counted. This machine's own always may.
+    /// Whether an address is refused; counts the refusal. Loopback addresses never are.
     pub(crate) fn refuse(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         if address.is_loopback() {
@@ -182,7 +182,7 @@ impl DenyLists {
             .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
     }
 
-    /// Newcomers since the start that were turned away.
+    /// Newcomers that were refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.counts.refused.load(Ordering::Relaxed)
     }
@@ -212,7 +212,7 @@ impl DenyThread {
         self.writer.watch()
     }
 
-    /// Tells the thread to end. Nothing waits for a fetch in flight: lists are kept whole.
+    /// Tells the thread to end. Does not wait for a fetch in flight: lists are saved atomically.
     pub(crate) fn end(self) {
         self.lists.signal(|signal| signal.ends = true);
     }

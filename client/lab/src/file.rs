@@ -16,14 +16,14 @@
 //! ```
 //!
 //! Times are in seconds, in milliseconds where a header or key says `time_ms` or `ms`, or dates
-//! with times as `2026-05-01T12:00:00.05Z`. `segment` rises by one wherever the motion does not go
-//! on from the line before: after a teleport, a respawn, or a change of the entity; CSV and JSON
-//! objects may have it as well. With semicolons or tabs between, numbers may have decimal commas.
-//! A recording that was cut off within a line counts up to there. Its values lie on the record's
-//! grid, and reading gives the written ones back, to the last bit.
+//! with times as `2026-05-01T12:00:00.05Z`. `segment` increases by one wherever the motion does not
+//! continue from the line before: after a teleport, a respawn, or a change of the entity. CSV and
+//! JSON objects may have it, too. If semicolons or tabs separate the columns, numbers may have
+//! decimal commas. A recording that is cut off within a line is read up to there. Its values lie on
+//! the record's grid, and reading gives the written ones back, to the last bit.
 //!
-//! One motion reads the same from every kind, or is refused with a sentence that says what to
-//! change: nothing is guessed.
+//! A motion reads the same from every format. A file that is ambiguous is refused with advice on
+//! what to change.
 
 mod csv;
 mod heads;

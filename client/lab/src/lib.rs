@@ -22,7 +22,7 @@
 //! - Nothing of the methods is rebuilt here: the measured code is the played code.
 //!
 //! Three modules serve programs and are outside of that: `load` reads motions from files, `record`
-//! writes the motion of a session to files, and `usage` words the mistakes on a command line.
+//! writes the motion of a session to files, and `usage` phrases command line errors.
 
 pub mod advise;
 pub mod carried;

@@ -9,13 +9,13 @@ use thiserror::Error;
 
 use crate::file::{self, FILE_BYTES_MAX, FileError, Motion};
 
-/// A file gives no motion.
+/// A motion cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The file cannot be read.
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The file has a mistake.
+    /// The content is invalid.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -23,7 +23,7 @@ pub enum LoadError {
 /// Reads the motion in a file or a pipe; a recording of play must be of one of these games.
 pub fn load(path: &Path, games: &Games) -> Result<Motion, LoadError> {
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a larger file.
+    // One byte more than allowed reveals a file that is too large.
     File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(file::read(&bytes, games)?)
 }

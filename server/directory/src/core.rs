@@ -83,7 +83,7 @@ impl Default for Bounds {
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Receiver, and the address of this side that it comes from: the one that was asked.
+    /// Receiver, and the local address to send from: the one that was contacted.
     pub to: Route,
     /// Content.
     pub bytes: Vec<u8>,
@@ -290,7 +290,7 @@ impl Directory {
 
     fn ask_back(&mut self, server: SocketAddr, asking: &Asking) {
         let bytes = question_of(asking.nonce, ASK_BYTES.min(asking.announced.2));
-        // From the address that the announcement came to, which the server's side expects.
+        // Sent from the address that the announcement came to, as the server expects.
         self.transmit(Route { remote: server, ..asking.announced.0 }, bytes);
     }
 

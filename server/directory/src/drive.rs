@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Binds the socket. Must be called within a tokio runtime.
 pub fn bind(listen: SocketAddr) -> Result<AnsweringSocket> {
     let taken = || format!("cannot listen on {listen}; does another directory run there?");
-    // One byte more, so that what is too long is seen to be.
+    // One byte more, to detect packets that are too long.
     AnsweringSocket::bind(listen, ANNOUNCEMENT_BYTES_MAX + 1).with_context(taken)
 }
 

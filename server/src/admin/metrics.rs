@@ -1,4 +1,4 @@
-//! Figures for Prometheus, in its text format or in that of OpenMetrics.
+//! Metrics for Prometheus, in its text format or OpenMetrics.
 //!
 //! Labels are bounded: rooms by their greatest number, codes by their list.
 
@@ -49,7 +49,7 @@ struct Look {
     failed_logins: [(Secret, u64); 2],
 }
 
-/// The text of all metrics in a format.
+/// Returns all metrics in a format.
 pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Error> {
     let look = Look {
         up: host.clocks.now().awake as f64,

@@ -1,5 +1,5 @@
-//! The list of players who may join: a file that its host writes, and that the administration
-//! changes line by line.
+//! The allow list: a file of players' keys that the host writes, and the administration edits line
+//! by line.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use phaselock_quic::files;
 
 use crate::people::parse_key;
 
-/// Maximum bytes of a list of keys: some thousands.
+/// The maximum bytes of a list: enough for thousands of keys.
 const LIST_BYTES_MAX: usize = 1024 * 1024;
 
 /// Players who may join.
@@ -22,12 +22,12 @@ const LIST_BYTES_MAX: usize = 1024 * 1024;
 pub struct AllowList {
     /// File that they were read from.
     pub path: PathBuf,
-    /// Their keys, each with what follows it in its line, such as a name.
+    /// Keys, each with the text after it in its line, such as a name.
     pub keys: BTreeMap<PublicKey, String>,
 }
 
-/// Reads the keys in a file: 64 hexadecimal digits a line. What follows them is for people, and so
-/// are blank lines and those that begin with `#`. An error is the rule that the file breaks.
+/// Reads the keys in a file, 64 hexadecimal digits a line. Text after a key is a note; blank lines
+/// and lines that begin with `#` are ignored. The error is the rule that the file breaks.
 pub(super) fn read(path: &Path) -> Result<AllowList, String> {
     let rule = |problem: String| format!("a file with players' keys; {problem}");
     let bytes = files::read(path, LIST_BYTES_MAX)
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<AllowList, String> {
     Ok(AllowList { path: path.to_owned(), keys: keys_in(text)? })
 }
 
-/// The keys in the text of such a file.
+/// Parses the text of such a file.
 fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
     let mut keys = BTreeMap::new();
     for (number, line) in text.lines() {
@@ -53,7 +53,7 @@ fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
     Ok(keys)
 }
 
-/// A list cannot be changed.
+/// The list could not be changed.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot change {}: {problem}; the list has to be where the server may write, such as its data \
@@ -66,20 +66,20 @@ pub struct ListError {
 }
 
 impl AllowList {
-    /// Writes a line for a key into the file, in place of those that it has. All other lines stay
-    /// as they are. Returns the list as it is then.
+    /// Writes a line for a key into the file, in place of the key's lines, and leaves all others
+    /// alone. Returns the new list.
     pub fn with(&self, key: PublicKey, name: &str) -> Result<Self, ListError> {
         self.change(key, Some(format!("{key} {name}").trim_end().to_owned()))
     }
 
-    /// Removes the lines of a key from the file. Returns the list as it is then.
+    /// Removes a key's lines from the file. Returns the new list.
     pub fn without(&self, key: PublicKey) -> Result<Self, ListError> {
         self.change(key, None)
     }
 
     fn change(&self, key: PublicKey, line: Option<String>) -> Result<Self, ListError> {
         let failed = |problem: String| ListError { path: self.path.clone(), problem };
-        // What it is now, and not when it was read last. A link stays one.
+        // Read the file again, since it may have changed. A symbolic link is kept.
         let path = fs::canonicalize(&self.path).map_err(|error| failed(error.to_string()))?;
         let bytes =
             files::read(&path, LIST_BYTES_MAX).map_err(|error| failed(error.to_string()))?;
@@ -104,13 +104,13 @@ impl AllowList {
     }
 }
 
-/// Replaces a file whole, with the rights that it has.
+/// Replaces a file atomically and keeps its permissions.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".phaselock");
     let new = path.with_file_name(name);
-    // Left by a write that the end of the process cut short.
+    // Left if the process ended during a write.
     let _ = fs::remove_file(&new);
     let written = fs::File::create_new(&new).and_then(|mut file| {
         file.set_permissions(fs::metadata(path)?.permissions())?;

@@ -1,4 +1,4 @@
-//! Lists of addresses that may not come in, as a setting: files, which are read with it, and URLs.
+//! Deny lists as a setting: files, which are read along with it, and URLs.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::deny::{LIST_BYTES_MAX, Ranges};
 /// Maximum number of lists. Arbitrary.
 pub const DENY_LISTS_MAX: usize = 8;
 
-/// A list of addresses that may not come in.
+/// A list of addresses that may not join.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DenyList {
     /// A file.
@@ -29,7 +29,7 @@ pub enum DenyList {
 }
 
 impl fmt::Display for DenyList {
-    /// The path, or the address without its query.
+    /// Returns the path, or the URL without its query.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, .. } => path.display().fmt(f),
@@ -49,7 +49,7 @@ impl fmt::Debug for DenyList {
 }
 
 impl DenyList {
-    /// The file that it is read from; none for a URL.
+    /// Returns the file that it is read from; `None` for a URL.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File { path, .. } => Some(path),
@@ -58,7 +58,7 @@ impl DenyList {
     }
 }
 
-/// Reads paths and URLs with commas between, and blanks around them if need be; each once.
+/// Parses paths and URLs separated by commas and optional blanks. Duplicates are errors.
 pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, String> {
     let rule = |problem: &str| {
         format!("up to {DENY_LISTS_MAX} files or URLs with commas between; {problem}")

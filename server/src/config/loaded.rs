@@ -49,7 +49,7 @@ pub struct Settings {
     /// Settings that were changed while the server runs, over all of that.
     overrides: Layers,
     sources: Sources,
-    /// Flags of settings that were given, but not as they should be: their values are defaults.
+    /// Flags of settings with invalid values, which have their defaults instead.
     rejected: Vec<&'static str>,
 }
 
@@ -57,7 +57,7 @@ pub struct Settings {
 /// The flag is true if the settings are only checked: then nothing else reads their files.
 pub type Judge<'a> = &'a dyn Fn(&Settings, bool) -> Vec<Mistake>;
 
-/// A setting is not changed while the server runs.
+/// A setting could not be changed while the server runs.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum BadOverride {
@@ -127,7 +127,7 @@ impl Settings {
         for layer in [&sources.env, &sources.flags] {
             layers.extend(layer.iter().map(|(flag, given)| (*flag, given.clone())));
         }
-        // Another layer may have given it as it should be.
+        // Another layer may have given a valid value.
         rejected.retain(|flag| !layers.contains_key(flag));
         let given =
             Self { config: Config::default(), layers, scopes, overrides, sources, rejected };
@@ -137,7 +137,7 @@ impl Settings {
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
 
-    /// The settings that the same sources give now, with what was changed meanwhile.
+    /// Reads the same sources again, and applies what was set while the server ran.
     ///
     /// # Errors
     ///
@@ -147,14 +147,14 @@ impl Settings {
         Self::load_with(self.sources.clone(), self.overrides.clone(), Vec::new(), judge)
     }
 
-    /// Whether the value of a setting, by its flag, is the one that is meant. Otherwise it is a
-    /// mistake, and nothing can be said about what depends on it.
+    /// Whether the setting with this flag has a valid value. If not, checks that depend on it are
+    /// skipped.
     pub fn is_sure(&self, flag: &str) -> bool {
         !self.rejected.contains(&flag)
     }
 
-    /// These settings with another value of one of them, or with that of the sources again (none).
-    /// `by` is the author of the request.
+    /// Returns these settings with another value for one of them; `None` restores the value of its
+    /// sources. `by` is the author of the request.
     pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
         let key = name.replace('-', "_");
         let Some(setting) = settings().find(|setting| setting.key() == key) else {
@@ -183,7 +183,7 @@ impl Settings {
         if mistakes.is_empty() { Ok(settled) } else { Err(BadOverride::Mistakes(mistakes)) }
     }
 
-    /// These settings with the configuration that their layers make, and all mistakes in them.
+    /// Builds the configuration from the layers. Returns it with all mistakes.
     fn settled(mut self) -> (Self, Vec<Mistake>) {
         let mut all = self.layers.clone();
         all.extend(self.overrides.iter().map(|(flag, given)| (*flag, given.clone())));

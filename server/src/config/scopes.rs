@@ -27,13 +27,13 @@ pub struct Special {
     pub room: Option<RoomCode>,
     /// Name of the game.
     pub game: Option<String>,
-    /// All settings as they are there.
+    /// All settings that apply there.
     pub config: Config,
 }
 
 impl Scopes {
-    /// The settings that differ from these, with those of a room over those of a game, and all
-    /// mistakes in them.
+    /// Returns the settings of rooms and games that differ from these, and all mistakes in them.
+    /// Those of a room override those of a game.
     pub(super) fn settle(&self, config: &Config) -> (Vec<Special>, Vec<Mistake>) {
         let (mut special, mut mistakes) = (Vec::new(), Vec::new());
         let mut games = vec![(None, config.clone())];
@@ -45,7 +45,7 @@ impl Scopes {
         }
         for (room, layers) in &self.rooms {
             for (at, (game, config)) in games.iter().enumerate() {
-                // A mistake is told once.
+                // Each mistake is reported once.
                 let mut repeated = Vec::new();
                 let mistakes = if at == 0 { &mut mistakes } else { &mut repeated };
                 let config = with(config, layers, mistakes);
@@ -73,7 +73,7 @@ impl Scopes {
     }
 }
 
-/// These settings with others in their place.
+/// Returns these settings, overridden by `layers`.
 fn with(config: &Config, layers: &Layers, mistakes: &mut Vec<Mistake>) -> Config {
     let mut config = config.clone();
     for setting in settings() {

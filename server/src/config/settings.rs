@@ -69,8 +69,7 @@ pub(super) struct Setting {
     pub(super) differs: fn(&Config, &Config) -> bool,
     /// Rooms and games may have values of their own.
     pub(super) is_of_room: bool,
-    /// The value names files of the machine, or addresses that the server sends to: it is not set
-    /// from elsewhere.
+    /// The value names files, or addresses that the server sends to, so it cannot be set remotely.
     pub(super) is_local: bool,
     /// The value is not for the eyes of everybody.
     pub(super) is_secret: bool,
@@ -118,8 +117,8 @@ pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
     PLAY.iter().chain(&ROUNDS).chain(&HOSTING).chain(&WEB).chain(&WEBHOOKS)
 }
 
-/// The defaults, replaced by whatever was given, and all mistakes in that. `bad` are the flags of
-/// those settings that have one.
+/// Returns the defaults overridden by what was given, and all mistakes. `bad` are the flags of
+/// settings with a mistake.
 pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, Vec<Mistake>) {
     let mut config = Config::default();
     let mut mistakes = Vec::new();
@@ -186,7 +185,7 @@ fn same_ports(config: &Config, layers: &Layers, bad: &[&str]) -> Vec<Mistake> {
     mistakes
 }
 
-/// Whether two sockets cannot have both addresses: `[::]` is every address, of IPv4 too.
+/// Whether two sockets conflict: `[::]` is every address, including those of IPv4.
 fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
     let covers = |wide: SocketAddr, narrow: SocketAddr| {
         wide.ip().is_unspecified() && (wide.is_ipv6() || narrow.is_ipv4())

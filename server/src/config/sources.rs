@@ -42,7 +42,7 @@ fn config_option() -> Arg {
     option("config", "FILE", "Read settings from this TOML file")
 }
 
-/// The options by which a command finds the server that it asks.
+/// The options with which a command finds its server.
 fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> {
     let found = settings().filter(|setting| flags.contains(&setting.flag)).map(option_of);
     once(config_option()).chain(found)
@@ -85,7 +85,7 @@ pub(crate) fn command_line() -> clap::Command {
         .arg(flag("json", "Print them as JSON"))
         .arg(config_option())
         .args(settings().map(option_of));
-    // Behind the act as well as before it.
+    // After the subcommand as well as before it.
     let to_find = options_to_find(&["admin-listen", "data-dir"]).map(|arg| arg.global(true));
     clap::Command::new("phaselock-server")
         .version(env!("CARGO_PKG_VERSION"))
@@ -114,11 +114,11 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
 }
 
-/// The value of an option of settings, before or behind the commands of a command line; the last
-/// one counts.
+/// Returns the value of an option for settings, given before or after the subcommands; the last one
+/// counts.
 pub(super) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
     let levels = successors(Some(matches), |level| level.subcommand().map(|(_, next)| next));
-    // A command may have another argument of that name, which is no option of settings.
+    // A subcommand may have another argument of that name.
     let given = |level: &ArgMatches| level.try_get_one::<OsString>(flag).ok().flatten().cloned();
     levels.filter_map(given).last()
 }
@@ -169,7 +169,7 @@ fn foreign(name: &str, value: &OsStr) -> bool {
     kubernetes || name == ctl::TOKEN_VARIABLE || name.starts_with("PHASELOCK_TEST_")
 }
 
-/// The parser's message for a key that stands in a table twice.
+/// The parser's message for a duplicate key.
 const DOUBLED: &str = "duplicate key";
 
 /// A file of all settings takes a few KiB; a bigger one is some other file.
@@ -183,8 +183,8 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text.unix().into_owned())
 }
 
-/// The settings in a TOML file, at its top level and of single games and rooms; `origin` names the
-/// file. `rejected` gets the flags of those that stand there, but not as they should.
+/// Reads the settings in a TOML file, at the top level and for single games and rooms; `origin`
+/// names the file. `rejected` gets the flags of settings with invalid values.
 pub(super) fn file(
     path: &Path,
     origin: &str,

@@ -81,8 +81,7 @@ pub struct Config {
     pub greeting: Option<String>,
     /// Players who may join; none for everybody.
     pub allow_list: Option<AllowList>,
-    /// Lists of addresses that may not come in, up to
-    /// [`DENY_LISTS_MAX`](super::DENY_LISTS_MAX).
+    /// Lists of addresses that may not join, up to [`DENY_LISTS_MAX`](super::DENY_LISTS_MAX).
     pub deny_lists: Vec<DenyList>,
     /// Seconds for which the server drains when it is told to stop, 0 to 3600; 0: it stops at once.
     pub drain_seconds: u32,
@@ -105,9 +104,9 @@ pub struct Config {
     pub key_file: Option<PathBuf>,
     /// Days for which acts, results and players are remembered, 0 to 36500; 0: for ever.
     pub keep_days: u32,
-    /// Hours between two backups, 0 to 1000; 0: none are made.
+    /// Hours between two backups, 0 to 1000; with 0 none are made.
     pub backup_hours: u32,
-    /// Backups that are kept, 1 to 1000.
+    /// Number of backups to keep, 1 to 1000.
     pub backup_keep: u16,
     /// No certificate is made: without one the server does not start.
     pub require_identity: bool,

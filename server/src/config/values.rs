@@ -26,7 +26,7 @@ pub const DIRECTORIES_MAX: usize = 8;
 pub const ORIGINS_MAX: usize = 16;
 /// Most bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
-/// Most bytes of a file with a password, with the blanks around it. Arbitrary.
+/// The maximum bytes of a password file, including blanks around the password. Arbitrary.
 const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";

@@ -12,21 +12,21 @@ use serde::Deserialize;
 use super::settings::{Kind, Setting};
 use super::values::file;
 
-/// Most webhooks of a server. Arbitrary.
+/// The maximum number of webhooks. Arbitrary.
 pub const WEBHOOKS_MAX: usize = 8;
-/// Most bytes of a URL. Arbitrary; Discord's have some 120.
+/// The maximum bytes of a URL. Arbitrary; Discord's have some 120.
 const URL_BYTES_MAX: usize = 2048;
-/// Most bytes of a file with a URL or a key, with the blanks around it. Arbitrary.
+/// The maximum bytes of a file with a URL or a key, including blanks around it. Arbitrary.
 const FILE_BYTES_MAX: usize = 4096;
 /// Bytes of a key: at least 128 bits, and at most a file of a line or two.
 const KEY_BYTES_MIN: usize = 16;
 const KEY_BYTES_MAX: usize = 256;
-/// Begins a key that is written in Base64, as the Standard Webhooks specification has it.
+/// Prefix of a key in Base64, from the Standard Webhooks specification.
 const KEY_PREFIX: &str = "whsec_";
 /// Hosts of Discord.
 const DISCORD: [&str; 2] = ["discord.com", "discordapp.com"];
 
-/// Events that a webhook is told of.
+/// Kinds of events that a webhook can receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Topic {
@@ -41,7 +41,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// All of them, which a webhook has by default.
+    /// All of them: the default.
     pub const ALL: [Self; 4] = [Self::Joins, Self::Sanctions, Self::Alarms, Self::Results];
 
     /// Its name in the settings.
@@ -55,13 +55,13 @@ impl Topic {
     }
 }
 
-/// Form of what is sent.
+/// Format of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookFormat {
     /// A signed JSON object for each event.
     Json,
-    /// Lines of text, as Discord takes them.
+    /// Lines of text for Discord.
     Discord,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Webhook {
     }
 }
 
-/// A webhook as it is given.
+/// A webhook as written in the settings.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -139,7 +139,7 @@ pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
     ..Setting::TEXT
 }];
 
-/// JSON of one or several webhooks, or URLs with commas between.
+/// Parses JSON with one or several webhooks, or URLs separated by commas.
 fn parse(text: &OsStr) -> Result<Vec<Webhook>, String> {
     let rule = |problem: &str| format!("up to {WEBHOOKS_MAX} webhooks, but {problem}");
     let text = text.to_str().ok_or_else(|| rule("this is not UTF-8"))?.trim();
@@ -200,7 +200,7 @@ fn webhook(given: Given) -> Result<Webhook, String> {
     Ok(Webhook { url, format, key, topics, files })
 }
 
-/// The parts of a URL of HTTP without a name and password in it.
+/// Parses an HTTP URL without a user name and password.
 pub(super) fn check_url(url: &str) -> Result<Uri, String> {
     let rule = || {
         format!(
@@ -225,7 +225,7 @@ fn text_in(path: &Path, noun: &str) -> Result<String, String> {
     Ok(line.trim().to_owned())
 }
 
-/// The key of a secret: its bytes, or those that it stands for in Base64 behind `whsec_`.
+/// Returns the key of a secret: its bytes, or the decoded Base64 after `whsec_`.
 fn key_of(secret: &str) -> Result<Vec<u8>, String> {
     let key = match secret.strip_prefix(KEY_PREFIX) {
         Some(text) => BASE64_STANDARD.decode(text).ok(),

@@ -39,7 +39,7 @@ pub(super) fn known_role(role: &str) -> Result<Role> {
         .ok_or_else(|| anyhow!("{role:?} is no role; those are viewer, moderator, admin and none"))
 }
 
-/// Most bytes of a token, with the blanks around it. Arbitrary.
+/// The maximum bytes of a token, including blanks around it. Arbitrary.
 const TOKEN_BYTES_MAX: usize = 4096;
 
 /// The token in a file of one line.

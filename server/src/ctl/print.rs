@@ -310,7 +310,7 @@ fn status(value: &Value) -> String {
     if of("clock") != "ok" {
         lines.push(format!("clock: {}", of("clock")));
     }
-    // An older server does not tell.
+    // Older servers do not report it.
     if let Some(problem) = value["keeping"].as_str().filter(|it| *it != "ok") {
         lines.push(format!("rooms: {}", printable(problem)));
     }
@@ -363,7 +363,7 @@ fn status(value: &Value) -> String {
     lines.join("\n")
 }
 
-/// A drain: how long it takes yet, and where players go.
+/// A drain: the time left, and where players are sent.
 fn drain(value: &Value, now: i64) -> String {
     let until = value["until"].as_i64().unwrap_or(now);
     let to = match plain(&value["redirect"]) {

@@ -1,4 +1,4 @@
-//! Lists on the web: fetched each hour, and kept in the data directory.
+//! Lists from URLs: fetched each hour, and saved in the data directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(3600);
 const RETRY_MIN: Duration = Duration::from_secs(60);
 /// Longest time for a fetch, to the last byte.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Begins a kept list; the Unix time of the fetch follows.
+/// First word of a saved list; the Unix time of the fetch follows.
 const HEAD: &str = "# fetched ";
 /// Maximum bytes of that line.
 const HEAD_BYTES_MAX: usize = 64;
@@ -78,7 +78,7 @@ impl DenyLists {
         }
     }
 
-    /// Waits for a moment, if there is one, or until there is a signal.
+    /// Waits until a moment, if one is given, or for a signal.
     fn wait(&self, until: Option<Instant>) {
         let mut signal = self.lock_signal();
         while !signal.changed && !signal.ends {
@@ -113,11 +113,11 @@ impl DenyLists {
         has_succeeded
     }
 
-    /// Takes over the outcome of a fetch. The log hears of changes alone.
+    /// Records the outcome of a fetch. Only changes are logged.
     fn note(&self, url: &str, new: Option<(Ranges, i64)>, problem: Option<String>) {
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         let is_it = |it: &&mut super::Listed| matches!(&it.list, DenyList::Url(its) if its == url);
-        // Other settings may have come meanwhile.
+        // The settings may have changed meanwhile.
         let Some(listed) = lists.iter_mut().find(is_it) else { return };
         let mut changed = None;
         if let Some((ranges, now)) = new {
@@ -143,7 +143,7 @@ impl DenyLists {
         self.folder.join(hash_of(url)).with_extension("txt")
     }
 
-    /// Replaces the kept list of a URL.
+    /// Saves the list of a URL.
     fn keep(&self, url: &str, now: i64, text: &str) -> io::Result<()> {
         data::make_private_dir(&self.folder)?;
         let path = self.path(url);
@@ -154,7 +154,7 @@ impl DenyLists {
         fs::rename(&new, path)
     }
 
-    /// Takes over the kept list of a URL, unless one was fetched since.
+    /// Loads the saved list of a URL, unless one was fetched since.
     pub(super) fn restore(&self, url: &str) {
         let is_known = |it: &super::Listed| {
             matches!(&it.list, DenyList::Url(its) if its == url) && it.fetched.is_some()
@@ -175,7 +175,7 @@ impl DenyLists {
         }
     }
 
-    /// Removes kept lists of URLs that the settings no longer name.
+    /// Removes saved lists of URLs that the settings no longer name.
     pub(super) fn remove_others(&self) {
         let known: Vec<_> = self.urls().iter().map(|url| self.path(url)).collect();
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -186,7 +186,7 @@ impl DenyLists {
     }
 }
 
-/// A kept list, and the Unix time of its fetch; none if there is none.
+/// Reads a saved list and the Unix time of its fetch; `None` if there is none.
 fn kept(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
     let bytes_max = HEAD_BYTES_MAX + LIST_BYTES_MAX;
     let bytes = files::read(path, bytes_max).map_err(|error| error.to_string())?;
@@ -198,7 +198,7 @@ fn kept(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
     Ok(Some((Ranges::parse(list).map_err(|error| error.to_string())?, time)))
 }
 
-/// Fetches a list. Returns its text, and what is in it.
+/// Fetches a list. Returns its text and its ranges.
 fn fetch(agent: &Agent, url: &str) -> Result<(String, Ranges), String> {
     let answer = agent.get(url).call().map_err(|error| format!("no answer: {error}"))?;
     let status = answer.status();

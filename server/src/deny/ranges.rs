@@ -18,7 +18,7 @@ const QUOTED_CHARS_MAX: usize = 40;
 /// A list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListTextError {
-    /// Not a text of that size.
+    /// It is not text, or too large.
     #[error(transparent)]
     Text(#[from] TextError),
     /// A line that is neither an address nor a network.
@@ -31,7 +31,7 @@ pub enum ListTextError {
         /// Cause.
         error: BadSubject,
     },
-    /// More entries than there may be.
+    /// Too many entries.
     #[error("it has more than {ENTRIES_MAX} addresses and networks, the limit")]
     TooMany,
 }

@@ -65,7 +65,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Reads the first line, and tells whether that is a header. `next` is the line behind it.
+    /// Reads the first line. Returns whether it is a header. `next` is the line after it.
     fn of(number: usize, line: &str, next: &str) -> Result<(Self, bool), FileError> {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let cells = || split(line, separator).map(cell);
@@ -76,7 +76,7 @@ impl Columns {
             (0..).zip(cells()).for_each(|(at, name)| heads.note(name, at));
             return Ok((Self { separator, found: heads.found(line, number)?, known }, true));
         }
-        // As programs number columns that have no names, above numbers that are not whole.
+        // Some programs number columns without names; the values below are not whole numbers.
         let is_numbered = |first: usize| {
             known >= 3 && (first..).zip(cells()).all(|(at, cell)| cell == at.to_string())
         };
@@ -89,19 +89,19 @@ impl Columns {
         Ok((Self { separator, found, known: 3 }, false))
     }
 
-    /// Columns that every line has.
+    /// Columns that every line must have.
     fn needs(&self) -> usize {
         let Found { time, x, y, segment, .. } = self.found;
         [time, x, y].into_iter().chain(segment).max().map_or(0, |last| last + 1)
     }
 }
 
-/// The decimal mark of a file's numbers, by the first number that has one.
+/// The decimal mark of a file's numbers, from the first number that has one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Decimal(Option<char>);
 
 impl Decimal {
-    /// A number as Rust writes it. Where commas part the columns, they are no decimal marks.
+    /// Converts a number to Rust's notation. Commas that separate columns are not decimal marks.
     fn plain<'c>(
         &mut self,
         (line, what): (usize, &'static str),
@@ -110,7 +110,7 @@ impl Decimal {
     ) -> Result<Cow<'c, str>, FileError> {
         let mut marks = cell.matches(['.', ',']).map(|mark| if mark == "," { ',' } else { '.' });
         let (Some(mark), None) = (marks.next(), marks.next()) else { return Ok(cell.into()) };
-        // Another text with such a sign, as a date, is none of these.
+        // Other text with such a mark, such as a date, is not a number.
         let number = cell.replacen(',', ".", 1);
         if separator == ',' || number.parse::<f64>().is_err() {
             return Ok(cell.into());

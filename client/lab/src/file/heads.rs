@@ -1,8 +1,8 @@
-//! Names of columns and keys: which is the time, in what unit, which x, y and the segment.
+//! Names of columns and keys: which one is the time, in which unit, and which are x, y and segment.
 
 use super::{FileError, Problem, Quote};
 
-/// Names of a time, and its units in a second.
+/// Names for the time, with units per second.
 const TIMES: [(&str, f64); 9] = [
     ("time", 1.0),
     ("t", 1.0),
@@ -14,10 +14,10 @@ const TIMES: [(&str, f64); 9] = [
     ("millis", 1000.0),
     ("milliseconds", 1000.0),
 ];
-/// Name of a time that counts if no other is there, as dates often have it.
+/// A name for the time that counts only if there is no other; dates often have it.
 const TIMESTAMP: &str = "timestamp";
 
-/// Something that a point has.
+/// A part of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Time,
@@ -26,11 +26,11 @@ pub(super) enum Part {
     Segment,
 }
 
-/// Places of a point's parts among names.
+/// Indices of a point's parts in a list of names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads<P> {
     time: Option<(P, f64)>,
-    /// A time that counts only if there is no other.
+    /// A time that counts only if there is no other one.
     timestamp: Option<P>,
     x: Option<P>,
     y: Option<P>,
@@ -38,7 +38,7 @@ pub(super) struct Heads<P> {
     twice: Option<Part>,
 }
 
-/// Places of all parts, and the units of time in a second.
+/// Indices of all parts, and units of time per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<P> {
     pub(super) time: P,
@@ -55,7 +55,7 @@ impl<P> Default for Heads<P> {
 }
 
 impl<P: Copy> Heads<P> {
-    /// Notes a name and its place. Names of nothing that a point has do not matter.
+    /// Records a name and its index. Other names than those of a point's parts are ignored.
     pub(super) fn note(&mut self, name: &str, place: P) {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         let time = TIMES.iter().find(|(known, _)| is(known));
@@ -77,7 +77,7 @@ impl<P: Copy> Heads<P> {
         }
     }
 
-    /// The places of a text with these names; the error is of its line.
+    /// Returns the indices of the parts in a text with these names; errors name its line.
     pub(super) fn found(self, text: &str, line: usize) -> Result<Found<P>, FileError> {
         let quote = || Quote::of(text);
         if let Some(part) = self.twice {

@@ -74,7 +74,7 @@ struct Points<'t> {
     last: (usize, usize),
     taker: Taker,
     clock: Clock,
-    /// The segment of the last element, once one has said it.
+    /// The segment of the last element that has one.
     segment: Option<u32>,
     /// The mistake that ended the array, if the JSON itself is right up to there.
     refused: Option<FileError>,
@@ -165,14 +165,14 @@ fn of_array<'t>(
         all.get(at).map(|part| part.get()).ok_or_else(short)
     };
     let (time, x, y) = (part(0, "the time")?, part(1, "x")?, part(2, "y")?);
-    // The first one may as well be the number of a frame.
+    // The first one may be a frame number.
     if all.get(3).is_some_and(|more| more.get().parse::<f64>().is_ok()) {
         return Err(Problem::Unnamed(Quote::of(element)).at(line));
     }
     Ok(Found { time, per_second: 1.0, x, y, segment: None })
 }
 
-/// The keys of an object, those that stand twice included.
+/// The keys of an object, including duplicates.
 struct Keys<'t>(Heads<&'t str>);
 
 impl<'de> Deserialize<'de> for Keys<'de> {

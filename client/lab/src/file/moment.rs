@@ -2,18 +2,18 @@
 
 use super::{FileError, Problem, Quote, number};
 
-/// The form of a file's times, by the first of them.
+/// The format of a file's times, taken from the first one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Clock {
     #[default]
     Unknown,
     Numbers,
-    /// Dates; nanoseconds of the first, from which the others count.
+    /// Dates, relative to the first one; its nanoseconds.
     Dates(i128),
 }
 
 impl Clock {
-    /// Reads a time in seconds. A number is one in units of which `per_second` make a second.
+    /// Reads a time in seconds. A number counts units, `per_second` to a second.
     pub(super) fn read(
         &mut self,
         line: usize,
@@ -26,7 +26,7 @@ impl Clock {
                 *self = Self::Dates(nanos);
                 Ok(0.0)
             }
-            // Both numbers are exact, so 50 ms are just 0.05 s.
+            // Both numbers are exact, so 50 ms becomes exactly 0.05 s.
             (Self::Dates(first), Some(nanos)) => Ok((nanos - first) as f64 / 1e9),
             (Self::Dates(_), None) => Err(Problem::NoDate(Quote::of(text)).at(line)),
             (Self::Unknown | Self::Numbers, _) if text.contains(':') => {
@@ -41,8 +41,8 @@ impl Clock {
 }
 
 /// Nanoseconds from 1970 to a date and time such as `2026-05-01T12:00:00.05Z`, with a blank in
-/// place of the T, without seconds, or with an offset such as `+02:00`. Without an offset it is
-/// taken for UTC, as only differences count.
+/// place of the T, without seconds, or with an offset such as `+02:00`. The default is UTC; only
+/// differences matter.
 fn nanos_of(text: &str) -> Option<i128> {
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let (date, time) = text.split_once(['T', 't', ' '])?;
@@ -64,7 +64,7 @@ fn nanos_of(text: &str) -> Option<i128> {
         Some(fraction) => fraction_of(fraction)?,
         None => rest.is_empty().then_some(0)?,
     };
-    // A second 60 is a leap second's.
+    // Second 60 is a leap second.
     if !is_date || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -72,7 +72,7 @@ fn nanos_of(text: &str) -> Option<i128> {
     Some(i128::from(minutes * 60 + second) * 1_000_000_000 + i128::from(nanos))
 }
 
-/// A number of exactly that many digits, and the text after it.
+/// Reads a number of exactly `count` digits. Returns it and the text after it.
 fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -88,7 +88,7 @@ fn minutes_of(text: &str) -> Option<i64> {
     (rest.is_empty() && hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
-/// Nanoseconds of the digits behind a point; finer ones do not count.
+/// Nanoseconds of the digits after the point; finer digits are ignored.
 fn fraction_of(text: &str) -> Option<i64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let nanos: String = text.chars().chain("000000000".chars()).take(9).collect();

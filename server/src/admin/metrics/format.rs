@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// A format of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Format {
-    /// Prometheus' text format 0.0.4, which people and all programs read.
+    /// Prometheus' text format 0.0.4, which all programs can read.
     Prometheus,
     /// OpenMetrics 1.0.0.
     OpenMetrics,
@@ -22,8 +22,8 @@ struct Range<'a> {
 }
 
 impl Format {
-    /// The format that a client prefers by its `Accept` headers. Prometheus' is the default, also
-    /// for clients that accept neither.
+    /// Returns the format that a client prefers by its `Accept` headers: by default Prometheus',
+    /// even for clients that accept neither.
     pub(in super::super) fn preferred<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<_> = accept.flat_map(split_ranges).filter_map(Range::parse).collect();
         match Self::OpenMetrics.rank(&ranges).cmp(&Self::Prometheus.rank(&ranges)) {
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// The text in this format, of one in OpenMetrics.
+    /// Converts text in OpenMetrics to this format.
     pub(super) fn write(self, text: String) -> String {
         match self {
             Self::Prometheus => to_prometheus(&text),
@@ -80,7 +80,7 @@ fn split_ranges(header: &str) -> impl Iterator<Item = &str> {
 }
 
 impl<'a> Range<'a> {
-    /// None for a range that is malformed, which is as good as absent.
+    /// Returns `None` for a malformed range, which is ignored.
     fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let kind = parts.next().filter(|kind| kind.contains('/'))?;
@@ -100,8 +100,8 @@ impl<'a> Range<'a> {
     }
 }
 
-/// Prometheus' format of a text in OpenMetrics: counters are declared by the names of their values,
-/// and no line marks the end.
+/// Converts OpenMetrics to Prometheus' format: counters are declared under the names of their
+/// samples, and no line marks the end.
 fn to_prometheus(text: &str) -> String {
     let declared = |line: &str| -> Option<String> {
         let name = line.strip_prefix("# TYPE ")?.strip_suffix(" counter")?;
