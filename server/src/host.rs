@@ -98,11 +98,11 @@ pub struct Host {
     /// Players who took a seat, and who left one, since the start.
     pub(crate) joins: AtomicU64,
     pub(crate) leaves: AtomicU64,
-    /// Backups that were made by themselves, and that failed.
+    /// Scheduled backups that were made, and that failed.
     pub(crate) backups: [AtomicU64; 2],
     /// Counts of webhooks.
     pub(crate) webhooks: Arc<Counts>,
-    /// Lists of addresses that may not come in.
+    /// Deny lists.
     pub(crate) deny_lists: Arc<DenyLists>,
     roster: Mutex<Roster>,
     /// The newest lines of the chat, for hosts who log in later.
@@ -123,7 +123,7 @@ pub enum ActError {
     /// The request makes no sense.
     #[error("{0}")]
     Bad(String),
-    /// The request makes sense, but not as things are now.
+    /// The request conflicts with the current state.
     #[error("{0}")]
     Conflict(String),
     /// The settings are not good; all mistakes.

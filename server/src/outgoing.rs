@@ -1,4 +1,4 @@
-//! Requests that the server makes of others, over HTTP and HTTPS.
+//! HTTP and HTTPS requests that the server sends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
-/// A client that gives up after a time. It follows no redirects: a host has named the address.
+/// Creates a client with a timeout. It follows no redirects: the host chose the address.
 ///
-/// The authorities it trusts are Mozilla's, compiled in (`webpki-roots`): the image has no files of
-/// any, and every machine trusts the same.
+/// It trusts Mozilla's authorities, which are compiled in (`webpki-roots`): the image has no
+/// certificate files, and every machine trusts the same authorities.
 pub(crate) fn agent(timeout: Duration) -> Agent {
     let crypto = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(crypto).build();

@@ -240,7 +240,7 @@ fn announce(config: &Config, server: &Server, signer: Signer, watch: &Watch) -> 
     announced.collect()
 }
 
-/// Has newcomers judged by the rules in force.
+/// Keeps the gate's rules for newcomers up to date.
 async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
     while config.changed().await.is_ok() {
         let config = Arc::clone(&config.borrow_and_update());

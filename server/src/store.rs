@@ -261,7 +261,8 @@ impl Store {
         let _ = self.common.decided.set(Box::new(decided));
     }
 
-    /// Lets acts, results and players of before a Unix time in seconds be deleted; none forbids it.
+    /// Allows deletion of acts, results and players from before a Unix time in seconds; `None`
+    /// forbids it.
     pub fn expire_before(&self, unix: Option<i64>) {
         let before = &self.common.expired_before;
         *before.lock().unwrap_or_else(PoisonError::into_inner) = unix;

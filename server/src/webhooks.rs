@@ -27,7 +27,7 @@ use self::message::{Alarms, Message, Report, Sender};
 use crate::config::Webhook;
 use crate::host::Host;
 
-/// Lines of the log before this that may be alarms: those of the start.
+/// Log lines written before the webhooks started that may still become alarms.
 const LINES_BEFORE: usize = 100;
 
 /// Counts of all webhooks since the start.
@@ -39,7 +39,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Messages that were delivered, and that were dropped; attempts that failed.
+    /// Returns delivered and dropped messages, and failed attempts.
     pub(crate) fn get(&self) -> [(&'static str, u64); 3] {
         [
             ("delivered", self.delivered.load(Ordering::Relaxed)),
@@ -48,7 +48,7 @@ impl Counts {
         ]
     }
 
-    /// Counts events that came too quickly to become messages. Returns no report.
+    /// Counts dropped events that came too quickly to become messages. Returns no report.
     fn lost(&self, count: u64) -> Option<Report> {
         self.dropped.fetch_add(count, Ordering::Relaxed);
         None
@@ -70,7 +70,7 @@ pub struct WebhookTest {
     pub answer: String,
 }
 
-/// Tells the receivers of the settings in force what happens, for as long as the server runs.
+/// Sends events to the receivers in the settings, as long as the server runs.
 pub(crate) async fn tell(host: Arc<Host>) {
     let mut config = host.reloader.config();
     let mut alarms = Alarms::default();
@@ -114,7 +114,7 @@ pub(crate) async fn tell(host: Arc<Host>) {
     }
 }
 
-/// A thread for each webhook; one for which there is none is left out, and the log says so.
+/// Starts a thread for each webhook. If that fails, logs it and leaves the webhook out.
 fn couriers(host: &Host, webhooks: &[Webhook]) -> Vec<Courier> {
     let start = |webhook: &Webhook| {
         let started =

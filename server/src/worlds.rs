@@ -52,11 +52,11 @@ struct Jobs {
 /// How well rooms are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeepingHealth {
-    /// Number of rooms of which the disk did not take the last state.
+    /// Number of rooms whose latest state could not be saved.
     pub unkept: usize,
     /// Attempts that failed, since the start.
     pub errors: u64,
-    /// A sentence on what is wrong, if anything is.
+    /// What is wrong, in a sentence, if anything is.
     pub problem: Option<String>,
 }
 
@@ -199,7 +199,7 @@ impl Shared {
         }
     }
 
-    /// Remembers how a job ended, and logs the first failure of several and their end.
+    /// Records the result of a job. Logs the first of several failures, and recovery.
     fn note(&self, code: &RoomCode, done: io::Result<()>) {
         let mut jobs = self.jobs();
         let had_failed = !jobs.unkept.is_empty();
@@ -252,7 +252,7 @@ impl Shared {
 }
 
 impl Worlds {
-    /// How well rooms are kept now.
+    /// Returns how well rooms are kept now.
     pub fn health(&self) -> KeepingHealth {
         let jobs = self.shared.jobs();
         let problem = jobs.unkept.iter().next().map(|(code, why)| {

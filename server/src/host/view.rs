@@ -30,7 +30,7 @@ pub struct StatusView {
     pub fingerprint: String,
     /// Directories that it is announced to.
     pub directories: Vec<DirectoryView>,
-    /// Lists of addresses that may not come in.
+    /// Deny lists.
     pub deny_lists: Vec<DenyListView>,
     /// Unix time in seconds of its start.
     pub started: i64,
@@ -52,7 +52,7 @@ pub struct StatusView {
     pub database: String,
     /// `ok`, or a sentence on a system clock that jumped.
     pub clock: String,
-    /// `ok`, or a sentence on why rooms are not kept for the next start.
+    /// `ok`, or a sentence on why rooms cannot be saved for the next start.
     pub keeping: String,
     /// Unix time in seconds at which the certificate expires; none if it never does.
     pub certificate_expires: Option<i64>,
@@ -89,7 +89,7 @@ pub struct DrainView {
 /// Logins that failed.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub struct FailedLoginsView {
-    /// Requests with a token that is not known.
+    /// Requests with an unknown token.
     pub tokens: u64,
     /// Players with a wrong password.
     pub passwords: u64,
@@ -195,7 +195,7 @@ pub struct PlayerView {
     pub muted: Option<MuteView>,
 }
 
-/// A number of a player in a game.
+/// One of a player's numbers in a game.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ScoreView {
     /// Its name, such as `points`.
@@ -226,7 +226,7 @@ pub struct ChatView {
 pub struct AllowListView {
     /// Its file; none if there is no list, and everybody may join.
     pub file: Option<String>,
-    /// Those who may join.
+    /// The players who may join.
     pub players: Vec<AllowedView>,
 }
 
@@ -235,7 +235,7 @@ pub struct AllowListView {
 pub struct AllowedView {
     /// The player's key.
     pub key: String,
-    /// What stands beside it, such as a name; may be empty.
+    /// The note after the key, such as a name; may be empty.
     pub name: String,
 }
 

@@ -34,12 +34,12 @@ pub struct LogLine {
     pub level: Level,
     /// Module that wrote it.
     pub target: &'static str,
-    /// Name of its event, where it has one.
+    /// Name of its event, if it has one.
     pub event: Option<&'static str>,
     /// Message, then the fields as `name=value`; before them those of the room, if there is one.
     /// 8 KiB at most.
     pub text: String,
-    /// Where the message alone stands in the text.
+    /// The range of the message in the text.
     pub(crate) said: Range<usize>,
 }
 

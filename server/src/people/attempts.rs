@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two lines about one address.
 const INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum of addresses that are remembered for that. Arbitrary; further ones are only counted.
+/// The maximum number of addresses to remember for that. Arbitrary; others are only counted.
 const ADDRESSES_MAX: usize = 1024;
 
-/// A secret that somebody got wrong.
+/// The kind of secret that was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Secret {
     /// A token of the administration.
@@ -30,7 +30,7 @@ impl Secret {
     }
 }
 
-/// When an address was last told of, and how often it failed since.
+/// When an address was last logged, and how many of its logins failed since.
 type Told = (Instant, u64);
 
 /// Failed logins since the start.
@@ -42,7 +42,7 @@ pub struct FailedLogins {
 }
 
 impl FailedLogins {
-    /// Counts a failure, and logs it unless the address was just told of.
+    /// Counts a failure, and logs it unless the address was just logged.
     pub fn note(&self, secret: Secret, address: IpAddr) {
         if let Some(failures) = self.count_one(secret, address, Instant::now()) {
             let address = address.to_canonical();
@@ -85,7 +85,7 @@ impl FailedLogins {
     }
 }
 
-/// The address itself, or of IPv6 the /64 that one customer has.
+/// The address itself, or the /64 of an IPv6 customer.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -21,7 +21,7 @@ const TURNED_AWAY: Duration = Duration::from_secs(1);
 /// Addresses that are remembered for that. Arbitrary; of more, some are told more often.
 const ADDRESSES_MAX: usize = 4096;
 
-/// Goodbye to an address on a list.
+/// Goodbye to an address on a deny list.
 const LISTED: &str = "your address is on a deny list of this server, such as one of VPNs, proxies \
                       or shared bans; turn off your VPN or proxy, or ask the host";
 
@@ -52,7 +52,7 @@ impl Gatekeeper {
         Self { book, clocks, rules, deny_lists, turned_away, failed_logins: Arc::default() }
     }
 
-    /// Lists of addresses that may not come in.
+    /// Deny lists.
     pub(crate) fn deny_lists(&self) -> &Arc<DenyLists> {
         &self.deny_lists
     }
@@ -72,7 +72,7 @@ impl Gatekeeper {
         if let Some(ban) = self.book.against(Act::Ban, Some(key), Some(address), now) {
             return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
         }
-        // The host's people may come from anywhere.
+        // Players with a role may come from anywhere.
         if self.book.role(key).is_none() && self.deny_lists.refuse(address) {
             return Err(Disconnect::new(Code::Banned, LISTED));
         }

@@ -23,7 +23,7 @@ pub enum BadSubject {
          IPv6 from 16 to 128"
     )]
     Length,
-    /// Too many addresses for a list, or no length at all.
+    /// The prefix length is too small for a list, or invalid.
     #[error("a network in a list has a length from 3 to 32 (IPv4) or from 8 to 128 (IPv6)")]
     Wide,
 }
@@ -45,7 +45,7 @@ impl Network {
         Self::of_length(address, len, [8, 16], BadSubject::Length)
     }
 
-    /// A network whose length is at least this, of IPv4 and of IPv6.
+    /// A network with at least these prefix lengths, for IPv4 and IPv6.
     fn of_length(
         address: IpAddr,
         len: u8,
@@ -65,8 +65,8 @@ impl Network {
         Ok(Self { address: masked(address, len), len })
     }
 
-    /// The network that bans of an address are made for: of IPv6 the /64 that one customer has, or
-    /// none where neighbours share it.
+    /// Returns the network that a ban of an address covers: for IPv6 the customer's /64, or `None`
+    /// where neighbours share it.
     fn of(address: IpAddr) -> Option<Self> {
         match address {
             IpAddr::V4(_) => None,
@@ -180,8 +180,8 @@ fn parts(text: &str) -> Result<(IpAddr, u8), BadSubject> {
     Ok((address, len.parse().map_err(|_| BadSubject::Network)?))
 }
 
-/// First and last address of a line in a list: an address, of IPv6 its /64 as for bans, or a
-/// network. Public lists have wider networks than bans may be of, such as 224.0.0.0/3.
+/// Returns the first and last address of a line in a list: an address (for IPv6 its /64, as for
+/// bans) or a network. Public lists have wider networks than bans allow, such as 224.0.0.0/3.
 pub fn parse_range(text: &str) -> Result<(IpAddr, IpAddr), BadSubject> {
     if text.contains('/') {
         let (address, len) = parts(text)?;

@@ -13,12 +13,12 @@ use super::message::Message;
 use crate::clocks::Clocks;
 use crate::config::{Topic, Webhook};
 
-/// Messages that wait for a receiver; of more, the oldest are dropped. Arbitrary: some minutes of a
-/// busy server.
+/// The maximum messages in a receiver's queue; then the oldest are dropped. Arbitrary: some minutes
+/// of a busy server.
 pub(super) const WAITING_MAX: usize = 256;
-/// Age at which a message is given up. Arbitrary: longer than a receiver takes to restart.
+/// Age at which a message is dropped. Arbitrary: longer than a receiver takes to restart.
 const AGE_MAX: Duration = Duration::from_secs(600);
-/// Waits between two attempts: the first, then twice as long each time, up to the longest.
+/// Delays between attempts: the first, then twice as long each time, up to the longest.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -57,7 +57,7 @@ impl Courier {
         &self.webhook
     }
 
-    /// True if the receiver is told of a topic. Messages without one are tests.
+    /// Whether the receiver wants a topic. Messages without a topic are tests.
     pub(super) fn takes(&self, topic: Option<Topic>) -> bool {
         topic.is_some_and(|topic| self.webhook.topics.contains(&topic))
     }
@@ -105,7 +105,7 @@ impl Shared {
         (!queue.ends).then(|| queue.waiting.drain(..count).collect())
     }
 
-    /// Sends messages until the receiver has taken them, or they are given up.
+    /// Sends messages until the receiver accepts them or they are dropped.
     fn deliver(&self, delivery: &Delivery, batch: &[Arc<Message>], is_failing: &mut bool) {
         let mut wait = WAIT_MIN;
         loop {

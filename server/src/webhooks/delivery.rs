@@ -14,23 +14,23 @@ use crate::clocks::Clocks;
 use crate::config::{Webhook, WebhookFormat};
 use crate::outgoing;
 
-/// Longest time for an answer.
+/// Timeout for an answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest time for an answer to a test event, which a person waits for.
+/// Timeout for the answer to a test event, which a person waits for.
 pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Characters of a message that Discord takes.
+/// The maximum characters of a Discord message.
 const DISCORD_CHARS_MAX: usize = 2000;
 
-/// A request that a receiver did not take.
+/// A request that the receiver did not accept.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// A sentence on why.
+    /// Why, in a sentence.
     pub(super) text: String,
-    /// The shortest wait until the next attempt; none if there is no point in one.
+    /// The minimum delay before a retry; `None` if a retry is pointless.
     pub(super) retry: Option<Duration>,
 }
 
-/// A way to a receiver.
+/// Sends requests to a receiver.
 #[derive(Debug)]
 pub(super) struct Delivery {
     webhook: Webhook,
@@ -48,7 +48,7 @@ impl Delivery {
         self.webhook.host()
     }
 
-    /// Number of the first messages that go into one request: of text, as many as fit.
+    /// Returns how many of the first messages go into one request: for text, as many as fit.
     pub(super) fn batch<'a>(&self, waiting: impl Iterator<Item = &'a Arc<Message>>) -> usize {
         match self.webhook.format {
             WebhookFormat::Json => 1,
@@ -111,7 +111,7 @@ fn judge<T>(answer: &Response<T>) -> Result<String, Failure> {
     let redirect = if status.is_redirection() { "; redirects are not followed" } else { "" };
     let is_passing = status.is_server_error() || [408, 425, 429].contains(&status.as_u16());
     let asked = answer.headers().get(header::RETRY_AFTER).and_then(|it| it.to_str().ok());
-    // Discord writes parts of seconds. A date is taken for no wish.
+    // Discord sends fractional seconds. A date is ignored.
     let asked = asked.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
     let asked = Duration::try_from_secs_f64(asked).unwrap_or_default();
     let text = format!("the receiver answers {status}{redirect}");

@@ -12,7 +12,7 @@ use crate::config::Topic;
 use crate::host::{AuditEvent, HostEvent, NumberView};
 use crate::logging::LogLine;
 
-/// Time in which an alarm of a kind is told once.
+/// Time within which each kind of alarm is sent at most once.
 const ALARM_INTERVAL: Duration = Duration::from_secs(600);
 /// Kinds of alarms that are remembered for that: more than the log has.
 const ALARMS_MAX: usize = 512;
@@ -35,11 +35,11 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The report of an event, if anybody may want it.
+    /// Returns the report of an event, if it is of interest to receivers.
     pub(super) fn of(event: &HostEvent) -> Option<Self> {
         let (topic, text) = match event {
             HostEvent::Joined { room, name, .. } => (Topic::Joins, format!("{name} joined {room}")),
-            // The reason may be in the player's own words, which the JSON has.
+            // The reason may be the player's own words; only the JSON has it.
             HostEvent::Left { room, name, .. } => (Topic::Joins, format!("{name} left {room}")),
             HostEvent::Results { room, game, round, numbers } => {
                 (Topic::Results, results(room, game, *round, numbers))
@@ -61,7 +61,7 @@ impl Report {
         Some(Self { topic: Some(topic), event, text, data })
     }
 
-    /// A report by which a host sees that a receiver works.
+    /// A report that shows that a receiver works.
     pub(super) fn test(by: &str) -> Self {
         let text = format!("a test of this webhook by {by}");
         Self { topic: None, event: "test", text, data: json!({ "by": by }) }
@@ -99,15 +99,15 @@ fn sanction(act: &AuditEvent) -> String {
     text
 }
 
-/// Alarms of the log, each kind once in a while.
+/// Alarms from the log, rate-limited by kind.
 #[derive(Debug, Default)]
 pub(super) struct Alarms {
-    /// The moment of the last one of each kind, and the number that were left out since.
+    /// When each kind was last sent, and how many were left out since.
     last: HashMap<&'static str, (Instant, u64)>,
 }
 
 impl Alarms {
-    /// The report of a line, if it is an alarm whose kind has not just been told.
+    /// Returns the report of a line, if it is an alarm whose kind was not just sent.
     pub(super) fn of(&mut self, line: &LogLine) -> Option<Report> {
         // An alarm about webhooks would go to one that fails.
         if line.level > Level::WARN || line.target.starts_with(OWN) {
@@ -146,7 +146,7 @@ pub(super) struct Sender {
     pub(super) fingerprint: String,
 }
 
-/// A report on its way.
+/// A report to be sent.
 #[derive(Debug)]
 pub(super) struct Message {
     /// Does not change between attempts, so that a receiver recognises a repeated message.
@@ -178,11 +178,11 @@ impl Message {
     }
 }
 
-/// Text in which no mark means anything.
+/// Escapes Markdown.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        // A colon, so that no address in a name becomes a link.
+        // The colon is escaped so that no URL in a name becomes a link.
         if c.is_ascii_punctuation() && !".,;'\"!?%+=/&$".contains(c) {
             plain.push('\\');
         }

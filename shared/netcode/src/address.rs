@@ -25,7 +25,7 @@ pub struct Address {
 /// A text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Neither a name nor an IP address, or the port is wrong.
+    /// Neither a name nor an IP address, or a wrong port.
     #[error(
         "'{0}' is no address; write a name or an IP address, and a port if it is not {1}: \
          example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
@@ -125,7 +125,7 @@ fn split_zone(host: &str) -> (&str, Option<&str>) {
     host.split_once('%').map_or((host, None), |(ip, zone)| (ip, Some(zone)))
 }
 
-/// Whether an interface may be called so, or have this number.
+/// Whether this can be an interface's name or number.
 fn is_zone(zone: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
     !zone.is_empty() && zone.len() <= ZONE_BYTES_MAX && zone.chars().all(plain)
@@ -158,8 +158,8 @@ impl std::fmt::Display for Address {
 }
 
 /// Spelling of a server by which it is remembered: `example.org:4433`, `[::1]:4433`; lowercase,
-/// IPv6 addresses shortest and in brackets, with the zone if they have one, names without the
-/// root's dot.
+/// IPv6 addresses in their shortest form and in brackets, with the zone if there is one; names
+/// without a final dot.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let (ip, zone) = split_zone(bare);

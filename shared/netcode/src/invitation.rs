@@ -7,8 +7,8 @@
 //! fingerprint = "sha256:" and 64 hexadecimal digits
 //! ```
 //!
-//! The zone of a link-local address means nothing on other machines than the one that made the
-//! link. It is written as in RFC 6874, and `%` alone is read as well.
+//! The zone of a link-local address is only valid on the machine that made the link. It is written
+//! as in RFC 6874; a plain `%` is accepted, too.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use crate::fingerprint::{Fingerprint, ParseFingerprintError};
 
 /// Begin of each link; letters of either case.
 pub const SCHEME: &str = "phaselock://";
-/// Sign between a link-local address and its zone, as a link has it.
+/// Separates a link-local address from its zone in a link.
 const ZONE_SIGN: &str = "%25";
 /// Bytes of a link: those of the longest name, and some.
 pub const LINK_BYTES_MAX: usize = 400;

@@ -1,8 +1,8 @@
 //! Text files that people edit, read the same way by every program.
 //!
-//! Editors leave traces that nobody sees: a byte order mark, CRLF or a lone CR at the end of a
-//! line, blanks at its end, no line break after the last one. They mean nothing in any of our
-//! files. A file that cannot be read as text is refused with the line and the remedy.
+//! Editors leave invisible traces: a byte order mark, CRLF or a lone CR at the end of a line,
+//! trailing blanks, no line break after the last line. None of our files gives them a meaning. The
+//! error for a file that is not text names the line and says what to do.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'b>(&'b str);
 
-/// A file cannot be read as text.
+/// A file is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// The file is larger than its limit, which is given in bytes.
@@ -25,10 +25,10 @@ pub enum TextError {
     /// The line with this number has a zero byte, as text in UTF-16 without its mark has.
     #[error("line {0} has a zero byte, so it is not text; save the file as text in UTF-8")]
     Zero(usize),
-    /// A file that should have one line of text has none.
+    /// A file that must have one line is empty.
     #[error("it is empty")]
     Empty,
-    /// A file that should have one line of text has another one, with this number.
+    /// A file that must have one line has another one, with this number.
     #[error("line {0} is one too many; the file must have a single line")]
     Surplus(usize),
 }
@@ -66,13 +66,13 @@ impl<'b> Text<'b> {
         }
     }
 
-    /// The text with the line ends that it has, for parsers to which these mean nothing.
+    /// Returns the text with its own line ends, for parsers that accept all kinds.
     pub fn as_str(self) -> &'b str {
         self.0
     }
 
-    /// The text with `\n` at the end of each line, for parsers that know no other line end. Lines
-    /// keep their numbers.
+    /// Returns the text with `\n` as the line end, for parsers that accept no other. Lines keep
+    /// their numbers.
     pub fn unix(self) -> Cow<'b, str> {
         match self.0.contains('\r') {
             true => self.0.replace("\r\n", "\n").replace('\r', "\n").into(),
@@ -80,7 +80,7 @@ impl<'b> Text<'b> {
         }
     }
 
-    /// All lines with their numbers from 1, without line ends and blanks at the end.
+    /// Returns all lines with their numbers from 1, without line ends and trailing blanks.
     pub fn lines(self) -> impl Iterator<Item = (usize, &'b str)> + Clone {
         let mut rest = self.0;
         let lines = std::iter::from_fn(move || {
@@ -96,20 +96,21 @@ impl<'b> Text<'b> {
         (1..).zip(lines)
     }
 
-    /// The only line that is not blank, without blanks at its end, as of a password or a token.
+    /// Returns the only line that is not blank, without trailing blanks, such as a password or a
+    /// token.
     pub fn only_line(self) -> Result<&'b str, TextError> {
         let mut lines = self.lines().filter(|(_, line)| !line.is_empty());
         let (_, line) = lines.next().ok_or(TextError::Empty)?;
         lines.next().map_or(Ok(line), |(number, _)| Err(TextError::Surplus(number)))
     }
 
-    /// True if the last line is over, so that nothing of it can be missing.
+    /// Whether the last line has an end, so that nothing of it can be missing.
     pub fn is_complete(self) -> bool {
         self.0.ends_with(['\n', '\r'])
     }
 }
 
-/// Number of the line that holds the byte at `offset`, from 1.
+/// Returns the number of the line with the byte at `offset`, from 1.
 pub fn line_at(bytes: &[u8], offset: usize) -> usize {
     let before = bytes.get(..offset).unwrap_or(bytes);
     let ends = before.iter().enumerate().filter(|(at, byte)| match byte {

@@ -59,8 +59,8 @@ impl Micros {
         self.0 as f64 / 1e3
     }
 
-    /// The span as people say it, in its two largest units: `45 seconds`, `1 minute 30 seconds`,
-    /// `2 days 3 hours`. Begun seconds count as whole ones, and the least is one second.
+    /// Returns the span in words, in its two largest units: `45 seconds`, `1 minute 30 seconds`, `2
+    /// days 3 hours`. Rounded up to a second; at least one second.
     pub fn in_words(self) -> String {
         const UNITS: [(&str, i64); 4] =
             [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)];

@@ -96,7 +96,7 @@ impl Announcer {
         &self.standing
     }
 
-    /// Whether the directory has answered, be it with a refusal.
+    /// Whether the directory has answered, even with a refusal.
     pub fn has_answer(&self) -> bool {
         let is_told = !matches!(self.standing, Standing::Asking | Standing::Silent);
         is_told || matches!(self.step, Step::Proof { .. })

@@ -42,7 +42,7 @@ impl Clock {
     }
 
     /// Unix time in milliseconds by the system clock, which may jump in either direction at any
-    /// time. Nothing may end, or be deleted, by it alone.
+    /// time. Never use it alone to expire or delete anything.
     pub fn unix_millis() -> i64 {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(unix.as_millis()).unwrap_or(i64::MAX)
@@ -73,12 +73,12 @@ impl Clock {
         best.map_or(0, |(_, now, unix)| unix.saturating_sub(now.0))
     }
 
-    /// A seed that differs each time, also on machines that boot with the same date.
+    /// Returns a seed that differs each time, even on machines that boot with the same date.
     pub fn seed() -> u64 {
         let mut bytes = [0; 8];
         match aws_lc_rs::rand::fill(&mut bytes) {
             Ok(()) => u64::from_le_bytes(bytes),
-            // No system that we know is without random numbers.
+            // Every system that we know has random numbers.
             Err(_) => Self::unix_millis().cast_unsigned(),
         }
     }

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Content of a file; none if there is no such file. One byte more than `bytes_max` tells a larger
-/// one, which [`Text::decode`](phaselock::textfile::Text::decode) refuses.
+/// Reads a file, up to one byte more than `bytes_max`, so that
+/// [`Text::decode`](phaselock::textfile::Text::decode) can refuse a larger one. Returns `None` if
+/// there is no such file.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is no regular file: a pipe would wait for its writer.
+/// If the file cannot be read, or is not a regular file: a pipe would wait for its writer.
 pub fn read(path: &Path, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     open(path)?.map(|file| content(file, bytes_max)).transpose()
 }
@@ -28,7 +29,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Content of an open file. The limit holds even for a file that grows.
+/// Reads an open file. The limit holds even if the file grows.
 pub(crate) fn content(file: File, bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;

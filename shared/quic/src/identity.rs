@@ -268,7 +268,8 @@ fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Iden
     move |error| IdentityError::Io { action, path, error }
 }
 
-/// A file in PEM as rustls reads it, without the traces of editors; none if there is no such file.
+/// Reads a PEM file for rustls, without the traces of editors. Returns `None` if there is no such
+/// file.
 pub(crate) fn read_pem(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
     let Some(bytes) = files::read(path, PEM_BYTES_MAX).map_err(io_error("read", path))? else {
         return Ok(None);

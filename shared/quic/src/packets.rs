@@ -1,5 +1,5 @@
-//! UDP packets at a socket that answers from the address that was asked: in by batches, out one
-//! transmission at a time.
+//! UDP packets at a socket that replies from the address that was contacted. They come in by
+//! batches, and leave one transmission at a time.
 //!
 //! *Invariant:* an IPv4-mapped address (`::ffff:192.0.2.7`), which an IPv6 socket has for IPv4
 //! peers, is known to this file alone: all others see and give IPv4 addresses.
@@ -18,20 +18,20 @@ use tokio::time::Instant as TokioInstant;
 use crate::attempts::unmapped;
 use crate::socket;
 
-/// Buffers that one call of the system fills, each with packets of one sender. As quinn's.
+/// Buffers that one system call fills, each with packets of one sender; as in quinn.
 const BATCH: usize = 32;
-/// Whence a packet came, and so where its answer goes and what it comes from. An IPv4 address is
-/// one of IPv4 also where the system maps it to IPv6.
+/// The two ends of a packet's way: its reply goes to `remote`, and leaves from `local`. IPv4
+/// addresses are plain ones, even if the system maps them to IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The other side's address.
     pub remote: SocketAddr,
-    /// This side's address, where the system tells it.
+    /// The local address, if the system reports it.
     pub local: Option<IpAddr>,
 }
 
 impl Route {
-    /// The address to answer from: the one that was asked, unless it is a whole network's.
+    /// The address to reply from: the one that was contacted, unless it is multicast or broadcast.
     pub fn source(&self) -> Option<IpAddr> {
         self.local.filter(|ip| !is_of_many(*ip))
     }
@@ -44,7 +44,7 @@ impl From<SocketAddr> for Route {
     }
 }
 
-/// Whether many are asked at once by an address, or may be.
+/// Whether an address is multicast, or may be broadcast.
 fn is_of_many(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.is_multicast() || ip.octets()[3] == u8::MAX,
@@ -52,7 +52,7 @@ fn is_of_many(ip: IpAddr) -> bool {
     }
 }
 
-/// A packet that came, in the buffer into which the system put it.
+/// A received packet, in the buffer into which the system put it.
 #[derive(Debug)]
 pub(crate) struct Packet<'a> {
     pub(crate) route: Route,
@@ -60,7 +60,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Packets that the system handed over and nobody has looked at yet.
+/// Packets that were received and not processed yet.
 #[derive(Debug)]
 pub(crate) struct Intake {
     buffers: Box<[u8]>,
@@ -78,7 +78,7 @@ impl Intake {
     pub(crate) fn new(socket: &dyn AsyncUdpSocket, bytes_max: usize) -> Self {
         let bytes = BATCH * bytes_max * socket.max_receive_segments().max(1);
         Self {
-            // Zeroed memory takes no room before it is written to.
+            // Zeroed memory costs nothing before it is written to.
             buffers: vec![0; bytes].into(),
             metas: [RecvMeta::default(); BATCH],
             filled: 0,
@@ -88,7 +88,7 @@ impl Intake {
         }
     }
 
-    /// True if every packet of the last batch has been looked at.
+    /// Whether every packet of the last batch was processed.
     pub(crate) fn is_used_up(&self) -> bool {
         self.next.0 >= self.filled
     }
@@ -132,7 +132,7 @@ impl Intake {
             std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
         let filled = loop {
             match ready!(socket.poll_recv(cx, &mut buffers, &mut self.metas)) {
-                // Anybody can provoke it, and it says nothing.
+                // Anybody can provoke this error, and it says nothing.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
                 filled => break filled,
             }
@@ -157,11 +157,11 @@ impl Intake {
     }
 }
 
-/// Sends packets by a socket, with IPv4 addresses as the socket wants them.
+/// Sends packets from a socket, with IPv4 addresses in the form that the socket needs.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) socket: Arc<dyn AsyncUdpSocket>,
-    /// The socket is one of IPv6, and has IPv4 peers by mapped addresses.
+    /// Whether the socket is an IPv6 one, which reaches IPv4 peers at mapped addresses.
     maps: bool,
 }
 
@@ -178,14 +178,13 @@ impl Sender {
             }
             to => to,
         };
-        // With a source of IPv4 the system takes the mapped destination for what it is.
+        // Given an IPv4 source, the system understands the mapped destination.
         let Transmit { ecn, contents, segment_size, src_ip, .. } = *transmit;
         self.socket.try_send(&Transmit { destination, ecn, contents, segment_size, src_ip })
     }
 }
 
-/// A UDP socket that answers each packet from the address that was asked, on machines with several
-/// too.
+/// A UDP socket that replies from the address that was contacted, even on machines with several.
 #[derive(Debug)]
 pub struct AnsweringSocket {
     sender: Sender,
@@ -206,7 +205,7 @@ impl AnsweringSocket {
         self.sender.socket.local_addr()
     }
 
-    /// The next packet, and whence it came. Dropping the future loses none.
+    /// Receives the next packet and its route. Dropping the future loses no packet.
     pub async fn receive(&mut self) -> io::Result<(Route, &[u8])> {
         loop {
             let Self { sender, intake } = self;
@@ -219,7 +218,7 @@ impl AnsweringSocket {
         packet.map(|packet| (packet.route, packet.bytes)).ok_or(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Sends a packet by a route, now or never.
+    /// Sends a packet by a route; fails if the socket is not ready.
     pub fn try_send(&self, route: &Route, contents: &[u8]) -> io::Result<()> {
         let (destination, src_ip) = (route.remote, route.source());
         let (ecn, segment_size) = (None, None);

@@ -21,7 +21,7 @@ use crate::socket::unspecified;
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Time after which it is asked again: a packet may be lost.
 const AGAIN: Duration = Duration::from_millis(500);
-/// Number of times that a server is asked within [`TIMEOUT`].
+/// How often a server is asked within [`TIMEOUT`].
 const TIMES: usize = (TIMEOUT.as_millis() / AGAIN.as_millis()) as usize;
 
 /// A server does not tell its status.

@@ -87,11 +87,11 @@ pub enum Listing {
     Unknown,
 }
 
-/// A server. Each round asks all of its addresses, until one answers.
+/// A server. Each round asks its addresses until one answers.
 #[derive(Debug)]
 struct Target {
     found: Found,
-    /// The one that answered last comes first.
+    /// The address that answered last comes first.
     remotes: Vec<SocketAddr>,
     /// Addresses that this round has not asked yet.
     attempts: Attempts,
@@ -109,8 +109,8 @@ struct Asked {
     at: LocalTime,
 }
 
-/// A directory. Each round asks all of its addresses for a page, until one answers; the pages after
-/// that are asked of the same address.
+/// A directory. Each round asks its addresses for a page until one answers, and that one for all
+/// further pages.
 #[derive(Debug)]
 struct Directory {
     address: Address,
@@ -212,14 +212,14 @@ impl Survey {
         self.directories.iter().map(|it| (&it.address, it.listing))
     }
 
-    /// Asks a server that the player named, at all of these addresses until one answers. Without
-    /// any its name leads nowhere.
+    /// Asks a server that the player named, at these addresses until one answers. Without an
+    /// address the name counts as unresolved.
     pub fn ask(&mut self, address: Address, remotes: Vec<SocketAddr>) {
         let via = Via { named: true, ..Via::default() };
         self.add(address, remotes, via, None);
     }
 
-    /// Asks a directory for its list, at all of these addresses until one answers.
+    /// Asks a directory for its list, at these addresses until one answers.
     pub fn browse(&mut self, address: Address, remotes: Vec<SocketAddr>, now: LocalTime) {
         if self.directories.len() >= DIRECTORIES_MAX
             || self.directories.iter().any(|it| it.address == address)

@@ -33,7 +33,7 @@ pub(crate) const ALPN: &[u8] = b"h3";
 pub(crate) const PATH: &str = "/phaselock";
 /// First byte of a client on the game's stream: the way in which the rest is made.
 pub(crate) const PREFACE: u8 = 1;
-/// Kind of a WebTransport stream both ways.
+/// Kind of a bidirectional WebTransport stream.
 pub(crate) const STREAM: u64 = 0x41;
 /// Bytes before a client's messages on the game's stream: its kind, and the first session's number.
 pub(crate) const STREAM_PREFIX: [u8; 3] = [0x40, STREAM as u8, 0];
@@ -48,12 +48,12 @@ const H3_DATAGRAM: u64 = 0x33;
 const H3_DATAGRAM_OLD: u64 = 0xff_d277;
 const WT_MAX_SESSIONS: u64 = 0x14e9_cd29;
 const WT_ENABLED: u64 = 0x2c7c_f000;
-/// Limits of the flow in a session (draft-ietf-webtrans-http3-16, 9.2).
+/// Flow-control limits of a session (draft-ietf-webtrans-http3-16, 9.2).
 const WT_INITIAL_MAX_DATA: u64 = 0x2b61;
 const WT_INITIAL_MAX_STREAMS_UNI: u64 = 0x2b64;
 const WT_INITIAL_MAX_STREAMS_BIDI: u64 = 0x2b65;
-/// Limits that nobody reaches: QUIC's own are far lower, and those count. A client that finds none
-/// opens no stream. Both are exact in a 64-bit float.
+/// Limits that are never reached: QUIC's own are far lower, and those count. A client that finds
+/// none opens no stream. Both are exact in a 64-bit float.
 const STREAMS_MAX: u64 = 1 << 32;
 const DATA_MAX: u64 = 1 << 52;
 
@@ -83,7 +83,7 @@ pub enum Fault {
     /// An identifier is invalid.
     #[error("an identifier is invalid")]
     Id = 0x108,
-    /// The settings are not allowed, or are not enough.
+    /// The settings are invalid or incomplete.
     #[error("the settings are invalid or incomplete")]
     Settings = 0x109,
     /// The settings are missing.
@@ -95,7 +95,7 @@ pub enum Fault {
     /// The request is malformed.
     #[error("the request is malformed")]
     Message = 0x10e,
-    /// Compressed headers cannot be read.
+    /// Compressed headers cannot be decoded.
     #[error("compressed headers cannot be read")]
     Decompression = 0x200,
     /// A flow-control limit was lowered.
@@ -109,8 +109,8 @@ impl Fault {
     }
 }
 
-/// The first bytes of either side's own stream: settings, with those of all drafts that browsers
-/// and libraries look for.
+/// The first bytes of either side's control stream: settings, including those of all drafts that
+/// browsers and libraries look for.
 pub(crate) fn settings() -> Vec<u8> {
     let number = |value: u64| web_transport_proto::VarInt::try_from(value).unwrap_or_default();
     let mut settings = Settings::default();

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use phaselock::server::{Job, Workers};
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// Most threads that are used by default.
+/// The maximum threads by default.
 const THREADS_MAX: usize = 64;
 
 /// Threads that wait for work, beside the one that has it.

@@ -78,8 +78,8 @@ impl<G: Game> Light<G> {
         }
     }
 
-    /// Takes in a control message. Without it the server distrusts the times of this client after
-    /// its clock stood still.
+    /// Handles a control message. Without this, the server distrusts the client's times after the
+    /// server has stalled.
     pub fn handle_message(&mut self, message: &ServerMessage) {
         if let ServerMessage::Epoch { epoch, .. } = message {
             self.epoch = *epoch;

@@ -10,8 +10,8 @@
 //! # }
 //! ```
 //!
-//! A game that is played otherwise than with 24 players, default rates and default setup is trained
-//! as it is played: `Training { players: 256, ..Training::default() }.train::<MyGame>()`.
+//! If a game is played with other numbers of players, rates or setups than the defaults, train it
+//! that way: `Training { players: 256, ..Training::default() }.train::<MyGame>()`.
 //!
 //! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when
 //! the game's records or rules change; a test that calls [`assert_fit`] says when. The same
@@ -73,17 +73,16 @@ pub struct Trained {
     pub report: String,
 }
 
-/// Play from which tables are made: as the game will be played, with its bots in the players'
-/// places.
+/// A training run: bots play the game the way it will be played.
 #[derive(Clone, Debug)]
 pub struct Training {
-    /// Players: 2 or more. By default 24. More of them take longer.
+    /// Number of players, at least 2; 24 by default. More take longer.
     pub players: u16,
     /// Ticks and snapshots a second.
     pub rates: Rates,
     /// Seconds of play over each of the networks, by default 40.
     pub seconds: f64,
-    /// Seed of all of it.
+    /// The random seed.
     pub seed: u64,
     /// Configuration of the rules in postcard, see [`with_setup`](Self::with_setup); empty for the
     /// default one.
@@ -106,7 +105,7 @@ impl Training {
         Ok(Self { setup, ..self })
     }
 
-    /// Plays and makes the tables; some minutes with optimisation.
+    /// Plays, and makes the tables. Takes some minutes in an optimised build.
     ///
     /// # Panics
     ///
@@ -163,8 +162,8 @@ impl Training {
     }
 }
 
-/// Tables for a game with its default configuration, from play of 24 of its bots over several
-/// networks; some minutes with optimisation. [`Training`] has settings.
+/// Returns tables for a game with its default configuration, trained with 24 bots over several
+/// networks. Takes some minutes in an optimised build. [`Training`] has settings.
 pub fn train_tables<G: Game>() -> Trained {
     Training::default().train::<G>()
 }

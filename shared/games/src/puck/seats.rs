@@ -127,9 +127,9 @@ pub fn of_a_bot(taken: &[(bool, EntityId, Seat)], free: Seat) -> Option<(EntityI
     Some((best.1, best.2))
 }
 
-/// A bot's change of seats that evens sides out: to the other side of its rink where that has fewer
-/// by two or more, or to somebody who plays alone, from the rink where it is missed least. Of seats
-/// the first part says that a bot has it. None if all is well, or no bot can help.
+/// Returns a bot's move that evens sides out: to the other side of its rink if that has at least
+/// two fewer, or to somebody who plays alone, from the rink that can spare it best. The first part
+/// of a seat says whether a bot has it. Returns `None` if sides are even or no bot can help.
 pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
     let count = |rink: u8, right: bool| {
         taken.iter().filter(|(_, _, seat)| (seat.rink, seat.right) == (rink, right)).count()
@@ -269,7 +269,7 @@ pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     });
 }
 
-/// Moves a mallet that comes in to where the puck is not.
+/// Moves a new mallet away from the puck.
 pub fn keep_clear(mallet: &mut Mallet, puck: Vec2) {
     let (home, away) = (mallet.position(), 2.0 * MALLET + 0.2);
     if home.distance_squared(puck) <= away * away {

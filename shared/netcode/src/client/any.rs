@@ -30,8 +30,8 @@ pub trait AnyClient: Any + Debug + Send {
     fn handle_message(&mut self, message: &ServerMessage);
     /// A frame begins, in a program that reads its keys once a frame: inputs leave a frame earlier.
     fn handle_frame(&mut self, now: LocalTime);
-    /// The machine kept the program waiting for `held` since the frame before, though it was ready
-    /// to run: told once a frame, it tells a busy machine from slow frames.
+    /// Reports that the machine kept the program waiting for `held` since the last frame, although
+    /// it was ready to run. Call it once a frame: it distinguishes a busy machine from slow frames.
     fn handle_held(&mut self, now: LocalTime, held: Micros);
     /// The next due tick without an input. After a stall, ticks are skipped.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;

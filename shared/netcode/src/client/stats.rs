@@ -43,7 +43,7 @@ pub struct Stats {
     pub input_early_min: Micros,
     /// Ticks that the server ran without this client's input.
     pub late_inputs: u64,
-    /// Causes of those about which the server has reported when they came, and of skipped ticks.
+    /// Causes of the late inputs whose arrival the server has reported, and of skipped ticks.
     pub late_causes: LateCauses,
     /// Ticks predicted.
     pub ticks: u64,

@@ -43,7 +43,7 @@ pub struct LateInput {
 }
 
 impl LateInput {
-    /// What made it late: whatever explains the larger part of the delay.
+    /// Returns what explains the larger part of the delay.
     ///
     /// A machine that wakes the program late delays its packets as well, so a hold-up explains a
     /// long way too.
@@ -64,12 +64,12 @@ impl LateInput {
 pub struct LateCauses([u64; LateCause::ALL.len()]);
 
 impl LateCauses {
-    /// Counts some more of a cause.
+    /// Adds to the count of a cause.
     pub fn add(&mut self, cause: LateCause, count: u64) {
         self.0[cause as usize] += count;
     }
 
-    /// Those since `before`.
+    /// Returns the counts since `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut since = *self;

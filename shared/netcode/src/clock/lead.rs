@@ -194,20 +194,20 @@ impl Lead {
         let late = LateInput { departure: covered - before, way: way - overslept - usual, held };
         let is_late = early < Micros::ZERO;
         self.ways.push(now, way);
-        // An input that left late says nothing of the network.
+        // An input that left late says nothing about the network.
         let fails = is_late && way > covered;
         self.margin.observe(now, self.way().unwrap_or(way), way, fails);
         self.aim();
         is_late.then(|| late.cause())
     }
 
-    /// What made the program skip ticks of so much time: their inputs never leave.
+    /// Returns why the program skipped ticks for this long. Their inputs are never sent.
     pub fn cause_of_skip(&self, skipped: Micros) -> LateCause {
         let held = self.held();
         LateInput { departure: skipped, way: Micros::ZERO, held }.cause()
     }
 
-    /// The longest time for which the machine kept the program waiting lately.
+    /// The longest recent time for which the machine kept the program waiting.
     fn held(&self) -> Micros {
         self.holds.quantile(1.0).unwrap_or_default()
     }

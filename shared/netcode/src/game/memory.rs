@@ -1,4 +1,4 @@
-//! What the server alone knows, and how it comes back after a restart.
+//! What only the server knows, and how it is restored after a restart.
 
 use std::fmt::Debug;
 
@@ -10,8 +10,8 @@ use crate::fields::{Entities, Entity};
 /// The server's own state of a game, [`Game::Memory`](super::Game::Memory). When a server is
 /// restarted, it is kept with the world through serde.
 ///
-/// Every game with a memory says what becomes of it after a restart, so that its rules never run on
-/// a list that is silently empty:
+/// Every game with a memory must say how to restore it, so that its rules never run on a list that
+/// is silently empty:
 ///
 /// ```
 /// # use phaselock::game::{Ahead, Entities, Game, Inputs, Memory, World};
@@ -57,8 +57,8 @@ use crate::fields::{Entities, Entity};
     note = "a game without a memory has `type Memory = ();`"
 )]
 pub trait Memory<G, E: Entity>: Default + Debug + Send + Serialize + DeserializeOwned {
-    /// Rebuilds whatever serde skipped, from the rules and the entities that were kept. Called once
-    /// after a restart, before any of the rules run.
+    /// Rebuilds what serde skipped, from the rules and the restored entities. Called once after a
+    /// restart, before any rules run.
     fn restored(&mut self, game: &G, entities: &Entities<E>);
 }
 

@@ -3,7 +3,7 @@
 use super::rules::Game;
 use crate::limits::NAME_BYTES_MAX;
 
-/// Does not compile if the game has a name that no game may have.
+/// Fails to compile if the game's name is invalid.
 ///
 /// ```compile_fail,E0080
 /// # use phaselock::game::{Ahead, Entities, Game, Inputs, World};
@@ -35,7 +35,7 @@ pub(crate) const fn assert_name<G: Game>() {
     );
 }
 
-/// Tells whether a game may be called so: 1 to 32 lower-case letters, digits, dashes.
+/// Whether a game may have this name: 1 to 32 lower-case letters, digits and dashes.
 const fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut at = 0;

@@ -308,8 +308,8 @@ impl<G: Game> std::fmt::Debug for Measure<G> {
 
 /// Coding of a game's snapshots. Both sides must come to the same bits.
 pub struct Coding<G: Game> {
-    /// The present state of an entity, as far as what is [`Known`] of it tells. Only the difference
-    /// is sent. None, the default, goes by the field table.
+    /// Predicts the present state of an entity from what is [`Known`]. Only the difference is sent.
+    /// With `None`, the default, the field table is used.
     ///
     /// A wrong extrapolation costs bytes and nothing else. At most
     /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks are asked for.

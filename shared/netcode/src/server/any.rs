@@ -37,7 +37,7 @@ pub trait AnyRoom: Debug + Send {
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
     fn handle_path(&mut self, client: ClientId, bytes_max: usize);
 
-    /// A client's connection comes from this address from now on.
+    /// A client's connection has moved to this address.
     fn handle_address(&mut self, client: ClientId, address: SocketAddr);
 
     /// Bytes that may be on their way to a client at once. The driver keeps all that it sends to

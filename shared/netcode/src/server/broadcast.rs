@@ -42,8 +42,9 @@ impl<G: Game> Room<G> {
         self.gallery.handle_world(&self.game, tick, &self.world.entities, watchers_max);
     }
 
-    /// Whether the next snapshot may be made: its tick has run, and the last one has left for
-    /// everybody. Datagrams are stamped by the newest snapshot, so none of another may be queued.
+    /// Whether the next snapshot may be made: its tick has run, and the last one has been sent to
+    /// everybody. Datagrams are stamped with the newest snapshot, so none of an older one may be
+    /// queued.
     pub(super) fn is_snapshot_due(&self) -> bool {
         let is_other = |output: &Output| !matches!(output, Output::Datagram { .. });
         self.world.tick >= self.next_snapshot

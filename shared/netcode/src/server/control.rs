@@ -132,14 +132,14 @@ pub enum Event {
         /// The seat.
         player: PlayerId,
     },
-    /// A player's connection comes from another IP address now, and the client has answered there.
-    /// Of another port alone nothing is told.
+    /// A player's connection has moved to another IP address, and the client has answered there. A
+    /// change of port alone is not reported.
     Moved {
         /// The seat.
         player: PlayerId,
         /// Where it comes from.
         address: SocketAddr,
-        /// A mute was in force at the address before, by the room's account.
+        /// Whether a mute was in force at the previous address, as far as the room knows.
         is_muted: bool,
     },
     /// A player is gone.

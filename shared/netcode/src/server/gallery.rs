@@ -147,7 +147,7 @@ impl<G: Game> Gallery<G> {
         Some(event)
     }
 
-    /// Those in the line for a seat who are here, with their tickets.
+    /// The connected watchers in the queue for a seat, with their tickets.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (u64, ClientId)> {
         self.present().filter_map(|client| {
             let ticket = self.watchers.get(&client)?.member.waits?;

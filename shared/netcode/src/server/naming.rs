@@ -38,7 +38,7 @@ const RESERVED: [&str; 13] = [
 ];
 /// Marks on one letter (UTS 39, 5.4).
 const MARKS_MAX: usize = 4;
-/// The dot above, which nobody can see on `i` and `j`.
+/// The dot above, which is invisible on `i` and `j`.
 const DOT: char = '\u{307}';
 /// Endings of these words: one, and several in English and Russian.
 const ENDINGS: [&str; 3] = ["", "s", "ы"];
@@ -84,9 +84,8 @@ pub(super) fn checked(stated: &str) -> Result<String, BadName> {
     Ok(name.to_owned())
 }
 
-/// True if a mark of a name is lost to the eye (UTS 39, 5.4): the same one twice on a letter, a dot
-/// on a letter that has one, more than [`MARKS_MAX`] on a letter, or a stacker with nothing to
-/// stack.
+/// Whether a mark in a name is invisible (UTS 39, 5.4): the same one twice on a letter, a dot on a
+/// letter that has one, more than [`MARKS_MAX`] on a letter, or a stacker with nothing to stack.
 fn has_hidden_marks(name: &str) -> bool {
     let stacks = CodePointMapData::<IndicSyllabicCategory>::new();
     let dotted = CodePointSetData::new::<SoftDotted>();

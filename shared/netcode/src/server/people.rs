@@ -127,7 +127,7 @@ pub struct PlayerFigures {
     /// The player may not speak.
     pub is_muted: bool,
     /// The numbers of the game for this player ([`Kit::measures`](crate::game::Kit::measures)), as
-    /// they are now; none of a player who watches.
+    /// they are now; empty for a watcher.
     pub scores: Vec<(&'static str, f64)>,
     /// Counts of the session.
     pub stats: MemberStats,

@@ -143,7 +143,7 @@ impl<G: Game> Room<G> {
         self.world.snap();
     }
 
-    /// The goodbye's text where there is no place to watch from, or no seat.
+    /// Text of the goodbye if there is no place to watch from, or no seat.
     fn no_room(&self, watches: bool) -> String {
         let (seats, places) = (self.seats_max(), self.host.config.watchers_max);
         match places {
@@ -190,8 +190,8 @@ impl<G: Game> Room<G> {
         true
     }
 
-    /// The seat that a hello resumes, if any: that of its token, or the one of its key. The
-    /// connection before may linger, so it does not matter whether the player seems to be there.
+    /// Returns the seat that a hello resumes, if any: by its token or its key. The previous
+    /// connection may linger, so it does not matter whether the player seems to be there.
     fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
         let key = hello.credentials.key;
         let mut members = self.members.iter();
@@ -258,8 +258,8 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The name of a player who is back: the one stated now. One that is refused, or of a player
-    /// who is muted and so may not speak by it, leaves the one before.
+    /// Returns the name of a returning player: the one in the new hello. The old name stays if the
+    /// new one is refused, or if the player is muted and could speak through it.
     fn name_of_return(&self, before: &Member, stated: &str, is_muted: bool) -> String {
         match checked(stated) {
             Ok(wanted) if !is_muted => {

@@ -131,7 +131,7 @@ impl Rotation {
         }
     }
 
-    /// Takes over other settings for the next game. Bots come and leave with the next
+    /// Applies new settings to the next game. Bots join and leave with the next
     /// [`Configure`](super::Command::Configure).
     pub fn configure(&mut self, changes: RoomChanges) {
         changes.apply(&mut self.host.config);

@@ -49,7 +49,7 @@ impl<G: Game> Room<G> {
         (player, free_name(taken.map(|(_, name)| name), wanted))
     }
 
-    /// The watcher of a hello, who comes again: the one of its key.
+    /// Returns the watcher who returns with this hello: the one with its key.
     pub(super) fn watcher_of(&self, hello: &Hello) -> Option<ClientId> {
         let mut watchers = self.gallery.watchers.iter();
         let key = hello.credentials.key;
@@ -57,7 +57,7 @@ impl<G: Game> Room<G> {
         Some(*client)
     }
 
-    /// Takes out a watcher who comes again.
+    /// Removes a watcher who returns.
     pub(super) fn take_watcher(&mut self, client: ClientId) -> Option<Member> {
         let seated = self.gallery.watchers.get(&client)?;
         if seated.member.away_until.is_none() {
@@ -67,7 +67,7 @@ impl<G: Game> Room<G> {
         self.take_out(client, Code::Replaced, "came again")
     }
 
-    /// A newcomer watches, by the name of `wanted` if that is free. There is a place.
+    /// Lets a newcomer watch, under the name `wanted` if that is free. There must be a place.
     pub(super) fn watch(
         &mut self,
         now: LocalTime,

@@ -35,8 +35,8 @@ const PARTS_EACH: usize = 4;
 /// Items up to which the calling thread works alone: waking another one takes as long. Arbitrary.
 const ALONE_MAX: usize = 16;
 
-/// Does something with each item and hands on what that yields, in the order of the items. More
-/// than [`ALONE_MAX`] items are shared among all workers. One worker takes no memory for it.
+/// Maps each item and passes the results on, in the order of the items. More than [`ALONE_MAX`]
+/// items are shared among all workers. A single worker needs no memory for this.
 pub(super) fn flat_map<T: Send, R: Send>(
     workers: &dyn Workers,
     items: impl Iterator<Item = T>,

@@ -155,7 +155,7 @@ impl Disconnect {
 impl std::error::Error for Disconnect {}
 
 impl std::fmt::Display for Disconnect {
-    /// The text, or what the code means where the peer gave no text.
+    /// Returns the text, or the meaning of the code if the peer gave no text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if !self.text.trim().is_empty() {
             return f.write_str(&self.text);

@@ -15,8 +15,8 @@ pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-/// A text as a field of one line takes it, typed or pasted: [`printable`], with a blank for line
-/// breaks and tabs between words. Breaks at the end are dropped, as they come with copied lines.
+/// Cleans typed or pasted text for a field of one line: [`printable`], with blanks for line breaks
+/// and tabs between words. Breaks at the end, which come with copied lines, are dropped.
 pub fn one_line(text: &str) -> String {
     let is_control_break = |c: char| matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1f}');
     let is_break = |c: char| is_control_break(c) || "\u{85}\u{2028}\u{2029}".contains(c);
@@ -47,7 +47,7 @@ pub fn clean_name(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Reads a name that somebody wishes for, without the blanks around it.
+/// Reads the name that a player asks for, without blanks around it.
 pub fn read_name(stated: &str) -> Result<&str, NameError> {
     let name = stated.trim();
     if stated.chars().any(is_hidden) {
@@ -86,15 +86,14 @@ pub enum NameError {
     Baseless,
 }
 
-/// Symbols that are drawn as nothing, and that no property of Unicode tells from others: the
-/// braille pattern without dots, the place of an object that is not text, a musical note without a
-/// head, and the filler of Khitan's small script.
+/// Symbols that are blank, although no Unicode property says so: the braille pattern without dots,
+/// the place of an object that is not text, a musical note without a head, and the filler of
+/// Khitan's small script.
 const BLANK: [char; 4] = ['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}'];
 
-/// True for characters that show nothing by themselves or turn the writing direction around, by
-/// which one name could pose as another: control, format, private and unassigned characters,
-/// separators of lines, whatever Unicode says to ignore by default, and blank symbols. Spaces are
-/// not hidden.
+/// Whether a character is invisible by itself or changes the writing direction, so that one name
+/// could pass for another: control, format, private and unassigned characters, separators of lines,
+/// whatever Unicode says to ignore by default, and blank symbols. Spaces are not hidden.
 pub fn is_hidden(c: char) -> bool {
     use GeneralCategory as Is;
 

@@ -14,10 +14,10 @@ use super::{Attempts, interleaved};
 use crate::address::Address;
 use crate::clock::Clock;
 
-/// Time for the look-up of a name.
+/// Timeout for looking up a name.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A name leads nowhere.
+/// A name cannot be resolved.
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {

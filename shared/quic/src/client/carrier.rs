@@ -26,7 +26,7 @@ use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{CertificateSeen, client_config};
 
-/// Time for an answer from an address.
+/// Timeout for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Control messages that wait for the stream's window. A server that reads keeps up with them.
 const MESSAGES_MAX: usize = 64;
@@ -254,10 +254,10 @@ impl Options {
     }
 }
 
-/// Reason why a server's name leads nowhere, for the player.
+/// Returns why a server's name cannot be resolved, in words for the player.
 fn unknown(error: LookupError) -> Disconnect {
     match error {
-        // The resolver's own words help nobody who plays.
+        // The resolver's own message does not help a player.
         LookupError::Unknown(address, _) | LookupError::Empty(address) => lost(format!(
             "no server is called {}; check the spelling, and that this computer is online",
             address.host()
@@ -298,7 +298,7 @@ impl Trust {
         }
     }
 
-    /// The goodbye to a server that shows another certificate.
+    /// Returns the goodbye to a server that shows another certificate.
     fn refuse(&self, pins: &Pins, changed: &Changed) -> Disconnect {
         let Changed { host, expected, found } = changed;
         let path = match pins {
@@ -319,7 +319,7 @@ impl Trust {
         ))
     }
 
-    /// Remembers the certificate of a server that was met for the first time. Returns it then.
+    /// Remembers the certificate of a server on the first visit, and returns it in that case.
     fn remember(
         &mut self,
         host: &str,
@@ -373,7 +373,7 @@ async fn connect(
     }
 }
 
-/// Outcome of a handshake that was answered.
+/// Outcome of a handshake that got an answer.
 enum Handshake {
     Done(Endpoint, Connection, Option<CertificateSeen>),
     Changed(Changed),

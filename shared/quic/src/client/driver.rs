@@ -19,9 +19,9 @@ use crate::clock::Clock;
 ///
 /// Once a frame, or whenever [`wait`](Self::wait) returns, call in this order:
 ///
-/// 1. [`receive`](Self::receive), which hands the session what came, and the time;
+/// 1. [`receive`](Self::receive), which passes new packets and the time to the session;
 /// 2. [`Session::press`], which asks for the inputs of the ticks that are due;
-/// 3. [`transmit`](Self::transmit), which sends what the session has to say;
+/// 3. [`transmit`](Self::transmit), which sends the session's packets;
 /// 4. [`Session::poll_notice`] until it is empty, and [`Session::picture`] if there is a screen.
 ///
 /// Many players share a thread as tasks on one current-thread runtime, each with a driver by

@@ -20,7 +20,7 @@ pub(super) struct Presented {
     certified: RwLock<Arc<CertifiedKey>>,
     /// Certificates for browsers, from the first time that one is asked for.
     rotation: Mutex<Option<Rotation>>,
-    /// By which those are made and renewed; the system clock by default.
+    /// The date by which they are made and renewed; by default the system clock's.
     date: OnceLock<Date>,
 }
 
@@ -37,7 +37,7 @@ impl Presented {
     }
 
     pub(super) fn date_by(&self, date: Date) {
-        // The first one stays.
+        // Only the first call counts.
         let _ = self.date.set(date);
     }
 

@@ -101,11 +101,11 @@ struct Entry {
     is_kept: bool,
     /// Newcomers who were led there and have not arrived.
     coming: usize,
-    /// Part of its thread's time that it took lately.
+    /// Share of its thread's time that it used lately.
     load: f64,
     /// Time of the last panic of its rules.
     panicked: Option<LocalTime>,
-    /// Keys of those who have a seat, or a place to watch from.
+    /// Keys of players with a seat, or with a place to watch from.
     seats: BTreeMap<PlayerId, PublicKey>,
 }
 
@@ -264,7 +264,7 @@ impl Directory {
         Ok(Destination { room, shard: entry.shard })
     }
 
-    /// Returns true if a hello comes back to a seat.
+    /// Whether a hello resumes a seat.
     pub(super) fn keeps_seat_for(&self, hello: &Hello) -> bool {
         self.list().room_of_seat(hello).is_some()
     }
@@ -321,7 +321,7 @@ impl Directory {
         }
     }
 
-    /// Takes in the time that a room has taken, and the time since that was last told.
+    /// Records the time that a room has used, and the time since the last report.
     pub(super) fn measure_busy(&self, room: RoomId, busy: Duration, since: Micros) {
         if let Some(entry) = self.list().rooms.get_mut(&room) {
             let took = busy.saturating_sub(entry.figures.busy);

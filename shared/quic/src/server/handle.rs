@@ -162,10 +162,9 @@ impl ServerHandle {
         self.order_all(self.directory.destinations(), &Task::Command(command)).await
     }
 
-    /// Has a task carried out in these rooms, and waits at most 2 s for the results; the error is
-    /// the first room's that has one.
+    /// Runs a task in these rooms, and waits up to 2 s for the results. Returns the first error.
     async fn order_all(&self, rooms: Vec<Destination>, task: &Task) -> Result<(), OrderError> {
-        // All have it before any is waited for: a room that stands still delays no other.
+        // Sent to all before waiting for any, so that a stalled room delays no other.
         let mut results = Vec::with_capacity(rooms.len());
         for to in rooms {
             results.push(self.give(to, task.clone()).await);
@@ -182,7 +181,7 @@ impl ServerHandle {
         if self.orders.is_closed() { Err(OrderError::Stopped) } else { carried_out }
     }
 
-    /// Has rooms that are opened, and games that begin, from now on take over other settings.
+    /// Sets the settings of rooms that open and games that begin from now on.
     fn change(&self, settings: RoomSettings) {
         let (players_max, watchers_max) = settings.most();
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(settings));
@@ -192,14 +191,14 @@ impl ServerHandle {
         }
     }
 
-    /// Has all rooms take over settings, each those of its code and its game, and waits for it; the
-    /// error is the first room's that has one. Before the server runs there is nothing to wait for.
+    /// Applies settings to all rooms, each by its code and its game, and waits for that. Returns
+    /// the first error. Before the server runs there is nothing to wait for.
     pub async fn configure(&self, settings: RoomSettings) -> Result<(), OrderError> {
         self.change(settings);
         self.order_all(self.directory.destinations(), &Task::Configure).await
     }
 
-    /// Has rooms begin with settings, before the server runs.
+    /// Sets the settings that rooms begin with, before the server runs.
     pub fn begin_with(&self, settings: RoomSettings) {
         self.change(settings);
     }
@@ -308,7 +307,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn rooms_that_stand_still_are_waited_for_together() {
-        // The host's end is kept and never read.
+        // The receiving end is kept, but never read.
         let (handle, host) = channel();
         host.directory.found(6, 6, 1, 4);
         let begun = Instant::now();

@@ -162,14 +162,14 @@ pub(super) struct Place {
     own: IpAddr,
     is_host: bool,
     stage: Stage,
-    /// The address or network whose seat it has, if it plays or watches.
+    /// The address or network that its seat counts for, if it plays or watches.
     seat: Option<IpAddr>,
 }
 
 /// The wish of a first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// It is no hello.
+    /// It is not a hello.
     Nothing,
     /// A seat.
     NewSeat,
@@ -183,8 +183,8 @@ impl Place {
         self.stage == Stage::Greeted
     }
 
-    /// Takes in a first message and its wish. Fails with the goodbye if there are too many; a
-    /// newcomer who is sent away is the next to go when somebody else needs the place.
+    /// Handles a first message and its wish. Fails with a goodbye if there are too many; a refused
+    /// newcomer is the first to be dropped when somebody else needs the place.
     pub(super) fn greet(&mut self, now: Instant, wish: Wish) -> Result<(), Disconnect> {
         let mut places = self.places.lock();
         let moment = moment(places.start, now);

@@ -1,4 +1,4 @@
-//! The ways out of a server: one transmission at a time, and none lost for want of room.
+//! The ways out of a server: one transmission at a time, and none is lost if the socket is full.
 
 use std::io;
 use std::pin::Pin;
@@ -59,7 +59,8 @@ impl Outlet {
         }
     }
 
-    /// Sends an answer of the door's own, now or never, from the address that was asked.
+    /// Sends a reply of the doorkeeper, from the address that was contacted, or drops it if the
+    /// socket is full.
     pub(super) fn answer(&self, way: Way, route: &Route, bytes: &[u8]) {
         let (destination, src_ip, size) = (route.remote, route.source(), bytes.len());
         let (ecn, segment_size) = (None, None);

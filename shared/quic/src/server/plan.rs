@@ -67,8 +67,8 @@ impl From<RoomChanges> for RoomSettings {
 }
 
 impl RoomSettings {
-    /// Has a room (none: all) play a game (none: any) by other settings. Settings of a room count
-    /// for more than those of a game.
+    /// Sets the settings with which a room (`None`: all) plays a game (`None`: any). Those of a
+    /// room override those of a game.
     pub fn set(&mut self, room: Option<RoomCode>, game: Option<String>, changes: RoomChanges) {
         self.special.insert((room, game), changes);
     }

@@ -312,7 +312,7 @@ impl Rooms {
         self.directory.choose(hello, self.clock.now())
     }
 
-    /// Returns true if a hello comes back to a seat.
+    /// Whether a hello resumes a seat.
     pub(super) fn keeps_seat_for(&self, hello: &Hello) -> bool {
         self.directory.keeps_seat_for(hello)
     }

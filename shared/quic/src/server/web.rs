@@ -1,6 +1,6 @@
 //! A browser's connection on the server: HTTP/3 as far as WebTransport needs it, up to the stream
-//! that the game has. A request that is not granted is answered on its stream; a client that breaks
-//! the rules of the connection is cut off by a code.
+//! that the game has. A request that is refused is answered on its stream; a client that breaks the
+//! protocol is disconnected with an error code.
 
 mod requests;
 mod streams;
@@ -34,7 +34,7 @@ use crate::web::{
 /// Streams to this side that a client may have open: three of HTTP/3, and one of a kind that nobody
 /// knows, with which browsers try servers (RFC 9114, 6.2.3).
 pub(super) const UNIS: u32 = 4;
-/// Streams both ways: the request's, the game's, and two to be refused.
+/// Bidirectional streams: the request's, the game's, and two to be refused.
 const BIDIS: u32 = 4;
 
 /// Rules of a server about browsers, and what they know it by.
@@ -64,7 +64,7 @@ impl Server {
 /// Stages of a session.
 #[derive(Debug)]
 enum Stage {
-    /// Nothing has been granted.
+    /// No session has been granted.
     Waiting,
     /// The request was refused by a goodbye, which is on its way.
     Refused,
@@ -181,7 +181,7 @@ impl WebSession {
         }
         self.stage = Stage::Refused;
         tracing::debug!(origin, authority, "refused a page from another host");
-        // Browsers tell nobody about the status of an answer, but about a session's end.
+        // Browsers hide the status of an answer from the page, but not the end of a session.
         let text = "this server takes no players from that page; its host may allow it";
         self.finish(connection, &Disconnect::new(Code::ForeignPage, text));
     }
@@ -200,7 +200,7 @@ impl WebSession {
                     self.take_said(said, control);
                 }
                 Read::Blocked => return Ok(()),
-                // A page that was closed, or has lost its connection, stays silent.
+                // A page that was closed or has lost its connection says nothing.
                 Read::Ended => self.left = Some(goodbye(0, "")),
             }
         }

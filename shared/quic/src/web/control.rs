@@ -8,7 +8,7 @@ use super::{
     WT_INITIAL_MAX_STREAMS_BIDI, WT_INITIAL_MAX_STREAMS_UNI,
 };
 
-/// Settings that HTTP/2 had, and that nobody may send any more (RFC 9114, 7.2.4.1 and 11.2.2).
+/// HTTP/2 settings that must not be sent (RFC 9114, 7.2.4.1 and 11.2.2).
 const RESERVED: [u64; 5] = [0, 2, 3, 4, 5];
 /// Settings that are on or off.
 const SWITCHES: [u64; 3] = [ENABLE_CONNECT_PROTOCOL, H3_DATAGRAM, H3_DATAGRAM_OLD];
@@ -16,14 +16,14 @@ const SWITCHES: [u64; 3] = [ENABLE_CONNECT_PROTOCOL, H3_DATAGRAM, H3_DATAGRAM_OL
 /// A client's settings, as far as they matter to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientSettings {
-    /// The client takes datagrams of HTTP/3 (RFC 9297, 2.1.1).
+    /// Whether the client accepts HTTP/3 datagrams (RFC 9297, 2.1.1).
     pub has_datagrams: bool,
-    /// Bytes that the client takes on all streams of a session until it allows more, if it controls
-    /// the flow of a session (draft-ietf-webtrans-http3-16, 5.1).
+    /// Bytes that the client accepts on all streams of a session until it allows more, if it uses
+    /// flow control for sessions (draft-ietf-webtrans-http3-16, 5.1).
     pub data_max: Option<u64>,
 }
 
-/// Reader of the stream, from bytes as they come behind its kind. What it holds is bounded.
+/// Reads the stream from its bytes after the kind, as they come. Its memory is bounded.
 #[derive(Debug)]
 pub struct ControlReader {
     frames: FrameReader,
@@ -36,7 +36,7 @@ impl Default for ControlReader {
 }
 
 impl ControlReader {
-    /// Takes in bytes. Returns the settings, once they are there. A fault is the last that comes.
+    /// Reads bytes. Returns the settings once they are complete. Nothing follows a fault.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Option<ClientSettings>, Fault> {
         self.frames.feed(bytes);
         let mut settings = None;
@@ -96,7 +96,7 @@ mod tests {
         // Chrome's: datagrams by two names, and grease.
         let chrome = [1, 0x80, 1, 0, 0, 0x33, 1, 0x80, 0xff, 0xd2, 0x77, 1, 0x40, 0x40, 5];
         assert_eq!(read(&chrome), settings(true, None));
-        // Flow control by streams alone: no byte before a capsule allows it.
+        // Flow control by streams alone: no byte may be sent before a capsule allows it.
         assert_eq!(read(&[0x33, 1, 0x6b, 0x65, 4]), settings(true, Some(0)));
         assert_eq!(read(&[0x33, 1, 0x6b, 0x61, 0x44, 0]), settings(true, Some(1024)));
     }

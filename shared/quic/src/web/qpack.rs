@@ -2,14 +2,15 @@
 
 use httlib_huffman::DecoderSpeed;
 
-/// Fields in a section, at most. Chrome's request has 9.
+/// The maximum fields in a section. Chrome's request has 9.
 const FIELDS_MAX: usize = 64;
-/// Bytes of a section at most, as RFC 9114, 4.2.2 counts them: names, values and 32 for each field.
+/// The maximum bytes of a section, as RFC 9114, 4.2.2 counts them: names, values and 32 for each
+/// field.
 pub(super) const SECTION_BYTES_MAX: usize = 4 * 1024;
 const FIELD_OVERHEAD: usize = 32;
 /// Entries of the static table (RFC 9204, appendix A).
 const STATIC_ENTRIES: usize = 99;
-/// Places of `:status` and `origin` in that table.
+/// Indices of `:status` and `origin` in that table.
 const STATUS: usize = 24;
 const ORIGIN: usize = 90;
 
@@ -20,10 +21,10 @@ pub(super) struct Field {
     pub(super) value: Vec<u8>,
 }
 
-/// Reasons for which a section cannot be used.
+/// Reasons for refusing a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SectionError {
-    /// The bytes make no sense, or refer to a dynamic table.
+    /// The bytes are invalid, or refer to a dynamic table.
     Unreadable,
     /// The section is longer than the settings allow.
     TooLong,
@@ -60,7 +61,7 @@ pub(super) fn fields(section: &[u8]) -> Result<Vec<Field>, SectionError> {
     Ok(fields)
 }
 
-/// An entry of the static table. Names that mean nothing in a request for a session are "other".
+/// An entry of the static table. Names that do not matter in a request for a session are "other".
 fn entry(index: usize) -> Result<Field, SectionError> {
     let (name, value) = match index {
         0 => (":authority", ""),
@@ -82,7 +83,7 @@ fn entry(index: usize) -> Result<Field, SectionError> {
     Ok(Field { name: name.into(), value: value.into() })
 }
 
-/// Bytes that are yet to be read.
+/// The remaining bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -114,8 +115,8 @@ impl<'a> Bytes<'a> {
         Err(SectionError::Unreadable)
     }
 
-    /// A string whose first byte has that many bits of its length, and before them the bit for
-    /// Huffman's code.
+    /// A string whose first byte has that many bits of its length, after the bit for the Huffman
+    /// code.
     fn string(&mut self, bits: u32) -> Result<Vec<u8>, SectionError> {
         let first = *self.0.first().ok_or(SectionError::Unreadable)?;
         let count = self.integer(bits)?;
@@ -214,7 +215,7 @@ mod tests {
             &[0, 0, 0xff, 0x24],
             &[0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
             &[0, 0, 0x51, 5, b'/'],
-            // Huffman's code of nothing that exists.
+            // An invalid Huffman code.
             &[0, 0, 0x51, 0x84, 0xff, 0xff, 0xff, 0xff],
         ] {
             assert_eq!(told(section), Err(SectionError::Unreadable), "{section:02x?}");

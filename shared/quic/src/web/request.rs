@@ -11,7 +11,7 @@ use super::frames::{FrameReader, Part, Place, varint};
 use super::qpack::{Field, SectionError, fields};
 use super::{Fault, PATH};
 
-/// Names of WebTransport's protocol: up to draft 14, and since (draft-ietf-webtrans-http3, 9.1).
+/// Protocol names of WebTransport: up to draft 14, and since (draft-ietf-webtrans-http3, 9.1).
 const PROTOCOLS: [&str; 2] = ["webtransport", "webtransport-h3"];
 /// Kind of the capsule that allows more data in a session (draft-ietf-webtrans-http3-16, 5.6.4).
 const WT_MAX_DATA: u64 = 0x190b_4d3d;
@@ -34,7 +34,7 @@ pub enum Said {
     Asked(Request),
     /// A request for something else, with the status of the answer. Nothing comes after it.
     Refused(StatusCode),
-    /// Permission to send that many bytes in the session, in total.
+    /// Permission to send up to that many bytes in the session, in total.
     Allowed(u64),
     /// A goodbye, after which nothing comes.
     Left(Disconnect),
@@ -154,7 +154,7 @@ fn too_long() -> StatusCode {
     StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
 }
 
-/// The request that fields make, or the status of the answer to another one.
+/// Returns the request in these fields, or the status to refuse them with.
 fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     check_order(fields)?;
     let text = |name: &str| -> Result<Option<&str>, StatusCode> {
@@ -164,7 +164,7 @@ fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     let method = text(":method")?.ok_or(StatusCode::BAD_REQUEST)?;
     let protocol = text(":protocol")?;
     if method == "CONNECT" && protocol.is_none() {
-        // This is no proxy.
+        // This is not a proxy.
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
     let path = text(":path")?.ok_or(StatusCode::BAD_REQUEST)?;
@@ -181,7 +181,7 @@ fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     let authority = text(":authority")?.unwrap_or_default();
     let url = Url::parse(&format!("https://{authority}{path}"));
     let url = url.map_err(|_| StatusCode::BAD_REQUEST)?;
-    // A URL would take these for the end of the host, or for a user.
+    // A URL parser would take these for the end of the host, or for a user name.
     let is_host = !authority.is_empty() && !authority.contains(['@', '/', '\\', '?', '#']);
     if scheme != "https" || !is_host || !path.starts_with('/') {
         return Err(StatusCode::BAD_REQUEST);
@@ -196,15 +196,15 @@ fn asked(fields: &[Field]) -> Result<Request, StatusCode> {
     Ok(Request { authority: format!("{host}{port}"), origin })
 }
 
-/// The only field of that name; none is good too.
+/// Returns the only field of that name, if there is one. Fails if there are several.
 fn only<'a>(fields: &'a [Field], name: &str) -> Result<Option<&'a [u8]>, StatusCode> {
     let mut found = fields.iter().filter(|field| field.name == name.as_bytes());
     let first = found.next().map(|field| &*field.value);
     if found.next().is_some() { Err(StatusCode::BAD_REQUEST) } else { Ok(first) }
 }
 
-/// Checks that names are in lower case, and that those of the protocol come first and are a
-/// request's (RFC 9114, 4.2 and 4.3).
+/// Checks that names are in lower case, and that pseudo-header fields come first and belong to a
+/// request (RFC 9114, 4.2 and 4.3).
 fn check_order(fields: &[Field]) -> Result<(), StatusCode> {
     const KNOWN: [&str; 5] = [":method", ":scheme", ":authority", ":path", ":protocol"];
     let is_pseudo = |field: &&Field| field.name.starts_with(b":");

@@ -1,4 +1,4 @@
-//! A server inside a program of one's own, for a crowd: `cargo run --bin tag-host`.
+//! A server for a crowd, embedded in your own program: `cargo run --bin tag-host`.
 
 use std::error::Error;
 use std::io;

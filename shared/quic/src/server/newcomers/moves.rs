@@ -1,4 +1,4 @@
-//! A connection that comes from another address counts there.
+//! A connection that moves counts at its new address.
 
 use std::net::IpAddr;
 
@@ -6,9 +6,9 @@ use super::{Place, Places};
 use crate::server::buckets::{crowds, own};
 
 impl Place {
-    /// Takes in that the client has moved to another address, and has answered there. Its seat
-    /// counts there from now on. Where all seats are taken it goes on counting where it did: nobody
-    /// is put out, and nobody gets more seats by moving.
+    /// Handles a client's move to another address, at which it has answered. Its seat counts there
+    /// from now on. If all seats there are taken, it keeps counting at the old address: nobody is
+    /// kicked, and nobody gets more seats by moving.
     pub(in crate::server) fn relocate(&mut self, address: IpAddr) {
         let own = own(address);
         let mut places = self.places.lock();
@@ -17,7 +17,7 @@ impl Place {
             newcomer.own = own;
         }
         if let Some(seat) = &mut self.seat {
-            // Both addresses may be of one network, in which the seat is no second one.
+            // Both addresses may be in one network, in which the seat must not count twice.
             places.leave_seat(*seat);
             if places.full_crowd(own).is_none() {
                 *seat = own;
@@ -30,14 +30,14 @@ impl Place {
 }
 
 impl Places {
-    /// Counts a seat in the crowds of an address.
+    /// Counts a seat for an address and its networks.
     pub(super) fn take_seat(&mut self, own: IpAddr) {
         for crowd in crowds(own) {
             *self.seated.entry(crowd).or_default() += 1;
         }
     }
 
-    /// Gives a seat of an address back.
+    /// Gives back a seat of an address.
     pub(super) fn leave_seat(&mut self, own: IpAddr) {
         for crowd in crowds(own) {
             if let Some(seated) = self.seated.get_mut(&crowd) {

@@ -32,8 +32,7 @@ impl Peer {
         self.stage = Stage::Closed;
     }
 
-    /// Sends a client away that is on its way to a room and does not get there. The room's place is
-    /// another's again.
+    /// Disconnects a client that cannot get into its room, and frees its place there.
     pub(in crate::server) fn turn_back(
         &mut self,
         goodbye: Disconnect,

@@ -9,10 +9,10 @@ use super::{Peer, Stage};
 use crate::server::newcomers::Place;
 use crate::server::rooms::Rooms;
 
-/// Time between two moves that are told: one costs the host a look at its bans.
+/// Minimum time between two reported moves: each makes the host look at its bans.
 const MOVES_APART_MIN: Duration = Duration::from_secs(1);
 
-/// What had left when packets from another address were first seen.
+/// What had been sent when packets from another address were first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unproven {
     remote: SocketAddr,
@@ -25,12 +25,12 @@ struct Unproven {
 ///
 /// A client's packets may come from an address that is not its own, with a forged sender or copied
 /// on the way by somebody else. quinn follows them at once, and asks there for proof: until it has
-/// it, **each** packet to the client carries a challenge (RFC 9000, 8.2 and 9.3). It does not tell
-/// when the proof came, but a packet that left without a challenge does.
+/// it, **each** packet to the client carries a challenge (RFC 9000, 8.2 and 9.3). It does not
+/// report when the proof came, but a packet sent without a challenge shows it.
 #[derive(Debug)]
 pub(super) struct Location {
     known: SocketAddr,
-    /// The address that was told, and when if it was a move.
+    /// The address that was reported, and when, if it was a move.
     told: (SocketAddr, Option<Instant>),
     unproven: Option<Unproven>,
 }
@@ -46,8 +46,7 @@ impl Location {
         self.known
     }
 
-    /// Looks at where packets come from and what has left, and knows a new address once it is
-    /// proven.
+    /// Looks at where packets come from and what was sent. Accepts a new address once it is proven.
     fn observe(&mut self, connection: &Connection) {
         let remote = connection.remote_address();
         if remote == self.known {
@@ -70,7 +69,7 @@ impl Location {
         }
     }
 
-    /// The address, if it has changed since it was told, and that was not just now.
+    /// Returns the address if it has changed since the last report, unless that was a moment ago.
     fn take_move(&mut self, now: Instant) -> Option<SocketAddr> {
         let (told, at) = self.told;
         let is_early = at.is_some_and(|at| now.saturating_duration_since(at) < MOVES_APART_MIN);

@@ -85,8 +85,8 @@ impl Rooms {
         self.plan.changed(code, game)
     }
 
-    /// Has a game that begins take over its own settings: it has begun with those of the one
-    /// before, and its bots with their number.
+    /// Applies a new game's own settings: it has begun with the settings and the number of bots of
+    /// the previous game.
     pub(super) fn settle(&mut self, id: RoomId) {
         let now = self.clock.now();
         if let Some(changes) = self.changed(id) {

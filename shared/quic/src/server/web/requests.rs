@@ -1,4 +1,4 @@
-//! Streams both ways that a client opens, until their first bytes say what they are for.
+//! Bidirectional streams from a client, until their first bytes say what they are for.
 
 use std::mem;
 
@@ -7,8 +7,8 @@ use quinn_proto::{Connection, Dir, StreamId};
 use super::streams::{self, Read, disown, read, reset, respond};
 use crate::web::{Fault, Request, RequestReader, STREAM, Said, varint};
 
-/// Streams both ways of one connection in all: far more than a client needs, and few enough that a
-/// quarter of a session's number is a single byte.
+/// The maximum bidirectional streams of a connection: far more than a client needs, and few enough
+/// that a quarter of a session's number is a single byte.
 const STREAMS_MAX: usize = 16;
 
 /// A request for a session.
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     pub(super) id: StreamId,
     pub(super) request: Request,
     pub(super) reader: RequestReader,
-    /// Everything that came together with it.
+    /// All bytes that came with it.
     pub(super) rest: Vec<Said>,
 }
 
@@ -30,9 +30,9 @@ struct Newcomer {
 
 #[derive(Debug)]
 enum Purpose {
-    /// Its first bytes, which are no purpose yet.
+    /// The first bytes, too few to show a purpose.
     Unknown(Vec<u8>),
-    /// A request that is not all there.
+    /// An incomplete request.
     Request(RequestReader),
 }
 
@@ -54,8 +54,7 @@ enum Outcome {
 }
 
 impl Requests {
-    /// Takes in what has come, answers what is no request for a session, and returns those that
-    /// are.
+    /// Reads the streams. Answers requests for anything but a session, and returns the others.
     pub(super) fn advance(&mut self, connection: &mut Connection) -> Result<Vec<Asked>, Fault> {
         while let Some(id) = connection.streams().accept(Dir::Bi) {
             self.seen += 1;
@@ -76,7 +75,7 @@ impl Requests {
         Ok(asked)
     }
 
-    /// The next stream of this session; those of others are refused.
+    /// Returns the next stream of this session; refuses those of others.
     pub(super) fn next_stream(
         &mut self,
         session: StreamId,
@@ -110,7 +109,7 @@ fn advance(id: StreamId, purpose: Purpose, connection: &mut Connection) -> Resul
     }
 }
 
-/// Reads a stream's first bytes, and none behind them: they are the game's if the stream is.
+/// Reads a stream's first bytes and none after them, which may be the game's.
 fn begin(id: StreamId, mut head: Vec<u8>, connection: &mut Connection) -> Result<Outcome, Fault> {
     loop {
         match prefix(&head) {
@@ -123,7 +122,7 @@ fn begin(id: StreamId, mut head: Vec<u8>, connection: &mut Connection) -> Result
                 }
             },
             Prefix::Session(session) => {
-                // A client's streams both ways (RFC 9000, 2.1).
+                // Bidirectional streams from a client (RFC 9000, 2.1).
                 let is_request = session & 0b11 == 0;
                 return if is_request { Ok(Outcome::StreamOf(session)) } else { Err(Fault::Id) };
             }
@@ -158,8 +157,8 @@ fn advance_request(
     }
 }
 
-/// Answers a request that is none for a session, or hands one on that is. Gives the reader back if
-/// there is none yet.
+/// Answers a request, or passes it on if it is for a session. Returns the reader if the request is
+/// incomplete.
 fn settle(
     id: StreamId,
     reader: RequestReader,
@@ -203,7 +202,7 @@ fn prefix(head: &[u8]) -> Prefix {
     }
 }
 
-/// Bytes that a number still needs, as far as those that are there tell.
+/// Bytes that a number still needs, judging by those that are there.
 fn missing(number: &[u8]) -> usize {
     let length = number.first().map_or(1, |first| 1 << (first >> 6));
     length - number.len()

@@ -5,12 +5,12 @@ use web_transport_proto::http::StatusCode;
 
 use crate::web::{Fault, answer};
 
-/// Bytes that are read at a time.
+/// The maximum bytes per read.
 const READ_BYTES: usize = 2 * 1024;
 /// Code on a stream that the game has no use for: the application's error 0
 /// (draft-ietf-webtrans-http3-16, 4.4).
 const UNWANTED: u64 = 0x52e4_a40f_a8db;
-/// Code on a stream of a session that is not there (WT_BUFFERED_STREAM_REJECTED, 9.5).
+/// Code on a stream of an unknown session (WT_BUFFERED_STREAM_REJECTED, 9.5).
 const NO_SESSION: u64 = 0x3994_bd84;
 
 /// Outcome of a reading.
@@ -38,7 +38,7 @@ pub(super) fn read_exactly(connection: &mut Connection, id: StreamId, max: usize
 
 /// Writes a few bytes, for which there is always room on a stream that carries little else.
 pub(super) fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
-    // A client that leaves no room for them is not answered, and gives up.
+    // A client that leaves no room for them gets no answer, and gives up.
     let _ = connection.send_stream(id).write(bytes);
 }
 
@@ -48,7 +48,7 @@ pub(super) fn grant(connection: &mut Connection, id: StreamId) {
     write(connection, id, &answer(StatusCode::OK.as_u16(), &[draft]));
 }
 
-/// Answers a request with nothing but a status.
+/// Answers a request with only a status.
 pub(super) fn respond(connection: &mut Connection, id: StreamId, status: StatusCode) {
     let allow = (status == StatusCode::METHOD_NOT_ALLOWED).then_some(("allow", "CONNECT"));
     write(connection, id, &answer(status.as_u16(), allow.as_slice()));
@@ -57,7 +57,7 @@ pub(super) fn respond(connection: &mut Connection, id: StreamId, status: StatusC
     let _ = connection.recv_stream(id).stop(Fault::None.code());
 }
 
-/// Ends a stream both ways by a code.
+/// Resets and stops a stream with a code.
 pub(super) fn reset(connection: &mut Connection, id: StreamId, code: VarInt) {
     let _ = connection.send_stream(id).reset(code);
     let _ = connection.recv_stream(id).stop(code);
@@ -68,12 +68,12 @@ pub(super) fn reject(connection: &mut Connection, id: StreamId) {
     reset(connection, id, VarInt::from_u64(UNWANTED).unwrap_or_default());
 }
 
-/// Refuses a stream of a session that is not there.
+/// Refuses a stream of an unknown session.
 pub(super) fn disown(connection: &mut Connection, id: StreamId) {
     reset(connection, id, VarInt::from_u64(NO_SESSION).unwrap_or_default());
 }
 
-/// Refuses a stream to this side.
+/// Refuses a unidirectional stream.
 pub(super) fn stop(connection: &mut Connection, id: StreamId) {
     let code = VarInt::from_u64(UNWANTED).unwrap_or_default();
     let _ = connection.recv_stream(id).stop(code);

@@ -1,4 +1,4 @@
-//! Streams to this side that a client opens: its settings, its compression, and what is skipped.
+//! Unidirectional streams from a client: its settings, its compression, and streams to skip.
 
 use std::mem;
 
@@ -7,19 +7,19 @@ use quinn_proto::{Connection, Dir, StreamId};
 use super::streams::{Read, read, stop};
 use crate::web::{ClientSettings, ControlReader, Fault, varint};
 
-/// Such streams of one connection in all.
+/// The maximum unidirectional streams of a connection.
 const UNIS_MAX: usize = 16;
-/// Bytes on such a stream at most. A browser's settings have 50.
+/// The maximum bytes on such a stream. A browser's settings have 50.
 const UNI_BYTES_MAX: usize = 4 * 1024;
 
-/// Kinds of streams to this side (RFC 9114, 6.2; RFC 9204, 4.2; WebTransport's own).
+/// Kinds of unidirectional streams (RFC 9114, 6.2; RFC 9204, 4.2; WebTransport's own).
 const CONTROL: u64 = 0;
 const PUSH: u64 = 1;
 const ENCODER: u64 = 2;
 const DECODER: u64 = 3;
 const WEBTRANSPORT: u64 = 0x54;
 
-/// A stream to this side.
+/// A unidirectional stream from a client.
 #[derive(Debug)]
 struct Uni {
     id: StreamId,
@@ -29,10 +29,10 @@ struct Uni {
 
 #[derive(Debug)]
 enum Kind {
-    /// The first bytes, which are no kind yet.
+    /// The first bytes, too few to show a kind.
     Unknown(Vec<u8>),
     Control(ControlReader),
-    /// There is no table to fill, so that its words are of no interest.
+    /// There is no dynamic table, so its instructions are ignored.
     Compression(u64),
 }
 
@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// A client's streams to this side.
+/// A client's unidirectional streams.
 #[derive(Debug, Default)]
 pub(super) struct Unis {
     seen: usize,
@@ -55,7 +55,7 @@ pub(super) struct Unis {
 }
 
 impl Unis {
-    /// Takes in what has come. Returns the client's settings, once.
+    /// Reads the streams. Returns the client's settings, once.
     pub(super) fn advance(
         &mut self,
         connection: &mut Connection,
@@ -88,7 +88,8 @@ impl Unis {
 }
 
 impl Uni {
-    /// Takes in what has come. Returns false if nothing more of it is of interest, and settings.
+    /// Reads the stream. Returns false if the rest is of no interest, and settings once they are
+    /// complete.
     fn advance(
         &mut self,
         connection: &mut Connection,
@@ -132,7 +133,7 @@ impl Uni {
                 ENCODER | DECODER => Kind::Compression(kind),
                 PUSH => return Err(Fault::StreamCreation),
                 WEBTRANSPORT => return Ok(Taken::Unwanted),
-                // Nobody knows it (RFC 9114, 6.2).
+                // An unknown kind (RFC 9114, 6.2).
                 _ => return Ok(Taken::UnknownKind),
             };
         }
@@ -145,10 +146,10 @@ impl Uni {
 
 /// Outcome of bytes on a stream.
 enum Taken {
-    /// Settings, if they are all there.
+    /// Settings, if they are complete.
     Settings(Option<ClientSettings>),
     /// A stream of WebTransport, for which the game has no use.
     Unwanted,
-    /// A stream of a kind that nobody knows.
+    /// A stream of an unknown kind.
     UnknownKind,
 }
