@@ -12,18 +12,18 @@ pub struct Args {
     /// UDP address or port to serve on; `[::]` includes IPv4
     #[arg(long, value_name = "ADDR", default_value = "4435", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Form of the log on standard error
+    /// Format of the log on standard error
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub log: LogFormat,
     /// Also log who is refused, and why
     #[arg(long)]
     pub verbose: bool,
-    /// Another thing to do than to serve
+    /// A command to run instead of serving
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// Form of the log.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// For people.
@@ -32,7 +32,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Another thing to do than to serve.
+/// Commands to run instead of serving.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Print the servers that a directory lists
@@ -41,9 +41,9 @@ pub enum Command {
         #[arg(value_name = "ADDR", value_parser = Address::parse_directory)]
         directory: Address,
     },
-    /// Ask a running directory whether it is well; the exit status is 0 if it is
+    /// Ask a running directory for its status; the exit status is 0 if it is healthy
     Healthcheck {
-        /// Where it listens
+        /// Address of the directory
         #[arg(
             value_name = "ADDR", default_value = "127.0.0.1",
             value_parser = Address::parse_directory

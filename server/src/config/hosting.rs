@@ -31,8 +31,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "listen",
         value: "ADDR",
-        help: "UDP address or port to serve on, several with commas between \
-               [default: [::]:4433, IPv4 included]",
+        help: "UDP addresses or ports to serve on, separated by commas [default: [::]:4433, IPv4 \
+               included]",
         read: |config, text| {
             config.listen = parse_listen(text)?;
             Ok(())
@@ -58,8 +58,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "seats-per-address",
         value: "COUNT",
-        help: "Players from one address or network at most; this machine's own do not count \
-               [default: 8]",
+        help: "Maximum number of players from one address or network; those on this machine do not \
+               count [default: 8]",
         read: |config, text| number(&mut config.seats_per_address, text, 1..=PLAYERS_MAX),
         show: |config| config.seats_per_address.to_string(),
         ..Setting::NUMBER
@@ -67,8 +67,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "password",
         value: "WORD",
-        help: "Word that players must know to join; others on the machine can read a flag, so \
-               rather --password-file [default: none]",
+        help: "Word that players need to join; prefer --password-file, since others on the machine \
+               can read flags [default: none]",
         read: |config, text| {
             config.password = Some(parse_password(text.to_str().unwrap_or_default())?);
             Ok(())
@@ -81,7 +81,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "password-file",
         value: "FILE",
-        help: "File with that word [default: none]",
+        help: "File that contains the password [default: none]",
         read: |config, text| {
             let mut file = None;
             path(&mut file, text, "a file")?;
@@ -96,7 +96,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "greeting",
         value: "TEXT",
-        help: "Line that each player reads who joins, such as the house's rules [default: none]",
+        help: "Line that each player sees on joining, such as the house rules [default: none]",
         read: |config, text| {
             config.greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
             Ok(())
@@ -107,7 +107,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "allow-list",
         value: "FILE",
-        help: "File with the keys of those who may join, one a line [default: none, everybody may]",
+        help: "File with the keys of the players who may join, one per line [default: none, \
+               everybody may]",
         read: |config, text| {
             config.allow_list = Some(allow_list::read(text.as_ref())?);
             Ok(())
@@ -124,7 +125,7 @@ pub(super) const HOSTING: [Setting; 23] = [
         flag: "deny-lists",
         value: "LISTS",
         help: "Files or URLs with addresses and networks that may not join, such as those of VPNs, \
-               with commas between [default: none]",
+               separated by commas [default: none]",
         read: |config, text| {
             config.deny_lists = deny_lists::parse(text)?;
             Ok(())
@@ -141,7 +142,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "redirect",
         value: "ADDR",
-        help: "Server that players are led to when this one drains, such as two.example.org:4433 \
+        help: "Server that players are sent to when this one drains, such as two.example.org:4433 \
                [default: none]",
         read: |config, text| {
             config.redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
@@ -153,8 +154,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "directories",
         value: "ADDR",
-        help: "Directories to announce the server to, with commas between, so that players find \
-               it; the port is 4435 unless given [default: none]",
+        help: "Directories that list the server for players, separated by commas; the default port \
+               is 4435 [default: none]",
         read: |config, text| {
             config.directories = parse_directories(text)?;
             Ok(())
@@ -169,8 +170,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "announce-port",
         value: "PORT",
-        help: "UDP port by which the server is reached from outside, where a router forwards \
-               another one [default: as --listen]",
+        help: "UDP port at which the server is reached from outside, if a router forwards another \
+               one [default: as --listen]",
         read: |config, text| {
             let mut port = 0;
             number(&mut port, text, 1..=u16::MAX)?;
@@ -184,8 +185,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "data-dir",
         value: "DIR",
-        help: "Where the certificate and everything else that must survive is kept \
-               [default: phaselock-data]",
+        help: "Directory for the certificate, the database and saved rooms [default: \
+               phaselock-data]",
         read: |config, path| {
             let path = Some(path).filter(|path| !path.is_empty());
             put(&mut config.data_dir, path.map(PathBuf::from), "a directory")
@@ -197,8 +198,8 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "keep-days",
         value: "DAYS",
-        help: "Time after which acts, results and players not seen since are forgotten, 0 for \
-               never [default: 365]",
+        help: "Days after which acts, results and players not seen since are deleted, 0 for never \
+               [default: 365]",
         read: |config, text| number(&mut config.keep_days, text, 0..=KEEP_DAYS_MAX),
         show: |config| config.keep_days.to_string(),
         ..Setting::NUMBER
@@ -241,7 +242,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     },
     Setting {
         flag: "require-identity",
-        help: "Do not start without a certificate rather than make one [default: false]",
+        help: "Without a certificate, refuse to start instead of making one [default: false]",
         read: |config, text| switch(&mut config.require_identity, text),
         show: |config| config.require_identity.to_string(),
         restart: START,
@@ -250,7 +251,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "admin-listen",
         value: "ADDR",
-        help: "TCP address of the administration, or off [default: 127.0.0.1:4434]",
+        help: "TCP address for administration, or off [default: 127.0.0.1:4434]",
         read: |config, text| {
             let address = match text.to_str() {
                 Some("off") => Some(None),
@@ -269,7 +270,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "log",
         value: "FORMAT",
-        help: "How the log is written, text or json [default: text]",
+        help: "Format of the log: text or json [default: text]",
         read: |config, text| {
             let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
             let format = formats.into_iter().find(|(name, _)| *name == text);
@@ -285,7 +286,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "log-filter",
         value: "DIRECTIVES",
-        help: "What is logged, for example info,phaselock_quic=debug [default: info]",
+        help: "What to log, for example info,phaselock_quic=debug [default: info]",
         read: |config, text| {
             let filter = text
                 .to_str()
@@ -299,7 +300,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     Setting {
         flag: "log-file",
         value: "FILE",
-        help: "File that the log is appended to, opened anew on SIGHUP [default: standard error]",
+        help: "File to append the log to, reopened on SIGHUP [default: standard error]",
         read: |config, text| path(&mut config.log_file, text, "a file"),
         show: |config| path_or(config.log_file.as_ref(), "standard error"),
         restart: START,
@@ -307,7 +308,7 @@ pub(super) const HOSTING: [Setting; 23] = [
     },
     Setting {
         flag: "watch-config",
-        help: "Look at the configuration file each second, and load it again when it has changed \
+        help: "Check the configuration file every second, and load it again when it has changed \
                [default: false]",
         read: |config, text| switch(&mut config.watch_config, text),
         show: |config| config.watch_config.to_string(),

@@ -28,7 +28,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "name",
         value: "NAME",
-        help: "Name that players see [default: Phaselock]",
+        help: "Name shown to players [default: Phaselock]",
         read: |config, text| {
             let name = text.to_str().filter(|name| {
                 name.chars().count() <= NAME_CHARS_MAX
@@ -46,7 +46,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "game",
         value: "GAMES",
-        help: "Game to run, or several in turn with commas between [default: the first there is]",
+        help: "Game to run, or several in turn, separated by commas [default: the first there is]",
         read: |config, text| {
             let rule = format!(
                 "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas \
@@ -72,7 +72,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "bots",
         value: "COUNT",
-        help: "Bots that play along [default: 0]",
+        help: "Number of bots in each room [default: 0]",
         read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
         show: |config| config.bots.to_string(),
         is_of_room: true,
@@ -81,7 +81,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "max-players",
         value: "COUNT",
-        help: "Players in a room at most [default: 64]",
+        help: "Maximum number of players in a room [default: 64]",
         read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
         show: |config| config.max_players.to_string(),
         is_of_room: true,
@@ -90,7 +90,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "max-watchers",
         value: "COUNT",
-        help: "People who may watch a room at most, without a seat; 0 for nobody [default: 16]",
+        help: "Maximum number of people who may watch a room without a seat [default: 16]",
         read: |config, text| number(&mut config.max_watchers, text, 0..=WATCHERS_MAX),
         show: |config| config.max_watchers.to_string(),
         is_of_room: true,
@@ -99,7 +99,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "watch-delay-seconds",
         value: "SECONDS",
-        help: "Seconds after which those who watch see the game, so that they tell no player what \
+        help: "Seconds by which watchers see the game late, so that they cannot tell players what \
                is hidden [default: the game's, 10 where something is hidden]",
         read: |config, text| {
             number(config.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
@@ -111,7 +111,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "rooms",
         value: "COUNT",
-        help: "Rooms, each a world with players of its own [default: 1]",
+        help: "Number of rooms, each a world with its own players [default: 1]",
         read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
         show: |config| config.rooms.to_string(),
         restart: ROOMS,
@@ -120,8 +120,8 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "rooms-max",
         value: "COUNT",
-        help: "Rooms at most; those beyond --rooms are made when somebody names a new one, or when \
-               all are full, and closed after a minute without players [default: --rooms]",
+        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new \
+               one or all are full, and closed after a minute without players [default: --rooms]",
         // The rooms have to be known, so `settle` reads it.
         show: |config| config.rooms_max.to_string(),
         restart: ROOMS,
@@ -130,7 +130,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "room-threads",
         value: "COUNT",
-        help: "Threads that run rooms, 1 for all on the one that has the socket [default: 1 for a \
+        help: "Threads that run rooms; with 1 they share the socket's thread [default: 1 for a \
                single room or on two processors, else one for each other processor]",
         read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
         show: |config| or(config.room_threads.as_ref(), "by the processors"),
@@ -171,7 +171,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "client-bytes",
         value: "BYTES",
-        help: "Bytes of snapshots for each client per second at most; less where the path carries \
+        help: "Maximum bytes of snapshots per second for each client; fewer if the path carries \
                less [default: 64000]",
         read: |config, text| {
             number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
@@ -183,8 +183,9 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "send",
         value: "KIND=RULE",
-        help: "Rule by which a kind of entity is sent: every, predictable, threshold:DISTANCE or \
-               adaptive:DISTANCE; several with commas between [default: the game's, for each]",
+        help: "When to send a kind of entity, as in Rock=predictable: every, predictable, \
+               threshold:DISTANCE or adaptive:DISTANCE; several separated by commas [default: the \
+               game's, for each]",
         read: |config, text| {
             config.send = parse_send(text)?;
             Ok(())
@@ -199,7 +200,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "rewind-ms",
         value: "MS",
-        help: "Milliseconds that the world is rewound for a shot at most, 0 to turn it off \
+        help: "Maximum milliseconds that the world is rewound for a shot, 0 to turn it off \
                [default: the game's, 250]",
         read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
         show: |config| or(config.rewind_ms.as_ref(), "the game's"),
@@ -209,8 +210,8 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "favour",
         value: "WHOM",
-        help: "Whom that favours: the shooter, or a defender who has reached cover since \
-               [default: the game's, shooter]",
+        help: "Who wins a close call: shooter (what the shooter saw counts) or defender (reaching \
+               cover saves you) [default: the game's, shooter]",
         read: |config, text| {
             let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
             let favour = favours.into_iter().find(|(name, _)| *name == text);
@@ -229,7 +230,8 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "resume-seconds",
         value: "SECONDS",
-        help: "Time for which a player whose connection is lost keeps seat and score [default: 30]",
+        help: "Seconds for which a player who loses the connection keeps seat and score [default: \
+               30]",
         read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
         show: |config| config.resume_seconds.to_string(),
         ..Setting::NUMBER
@@ -237,7 +239,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "idle-seconds",
         value: "SECONDS",
-        help: "Time without a change of the keys after which a player is put out, 0 for never \
+        help: "Seconds without a change of keys after which a player is kicked, 0 for never \
                [default: 0]",
         read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
         show: |config| config.idle_seconds.to_string(),
@@ -247,9 +249,9 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "drain-seconds",
         value: "SECONDS",
-        help: "Time for which the server plays on when it is told to stop, until the round is over \
-               or everybody has left; newcomers are sent away. Told again, it stops at once \
-               [default: 0]",
+        help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
+               the round is over or everybody has left; it refuses newcomers. Told again, it stops \
+               at once [default: 0]",
         read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
         show: |config| config.drain_seconds.to_string(),
         ..Setting::NUMBER
@@ -257,7 +259,7 @@ pub(super) const PLAY: [Setting; 21] = [
     Setting {
         flag: "seed",
         value: "NUMBER",
-        help: "Seed of the game's randomness, to replay it [default: a new one each time]",
+        help: "Seed of the game's random numbers, to replay it [default: a new one each time]",
         read: |config, text| number(config.seed.insert(0), text, 0..=u64::MAX),
         show: |config| or(config.seed.as_ref(), "a new one each time"),
         restart: Some("worlds grow from it, and those that run have grown from another"),

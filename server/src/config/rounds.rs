@@ -31,7 +31,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
     },
     Setting {
         flag: "bots-fill",
-        help: "Bots leave when people come, so that both together are as many as --bots \
+        help: "Bots leave when people come, so that people and bots together number --bots \
                [default: false]",
         read: |config, text| switch(&mut config.bots_fill, text),
         show: |config| config.bots_fill.to_string(),
@@ -41,8 +41,8 @@ pub(super) const ROUNDS: [Setting; 4] = [
     Setting {
         flag: "votes",
         value: "KINDS",
-        help: "Votes that players may call: game, kick, time and sides with commas between, all or \
-               none [default: all]",
+        help: "Votes that players may call: game, kick, time and sides, separated by commas, or \
+               all or none [default: all]",
         read: |config, text| {
             config.votes = parse_votes(text)?;
             Ok(())
@@ -61,8 +61,8 @@ pub(super) const ROUNDS: [Setting; 4] = [
     Setting {
         flag: "ready-up",
         value: "EFFECT",
-        help: "Effect of players who say that they are ready: off, early (a warm-up ends when all \
-               are) or wait (it ends only when most are, or after two minutes) [default: early]",
+        help: "What happens when players are ready: off, early (a warm-up ends when all are) or \
+               wait (it ends only when most are, or after two minutes) [default: early]",
         read: |config, text| {
             let ready = READY.into_iter().find(|(name, _)| *name == text);
             put(&mut config.ready, ready.map(|(_, ready)| ready), "off, early or wait")

@@ -51,11 +51,11 @@ fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> 
 /// The command line: one option for each setting.
 pub(crate) fn command_line() -> clap::Command {
     let health_check = clap::Command::new("healthcheck")
-        .about("Ask a running server whether it is well; the exit status is 0 if it is")
+        .about("Ask a running server for its status; the exit status is 0 if it is healthy")
         .arg(
             Arg::new("addr")
                 .value_name("ADDR")
-                .help("Where it listens [default: the listen address, on this machine]")
+                .help("Address of the server [default: the listen address, on this machine]")
                 .value_parser(value_parser!(OsString)),
         )
         .args(options_to_find(&["listen"]));
@@ -72,9 +72,8 @@ pub(crate) fn command_line() -> clap::Command {
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
         .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
-    let completions = clap::Command::new("completions")
-        .about("Print a script for a shell that completes this program's command lines")
-        .arg(
+    let completions =
+        clap::Command::new("completions").about("Print a completion script for a shell").arg(
             Arg::new("shell")
                 .value_name("SHELL")
                 .required(true)
@@ -93,8 +92,8 @@ pub(crate) fn command_line() -> clap::Command {
         .after_help(
             "Every option can also be set in the environment, as PHASELOCK_ and its name \
              (PHASELOCK_TICK_HZ), or in the TOML file that --config or PHASELOCK_CONFIG names \
-             (tick_hz = 60). Flags count for more than the environment, and the environment for \
-             more than the file. An empty variable counts as unset.",
+             (tick_hz = 60). Flags override the environment, and the environment overrides the \
+             file. An empty variable counts as unset.",
         )
         .arg(config_option())
         .arg(flag(

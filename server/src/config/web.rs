@@ -17,7 +17,7 @@ pub(super) const WEB: [Setting; 4] = [
     Setting {
         flag: "web",
         value: "ADDR",
-        help: "TCP address or port of the page by which browsers play, or off [default: off]",
+        help: "TCP address or port of the page for browsers, or off [default: off]",
         read: |config, text| {
             let address = match text.to_str() {
                 Some("off") => Some(None),
@@ -32,7 +32,7 @@ pub(super) const WEB: [Setting; 4] = [
     Setting {
         flag: "web-files",
         value: "DIR",
-        help: "Folder with that page's files [default: ../web or ../share/phaselock/web, from the \
+        help: "Folder with the page's files [default: ../web or ../share/phaselock/web, from the \
                program's folder]",
         read: |config, text| path(&mut config.web_files, text, "a folder"),
         show: |config| path_or(config.web_files.as_ref(), "beside the program"),
@@ -42,8 +42,8 @@ pub(super) const WEB: [Setting; 4] = [
     Setting {
         flag: "web-origins",
         value: "ORIGIN",
-        help: "Pages of other hosts by which browsers may play here, such as \
-               https://play.example.org, with commas between [default: none]",
+        help: "Pages on other hosts whose players may join, such as https://play.example.org, \
+               separated by commas [default: none]",
         read: |config, text| {
             config.web_origins = parse_origins(text)?;
             Ok(())
@@ -58,8 +58,8 @@ pub(super) const WEB: [Setting; 4] = [
     Setting {
         flag: "web-bytes",
         value: "BYTES",
-        help: "Bytes of the page a second at most, for everybody who loads it, so that the line \
-               stays the game's [default: 4000000]",
+        help: "Maximum bytes per second for sending the page, to all visitors together, so that \
+               the rest is left for the game [default: 4000000]",
         read: |config, text| number(&mut config.web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX),
         show: |config| config.web_bytes.to_string(),
         restart: START,

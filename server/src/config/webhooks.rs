@@ -122,7 +122,7 @@ struct Given {
 pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
     flag: "webhook",
     value: "URL",
-    help: "Addresses that are told of joins, sanctions, alarms and results: in the file a table \
+    help: "Addresses that receive joins, sanctions, alarms and results: in the file, a table \
            [[webhook]] for each [default: none]",
     kind: Kind::Tables,
     read: |config, text| {

@@ -26,7 +26,7 @@ pub(super) struct Player {
 /// Time and reason as arguments.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Sentence {
-    /// Time for which it holds, such as 30s, 10m, 2h, 7d
+    /// Duration, such as 30s, 10m, 2h, 7d
     #[arg(long = "for", value_name = "TIME")]
     pub(super) span: Option<String>,
     /// Reason
@@ -89,7 +89,7 @@ pub(super) enum Act {
     Players,
     /// Show players who have left; they can be banned by name
     Left,
-    /// Put a player out; with --for the key may not come back so long
+    /// Kick a player; with --for, also ban the key for that time
     Kick {
         #[command(flatten)]
         player: Player,
@@ -110,7 +110,7 @@ pub(super) enum Act {
     },
     /// Show all bans
     Bans,
-    /// Let a player speak no more
+    /// Stop a player from chatting
     Mute {
         #[command(flatten)]
         against: Against,
@@ -144,7 +144,7 @@ pub(super) enum Act {
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
-    /// Show everybody a line
+    /// Say something to everybody
     Say {
         /// Code of a room; all rooms without it
         #[arg(long = "in", value_name = "ROOM")]
@@ -153,7 +153,7 @@ pub(super) enum Act {
         #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
-    /// Show one player a line
+    /// Say something to one player
     Tell {
         #[command(flatten)]
         player: Player,
@@ -161,7 +161,7 @@ pub(super) enum Act {
         #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
-    /// Go on with a game now
+    /// Switch to a game now
     Game {
         /// Its name
         game: String,
@@ -169,25 +169,25 @@ pub(super) enum Act {
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
-    /// Begin the game that is played anew
+    /// Start the current game again
     Round {
         /// Code of a room; all rooms without it
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
-    /// Take nobody in any more, and end the server with the round or when the time is up
+    /// Refuse newcomers, and stop the server at the end of the round or when the time is up
     Drain {
-        /// Longest time until the end [default: 5m]
+        /// Maximum time until the server stops [default: 5m]
         #[arg(long, value_name = "TIME")]
         within: Option<String>,
-        /// Goodbye
+        /// Text that players see at the end
         #[arg(long = "goodbye", value_name = "TEXT")]
         text: Option<String>,
         /// Another server for the players, as HOST:PORT
         #[arg(long = "to", value_name = "HOST:PORT")]
         redirect: Option<String>,
     },
-    /// Take a drain back
+    /// Cancel a drain
     Undrain,
     /// Load the settings again
     Reload,
@@ -210,7 +210,7 @@ pub(super) enum Act {
     },
     /// Send a test event to every webhook
     WebhookTest,
-    /// Have other lines logged
+    /// Change what is logged
     LogLevel {
         /// Directives such as info,phaselock_quic=debug
         #[arg(value_name = "DIRECTIVES")]
@@ -222,7 +222,7 @@ pub(super) enum Act {
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
-    /// Show what happens, until it is stopped
+    /// Show events as they happen, until interrupted
     Events,
     /// Show roles of players
     Roles,
@@ -240,7 +240,7 @@ pub(super) enum Act {
     },
     /// Show tokens
     Tokens,
-    /// Make a token, in place of one of the same name, or take it away
+    /// Make a token, replacing one of the same name, or delete it
     Token {
         /// Its name
         name: String,
@@ -249,13 +249,13 @@ pub(super) enum Act {
     },
     /// Show the audit log
     Audit {
-        /// Lines at most
+        /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: usize,
     },
     /// Show results of rounds
     Results,
-    /// Show the best of each player
+    /// Show records: the best result of each player
     Records {
         /// Name of a game; all games without it
         game: Option<String>,
