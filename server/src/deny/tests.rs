@@ -191,7 +191,7 @@ fn the_gate_refuses_listed_addresses_except_those_of_staff_and_this_machine() {
             assert_eq!(judged.is_ok(), is_in, "{address}");
             if let Err(goodbye) = judged {
                 assert_eq!(goodbye.code, Code::Banned);
-                assert!(goodbye.text.contains("turn a VPN or proxy off"), "{goodbye:?}");
+                assert!(goodbye.text.contains("turn off your VPN or proxy"), "{goodbye:?}");
             }
             // Staff behind the same address can knock at once.
             assert!(gate.lets_knock(LISTED.parse().expect("an address")));
