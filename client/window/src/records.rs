@@ -92,7 +92,7 @@ impl Book {
                 known.insert(name.to_owned(), value);
                 self.news.push(New { game, name, value });
             }
-            let (now, then) = (shown(value, unit), before.map(|it| shown(it, unit)));
+            let (now, then) = (unit.text(value), before.map(|it| unit.text(it)));
             let values =
                 [("what", words), ("value", &*now), ("before", then.as_deref().unwrap_or(""))];
             let line = match (is_new, &then) {
@@ -122,17 +122,6 @@ impl Book {
             self.lines.iter().map(|(line, is_new)| (&**line, 15.0, color(*is_new))).collect();
         let place = (screen.center_bottom() - vec2(0.0, 14.0), Align2::CENTER_BOTTOM);
         text_block(painter, (Item::Records, &[Way::Up]), place, &lines);
-    }
-}
-
-/// A number as people read it.
-fn shown(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Count => format!("{value:.0}"),
-        Unit::Seconds if value >= 60.0 => {
-            format!("{}:{:05.2}", (value / 60.0).floor(), value % 60.0)
-        }
-        Unit::Seconds => format!("{value:.2} s"),
     }
 }
 
@@ -181,12 +170,5 @@ mod tests {
         let frags = |value| Reached { best: Best::Most, unit: Unit::Count, ..lap(value) };
         book.reach("skirmish", &[frags(0.0), frags(f64::NAN), frags(1e300)]);
         assert_eq!((book.poll_new(), book.lines.len()), (None, 0));
-    }
-
-    #[test]
-    fn times_are_read_as_clocks_show_them() {
-        assert_eq!(shown(59.5, Unit::Seconds), "59.50 s");
-        assert_eq!(shown(123.456, Unit::Seconds), "2:03.46");
-        assert_eq!(shown(20.0, Unit::Count), "20");
     }
 }

@@ -142,6 +142,19 @@ pub enum Unit {
     Seconds,
 }
 
+impl Unit {
+    /// A number of this unit as people read it.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Count => format!("{value:.0}"),
+            Self::Seconds if value >= 60.0 => {
+                format!("{}:{:05.2}", (value / 60.0).floor(), value % 60.0)
+            }
+            Self::Seconds => format!("{value:.2} s"),
+        }
+    }
+}
+
 /// The better of two numbers of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
@@ -158,5 +171,17 @@ impl Best {
             Self::Least => value < before,
             Self::Most => value > before,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_clocks_show_them() {
+        assert_eq!(Unit::Seconds.text(59.5), "59.50 s");
+        assert_eq!(Unit::Seconds.text(123.456), "2:03.46");
+        assert_eq!(Unit::Count.text(20.0), "20");
     }
 }
