@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use phaselock::game::Best;
+use phaselock::game::{Best, Unit};
 use phaselock::time::Rates;
 use phaselock_quic::announce::Standing;
 use phaselock_quic::server::{OrderError, ServerHandle};
@@ -69,8 +69,8 @@ pub struct Facts {
     pub data_dir: PathBuf,
     /// Set once the process has been told to end.
     pub is_stopping: Arc<AtomicBool>,
-    /// The better of two of each number that games report, by game and number.
-    pub records: BTreeMap<(String, String), Best>,
+    /// Each number that games report, by game and number: the better of two, and its unit.
+    pub records: BTreeMap<(String, String), (Best, Unit)>,
 }
 
 /// A directory that a server is announced to.

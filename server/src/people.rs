@@ -15,7 +15,7 @@ pub use book::{Book, GivenRole};
 pub use gate::{Gatekeeper, Rules};
 pub use role::{Right, Role};
 pub use subject::{BadSubject, Subject, parse_key, parse_range};
-pub use time::{BadSpan, date, parse_span, span_text};
+pub use time::{BadSpan, date, day_text, parse_span, span_text};
 
 /// An act against a player that lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

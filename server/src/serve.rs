@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use phaselock::game::Best;
+use phaselock::game::{Best, Unit};
 use phaselock::games::Games;
 use phaselock::server::{Command, RoomConfig, Workers};
 use phaselock::time::{Micros, Rates};
@@ -168,8 +168,9 @@ async fn run(
         records: measures_of(games),
     };
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
+    let host = Arc::new(host);
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
-    let (beside, ended) = beside::start(Arc::new(host), listener)?;
+    let (beside, ended) = beside::start(Arc::clone(&host), listener)?;
     if let Some(address) = administered {
         tracing::info!(at = %address, "the administration listens");
     }
@@ -186,7 +187,7 @@ async fn run(
                 .or(Some(server_port).filter(|port| page.port() != Some(*port))),
             certificates: web_certificates,
         };
-        let ended = page.serve(page_crypto, facts)?;
+        let ended = page.serve(page_crypto, facts, host)?;
         watch.spawn("the thread of the page", async {
             // It sends nothing; it ends.
             let _ = ended.await;
@@ -250,9 +251,12 @@ async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
 }
 
 /// The numbers that games report for records, by game and number.
-pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), Best> {
+pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), (Best, Unit)> {
     let all = games.iter().flat_map(|game| game.measures.iter().map(move |it| (game.name, it)));
-    all.map(|(game, (measure, best))| ((game.into(), (*measure).into()), *best)).collect()
+    let measure = |(game, (name, best, unit)): (&str, &(&str, Best, Unit))| {
+        ((game.to_owned(), (*name).to_owned()), (*best, *unit))
+    };
+    all.map(measure).collect()
 }
 
 async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, reloads: mpsc::Sender<()>) {

@@ -28,12 +28,12 @@ use tokio::sync::oneshot;
 
 use crate::writer::Writer;
 
-pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult};
+pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
 use keeping::Keeping;
 pub use open::OpenError;
 pub use read::{
-    AuditRow, Everything, RecordRow, ResultRow, audit as audit_of, records as records_of,
-    results as results_of,
+    AuditRow, Everything, PublicBest, RecordRow, ResultRow, audit as audit_of, public_bests,
+    records as records_of, results as results_of,
 };
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.

@@ -147,13 +147,16 @@ impl Served {
 
     /// A player of that name, with the key of that name, who is about to join.
     pub(crate) fn knock(&self, name: &str, password: Option<&str>) -> Player {
+        self.knock_by(name, |config| config.password = password.map(str::to_owned))
+    }
+
+    /// Such a player, with other wishes.
+    pub(crate) fn knock_by(&self, name: &str, change: impl FnOnce(&mut SessionConfig)) -> Player {
         let address = self.address.to_string().parse().expect("an address");
         let keys = PlayerKeys::File(self.key(name));
         let options = Options { keys, ..Options::new(address, Pins::Memory) };
-        let config = SessionConfig {
-            password: password.map(str::to_owned),
-            ..SessionConfig::new(phaselock_games::all(), name)
-        };
+        let mut config = SessionConfig::new(phaselock_games::all(), name);
+        change(&mut config);
         let driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
         Player { driver, ends: Vec::new(), lines: Vec::new(), joined: 0 }
     }

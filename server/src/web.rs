@@ -6,6 +6,7 @@ mod answers;
 mod connections;
 mod files;
 mod limits;
+mod public;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use self::files::Files;
 use self::limits::Bounds;
 use crate::config::Config;
+use crate::host::Host;
 
 /// Protocol of the page's connections, as TLS names it.
 pub(crate) const ALPN: &[u8] = b"http/1.1";
@@ -116,6 +118,7 @@ impl Bound {
         self,
         mut tls: ServerConfig,
         facts: Facts,
+        host: Arc<Host>,
     ) -> Result<oneshot::Receiver<()>> {
         // A browser comes back for a file or two; tickets would be for little.
         tls.alpn_protocols = vec![ALPN.to_vec()];
@@ -128,13 +131,23 @@ impl Bound {
         let bytes_per_second = facts.config.borrow().web_bytes;
         let (here, elsewhere) = links(at, facts.certificates.host().as_deref());
         tracing::info!(here, elsewhere, "browsers play by these links");
+        if facts.config.borrow().public_page {
+            let [here, elsewhere] = [&here, &elsewhere].map(|link| public::link(link));
+            tracing::info!(here, elsewhere, "everybody sees who plays by these links");
+        }
         let thread = thread::Builder::new().name("page".into());
         let thread = thread.spawn(move || {
             // Dropped when the thread ends, however it does.
             let _alive: oneshot::Sender<()> = alive;
-            let page = Arc::new(answers::Page { files, facts });
+            let (publish, public) = watch::channel(None);
+            let page = Arc::new(answers::Page { files, facts, public });
             let bounds = Arc::new(Bounds::new(bytes_per_second));
-            runtime.block_on(connections::serve(listener, tls, page, bounds));
+            runtime.block_on(async {
+                tokio::select! {
+                    () = connections::serve(listener, tls, page, bounds) => {}
+                    () = public::publish(&host, &publish) => {}
+                }
+            });
         });
         thread.context("cannot start a thread for the page")?;
         Ok(ended)

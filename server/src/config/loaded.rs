@@ -133,6 +133,7 @@ impl Settings {
             Self { config: Config::default(), layers, scopes, overrides, sources, rejected };
         let (settings, wrong) = given.settled();
         mistakes.extend(wrong);
+        mistakes.extend(settings.lone_page());
         mistakes.extend(judge(&settings));
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
@@ -179,8 +180,17 @@ impl Settings {
             }
             None => {}
         }
-        let (settled, mistakes) = next.settled();
+        let (settled, mut mistakes) = next.settled();
+        mistakes.extend(settled.lone_page());
         if mistakes.is_empty() { Ok(settled) } else { Err(BadOverride::Mistakes(mistakes)) }
+    }
+
+    /// The mistake of a public page without a listener to serve it. Settings
+    /// [in force](Self::in_force) may be so, until a restart opens the listener.
+    fn lone_page(&self) -> Option<Mistake> {
+        let Config { public_page, web, .. } = self.config;
+        let is_lone = public_page && web.is_none() && self.is_sure("web");
+        is_lone.then(|| Mistake::Lacks { origin: self.origin("public-page"), missing: "web" })
     }
 
     /// Builds the configuration from the layers. Returns it with all mistakes.

@@ -144,6 +144,7 @@ fn each_layer_can_set_everything() {
         ("web-files", "pages"),
         ("web-origins", "https://Play.example.org:443, http://localhost:8000"),
         ("web-bytes", "500000"),
+        ("public-page", "true"),
         ("webhook", "https://discord.com/api/webhooks/1/x"),
         ("log", "json"),
         ("log-filter", "warn,quinn=off"),
@@ -228,6 +229,7 @@ fn each_layer_can_set_everything() {
             .map(str::to_owned)
             .into(),
         web_bytes: 500_000,
+        public_page: true,
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
         log_file: Some("some.log".into()),

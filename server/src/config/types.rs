@@ -121,6 +121,8 @@ pub struct Config {
     pub web_origins: Vec<String>,
     /// Bytes of the page a second at most, for everybody who loads it.
     pub web_bytes: u32,
+    /// Everybody may see who plays, and the records, beside that page.
+    pub public_page: bool,
     /// Receivers of events, up to [`WEBHOOKS_MAX`](super::WEBHOOKS_MAX).
     pub webhooks: Vec<Webhook>,
     /// Format of the log.
@@ -199,6 +201,7 @@ impl Default for Config {
             web_files: None,
             web_origins: Vec::new(),
             web_bytes: super::web::WEB_BYTES_DEFAULT,
+            public_page: false,
             webhooks: Vec::new(),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),

@@ -3,7 +3,7 @@
 use super::hosting::START;
 use super::settings::Setting;
 use super::values::{
-    LISTEN_RULE, list, number, or, parse_address, parse_origins, path, path_or, put,
+    LISTEN_RULE, list, number, or, parse_address, parse_origins, path, path_or, put, switch,
 };
 
 /// Bytes of the page a second: least, most and by default. The least serves a visit in 20 s, and
@@ -13,7 +13,7 @@ const WEB_BYTES_MAX: u32 = 1_000_000_000;
 pub(super) const WEB_BYTES_DEFAULT: u32 = 4_000_000;
 
 /// Settings of the page, in the order of the help.
-pub(super) const WEB: [Setting; 4] = [
+pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "web",
         value: "ADDR",
@@ -64,5 +64,13 @@ pub(super) const WEB: [Setting; 4] = [
         show: |config| config.web_bytes.to_string(),
         restart: START,
         ..Setting::NUMBER
+    },
+    Setting {
+        flag: "public-page",
+        help: "Show everybody who is playing, and the records, at /public beside the page for \
+               browsers [default: false]",
+        read: |config, text| switch(&mut config.public_page, text),
+        show: |config| config.public_page.to_string(),
+        ..Setting::SWITCH
     },
 ];

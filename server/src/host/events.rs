@@ -240,9 +240,8 @@ impl Host {
     }
 
     fn note_record(&self, person: &Person, measure: &str, value: f64, time: i64) {
-        let Some(best) = self.facts.records.get(&(person.game.clone(), measure.to_owned())) else {
-            return;
-        };
+        let known = self.facts.records.get(&(person.game.clone(), measure.to_owned()));
+        let Some((best, _)) = known else { return };
         let record = Record {
             time,
             game: person.game.clone(),
@@ -251,8 +250,18 @@ impl Host {
             name: person.name.clone(),
             value,
             best: *best,
+            // Nothing is no record to be shown.
+            is_public: value != 0.0 && self.is_public(&person.room),
         };
         self.store.note(vec![Change::Record(record)]);
+    }
+
+    /// Whether strangers may know what happens in a room: anybody is led there, and needs no
+    /// password.
+    pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
+        let figures = self.figures.borrow();
+        let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());
+        self.config.borrow().password.is_none() && known.is_some_and(|it| it.open)
     }
 
     fn note_results(&self, room: &RoomCode, round: u32, numbers: OfRound, time: i64) {
@@ -281,8 +290,8 @@ impl Host {
     fn tell_results(&self, room: &RoomCode, round: u32, numbers: &OfRound) {
         let Some((person, _)) = numbers.values().next() else { return };
         let game = person.game.clone();
-        let best = |measure: &str| self.facts.records.get(&(game.clone(), measure.to_owned()));
-        let first = numbers.keys().find_map(|(_, it)| best(it).map(|best| (*it, *best)));
+        let known = |measure: &str| self.facts.records.get(&(game.clone(), measure.to_owned()));
+        let first = numbers.keys().find_map(|(_, it)| known(it).map(|(best, _)| (*it, *best)));
         let rank = |player: PlayerId| {
             let (measure, best) = first?;
             let value = numbers.get(&(player, measure))?.1;

@@ -11,7 +11,7 @@ mod clocks;
 
 use super::{ActError, BanRequest, DrainRequest, Host, Whom};
 use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
-use crate::store::{audit_of, results_of};
+use crate::store::{audit_of, public_bests, records_of, results_of};
 use crate::tests::{Served, author, serve};
 
 fn whom(who: &str) -> Whom {
@@ -485,6 +485,42 @@ fn results_of_a_round_are_kept_with_their_players() {
     // Nobody has driven a lap.
     assert!(results.is_empty(), "{results:?}");
     assert!(host.facts.records.keys().any(|(game, _)| game == "race"), "race has no records");
+}
+
+#[test]
+fn only_what_strangers_may_see_becomes_a_public_record() {
+    let served = serve(&["--game", "race", "--rooms-max", "2"]);
+    let host = &served.host;
+    let _ada = served.join("Ada");
+    let mut bob = served.knock_by("Bob", |config| config.room = "den".parse().ok());
+    bob.until("being in the game", |it| it.joined > 0);
+    let sees =
+        |host: &Host, name: &str| host.figures().borrow().players.iter().any(|it| it.name == name);
+    served.until("both seats", |host| sees(host, "Ada") && sees(host, "Bob"));
+    let report = |name: &str, measure, value| {
+        let person = host.roster().find(name, None).expect("somebody of that name");
+        let event = Event::Report { name: measure, player: Some(person.player), value };
+        served.wait(host.hear(RoomEvent { room: person.room, event }, &mut BTreeMap::new()));
+    };
+    let names = || {
+        let bests = served.wait(host.store.read(|db| public_bests(db, None, 10)));
+        let bests = bests.expect("it can be read").into_iter();
+        bests.map(|it| (it.name, it.measure, it.value)).collect::<Vec<_>>()
+    };
+    report("Bob", "lap", 20.0);
+    report("Ada", "lap", 30.0);
+    // Nothing is no record, and what no game measures is none either.
+    report("Ada", "time", 0.0);
+    report("Ada", "height", 5.0);
+    assert_eq!(names(), [("Ada".to_owned(), "lap".to_owned(), 30.0)]);
+    let by = author(Role::Admin);
+    served.wait(host.set_setting(&by, "password", Some("sesame"))).expect("an admin may");
+    report("Ada", "lap", 25.0);
+    assert_eq!(names(), [("Ada".to_owned(), "lap".to_owned(), 30.0)]);
+    // The host sees all of them.
+    let records = served.wait(host.store.read(|db| records_of(db, None))).expect("read");
+    let values: Vec<_> = records.iter().map(|it| (&*it.name, it.value)).collect();
+    assert_eq!(values, [("Bob", 20.0), ("Ada", 25.0), ("Ada", 0.0)]);
 }
 
 #[test]

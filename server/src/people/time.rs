@@ -35,9 +35,14 @@ pub fn span_text(secs: i64) -> String {
 
 /// Date and time of day in UTC, of a Unix time in seconds.
 pub fn date(unix: i64) -> String {
-    let (days, secs) = (unix.div_euclid(DAY), unix.rem_euclid(DAY));
-    let (year, month, day) = civil(days);
-    format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", secs / 3600, secs / 60 % 60)
+    let secs = unix.rem_euclid(DAY);
+    format!("{} {:02}:{:02} UTC", day_text(unix), secs / 3600, secs / 60 % 60)
+}
+
+/// Date in UTC, of a Unix time in seconds.
+pub fn day_text(unix: i64) -> String {
+    let (year, month, day) = civil(unix.div_euclid(DAY));
+    format!("{year}-{month:02}-{day:02}")
 }
 
 /// The Gregorian date of a day since 1970, counted in years that begin in March: the leap day is

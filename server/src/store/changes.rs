@@ -64,6 +64,8 @@ pub struct Record {
     pub value: f64,
     /// The better of two.
     pub best: Best,
+    /// It was reached where strangers may look on.
+    pub is_public: bool,
 }
 
 /// Addition of a session to a player's totals.
@@ -129,6 +131,17 @@ pub enum Change {
     Clear,
     /// Nothing of a player is remembered any more: results, records and totals.
     Forget(PublicKey),
+}
+
+/// Public bests of all time have this day.
+pub(super) const ALL_TIME: i64 = -1;
+/// Public bests that are kept of a number in a day, and of all time: twice as many as are shown, so
+/// that those are as many when a player is forgotten.
+const PUBLIC_BESTS_MAX: u32 = 20;
+
+/// The day since 1970 of a Unix time in seconds.
+pub fn day_of(unix: i64) -> i64 {
+    unix.div_euclid(86_400).max(0)
 }
 
 impl Change {
@@ -231,28 +244,7 @@ impl Change {
                     it.measure,
                     it.value
                 ])?,
-            Self::Record(it) => {
-                let (best, better) = match it.best {
-                    Best::Least => ("least", "excluded.value < value"),
-                    Best::Most => ("most", "excluded.value > value"),
-                };
-                to.prepare_cached(&format!(
-                    "INSERT INTO records (game, measure, key, name, value, time, best)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                     ON CONFLICT (game, measure, key) DO UPDATE
-                     SET name = excluded.name, value = excluded.value, time = excluded.time,
-                     best = excluded.best WHERE {better}"
-                ))?
-                .execute(params![
-                    it.game,
-                    it.measure,
-                    key_text(&it.key),
-                    it.name,
-                    it.value,
-                    it.time,
-                    best
-                ])?
-            }
+            Self::Record(it) => it.write(to)?,
             Self::Played(it) => to
                 .prepare_cached(
                     "INSERT INTO players (key, name, first_seen, last_seen, sessions, seconds)
@@ -283,7 +275,7 @@ impl Change {
             }
             Self::Forget(key) => {
                 let mut rows = 0;
-                for table in ["results", "records", "players"] {
+                for table in ["results", "records", "public_bests", "players"] {
                     let delete = format!("DELETE FROM {table} WHERE key = ?1");
                     rows += to.prepare_cached(&delete)?.execute([key_text(key)])?;
                 }
@@ -291,5 +283,44 @@ impl Change {
             }
         };
         Ok(())
+    }
+}
+
+impl Record {
+    fn write(&self, to: &Savepoint<'_>) -> rusqlite::Result<usize> {
+        let (best, better) = match self.best {
+            Best::Least => ("least", "excluded.value < value"),
+            Best::Most => ("most", "excluded.value > value"),
+        };
+        let Self { game, measure, name, value, time, .. } = self;
+        let key = self.key.to_string();
+        let rows = to
+            .prepare_cached(&format!(
+                "INSERT INTO records (game, measure, key, name, value, time, best)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (game, measure, key) DO UPDATE
+                 SET name = excluded.name, value = excluded.value, time = excluded.time,
+                 best = excluded.best WHERE {better}"
+            ))?
+            .execute(params![game, measure, key, name, value, time, best])?;
+        let days = [ALL_TIME, day_of(*time)];
+        for day in days.into_iter().filter(|_| self.is_public) {
+            to.prepare_cached(&format!(
+                "INSERT INTO public_bests (day, game, measure, key, name, value, time, best)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (day, game, measure, key) DO UPDATE
+                 SET name = excluded.name, value = excluded.value, time = excluded.time,
+                 best = excluded.best WHERE {better}"
+            ))?
+            .execute(params![day, game, measure, key, name, value, time, best])?;
+            to.prepare_cached(
+                "DELETE FROM public_bests WHERE rowid IN
+                 (SELECT rowid FROM public_bests WHERE day = ?1 AND game = ?2 AND measure = ?3
+                  ORDER BY CASE best WHEN 'most' THEN -value ELSE value END, time
+                  LIMIT -1 OFFSET ?4)",
+            )?
+            .execute(params![day, game, measure, PUBLIC_BESTS_MAX])?;
+        }
+        Ok(rows)
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 /// Rows that are deleted from a table at a time, so that a ban never waits long for it.
 pub(super) const ROWS_MAX: u32 = 1000;
 /// Each deletes at most ?2 rows of before ?1. Of a game's records the best hundred stay.
-const DELETIONS: [&str; 5] = [
+const DELETIONS: [&str; 6] = [
     "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE time < ?1 ORDER BY id LIMIT ?2)",
     "DELETE FROM results WHERE id IN
      (SELECT id FROM results WHERE time < ?1 ORDER BY id LIMIT ?2)",
@@ -19,6 +19,8 @@ const DELETIONS: [&str; 5] = [
       (SELECT rowid, time, ROW_NUMBER() OVER (PARTITION BY game, measure
        ORDER BY CASE best WHEN 'most' THEN -value ELSE value END) AS place FROM records)
       WHERE time < ?1 AND place > 100 LIMIT ?2)",
+    "DELETE FROM public_bests WHERE rowid IN
+     (SELECT rowid FROM public_bests WHERE day >= 0 AND time < ?1 LIMIT ?2)",
 ];
 
 /// Deletes some rows of before a Unix time in seconds. Returns the most that any table had.

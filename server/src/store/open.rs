@@ -13,7 +13,7 @@ use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -68,6 +68,14 @@ const MIGRATIONS: [&str; 5] = [
     ALTER TABLE calendar ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE calendar ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
     UPDATE calendar SET settled = (SELECT coalesce(max(id), 0) FROM sentences);
+",
+    // The best in rooms where strangers may look on, by day; those of all time have the day -1.
+    "
+    CREATE TABLE public_bests (
+        day INTEGER NOT NULL, game TEXT NOT NULL, measure TEXT NOT NULL, key TEXT NOT NULL,
+        name TEXT NOT NULL, value REAL NOT NULL, time INTEGER NOT NULL, best TEXT NOT NULL,
+        PRIMARY KEY (day, game, measure, key)
+    ) STRICT;
 ",
 ];
 

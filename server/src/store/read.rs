@@ -5,6 +5,7 @@ use rusqlite::{Connection, Params, Row, params};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::changes::ALL_TIME;
 use crate::clocks::{BootId, CalendarState};
 use crate::people::{Act, Role, Sentence, Subject, parse_key};
 
@@ -251,6 +252,55 @@ pub fn records(connection: &Connection, game: Option<&str>) -> rusqlite::Result<
                 name: row.get(3)?,
                 value: row.get(4)?,
                 time: row.get(5)?,
+            }))
+        },
+    )
+}
+
+/// The best public number of a player in a game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublicBest {
+    /// Name of the game.
+    pub game: String,
+    /// Name of the number.
+    pub measure: String,
+    /// The player's name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Unix time in seconds.
+    pub time: i64,
+}
+
+/// Public bests since a [day](super::day_of), or of all time (none): up to `limit` players of each
+/// number, the best first.
+pub fn public_bests(
+    connection: &Connection,
+    since: Option<i64>,
+    limit: u32,
+) -> rusqlite::Result<Vec<PublicBest>> {
+    let (first, last) = since.map_or((ALL_TIME, ALL_TIME), |day| (day.max(0), i64::MAX));
+    rows(
+        connection,
+        "WITH all_days AS
+         (SELECT *, CASE best WHEN 'most' THEN -value ELSE value END AS rank FROM public_bests
+          WHERE day BETWEEN ?1 AND ?2),
+         own_bests AS
+         (SELECT *, ROW_NUMBER() OVER (PARTITION BY game, measure, key ORDER BY rank, time)
+          AS nth FROM all_days),
+         places AS
+         (SELECT *, ROW_NUMBER() OVER (PARTITION BY game, measure ORDER BY rank, time)
+          AS place FROM own_bests WHERE nth = 1)
+         SELECT game, measure, name, value, time FROM places WHERE place <= ?3
+         ORDER BY game, measure, place",
+        params![first, last, limit],
+        |row| {
+            Ok(Some(PublicBest {
+                game: row.get(0)?,
+                measure: row.get(1)?,
+                name: row.get(2)?,
+                value: row.get(3)?,
+                time: row.get(4)?,
             }))
         },
     )

@@ -46,6 +46,7 @@ fn record(value: f64, best: Best) -> Change {
         name: "Ada".into(),
         value,
         best,
+        is_public: false,
     })
 }
 
@@ -233,6 +234,7 @@ async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
             name: "Ada".into(),
             value: place.into(),
             best: Best::Most,
+            is_public: true,
         }));
     }
     store.write(changes).await.expect("it takes them");
@@ -243,18 +245,80 @@ async fn what_is_old_is_forgotten_part_by_part_and_people_on_demand() {
         let query = format!("SELECT count(*) FROM {table}");
         store.read(move |db| db.query_row(&query, [], |row| row.get::<_, i64>(0)))
     };
-    for (table, left) in
-        [("audit", 0), ("players", 1), ("results", 1), ("sentences", 1), ("records", 100)]
-    {
+    for (table, left) in [
+        ("audit", 0),
+        ("players", 1),
+        ("results", 1),
+        ("sentences", 1),
+        ("records", 100),
+        // Of all time; those of the day are old.
+        ("public_bests", 20),
+    ] {
         assert_eq!(count(table).await.expect("it can be read"), left, "{table}");
     }
     let records = store.read(|db| records_of(db, Some("race"))).await.expect("it can be read");
     let values: Vec<_> = records.iter().map(|it| it.value).collect();
     assert_eq!((values[0], values[99]), (120.0, 21.0), "the most is the best");
-    store.write(vec![Change::Forget(PublicKey([2; 32]))]).await.expect("it takes it");
-    for (table, left) in [("players", 0), ("results", 0), ("records", 100)] {
+    let forget = [2, 120].map(|key| Change::Forget(PublicKey([key; 32])));
+    store.write(forget.into()).await.expect("it takes it");
+    for (table, left) in [("players", 0), ("results", 0), ("records", 99), ("public_bests", 19)] {
         assert_eq!(count(table).await.expect("it can be read"), left, "{table}");
     }
+    assert!(thread.end());
+}
+
+#[tokio::test]
+async fn public_bests_are_of_a_span_and_each_player_is_in_a_list_once() {
+    const DAY: i64 = 86_400;
+    let dir = tempfile::tempdir().expect("a directory");
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens");
+    let record = |name: &str, day: i64, value: f64, is_public| {
+        Change::Record(Record {
+            time: day * DAY + 7,
+            game: "race".into(),
+            measure: "lap".into(),
+            key: PublicKey([name.as_bytes()[0]; 32]),
+            name: name.into(),
+            value,
+            best: Best::Least,
+            is_public,
+        })
+    };
+    let mut changes = vec![
+        record("Ada", 100, 30.0, true),
+        record("Ada", 120, 32.0, true),
+        record("Ada", 121, 33.0, true),
+        record("Bob", 120, 31.0, true),
+        record("Cyd", 120, 20.0, false),
+        record("Dot", 0, 29.0, true),
+        // A worse one of the same day, and an equal one that came later.
+        record("Bob", 120, 40.0, true),
+        record("Eve", 121, 31.0, true),
+    ];
+    // More than are kept of a day, all worse: nobody of before is lost.
+    changes.extend((0..60).map(|at| record(&char::from(b'F' + at).to_string(), 121, 90.0, true)));
+    store.write(changes).await.expect("it takes them");
+    assert!(thread.end());
+    let (store, _, thread) = Store::open(dir.path()).expect("it opens again");
+    let bests = |since| {
+        let store = store.clone();
+        async move {
+            let read = store.read(move |db| public_bests(db, since, 4)).await;
+            let bests = read.expect("it can be read").into_iter();
+            bests.map(|it| (it.name, it.value, it.time / DAY)).collect::<Vec<_>>()
+        }
+    };
+    let of = |name: &str, value, day| (name.to_owned(), value, day);
+    let all_time = [("Dot", 29.0, 0), ("Ada", 30.0, 100), ("Bob", 31.0, 120), ("Eve", 31.0, 121)];
+    assert_eq!(bests(None).await, all_time.map(|(name, value, day)| of(name, value, day)));
+    let month = bests(Some(101)).await;
+    assert_eq!(month[..3], [of("Bob", 31.0, 120), of("Eve", 31.0, 121), of("Ada", 32.0, 120)]);
+    let week = bests(Some(121)).await;
+    assert_eq!(week[..2], [of("Eve", 31.0, 121), of("Ada", 33.0, 121)]);
+    assert_eq!(bests(Some(122)).await, []);
+    let count = "SELECT count(*) FROM public_bests WHERE day = 121";
+    let kept = store.read(|db| db.query_row(count, [], |row| row.get::<_, i64>(0))).await;
+    assert_eq!(kept.expect("it can be read"), 20);
     assert!(thread.end());
 }
 

@@ -8,9 +8,12 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::Facts;
 use super::files::{CODINGS, Files, INDEX, PageFile};
+use super::public::{self, Published};
+use crate::config::Config;
 
 /// Restrictions for browsers: code from this host alone, none from within the page, and nobody may
 /// frame it. WebAssembly counts as code; WebTransport to any host is a connection.
@@ -22,14 +25,14 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 const ORIGIN: &str = "{origin}";
 /// Name of the server's facts.
 const FACTS: &str = "server.json";
-/// Time for which a browser keeps what is named by its content, in seconds: a year.
-const LASTING: &str = "public, max-age=31536000, immutable";
 
 /// The page, with what it tells of the server.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) files: Files,
     pub(super) facts: Facts,
+    /// The public page; none while there is none.
+    pub(super) public: watch::Receiver<Option<Arc<Published>>>,
 }
 
 impl Page {
@@ -37,8 +40,8 @@ impl Page {
     pub(super) fn answer(&self, request: &Request) -> Response {
         let mut response = self.content(request);
         let headers = response.headers_mut();
+        headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
         for (name, value) in [
-            (header::CONTENT_SECURITY_POLICY, POLICY),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::REFERRER_POLICY, "no-referrer"),
             // With these two a browser tells the time to 5 µs, else to 100 µs.
@@ -65,6 +68,10 @@ impl Page {
         };
         if name == FACTS {
             return self.facts(request.headers());
+        }
+        let public = self.public.borrow().clone();
+        if let Some(file) = public.as_deref().and_then(|it| it.get(name, request)) {
+            return self.public(file, request.headers());
         }
         match self.files.get(name) {
             Some(file) if name == INDEX => {
@@ -100,16 +107,36 @@ impl Page {
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::VARY, HeaderValue::from_static("origin"));
-        let origin = asked.get(header::ORIGIN).filter(|origin| {
-            let origin = origin.to_str().unwrap_or_default();
-            config.web_origins.iter().any(|it| it == origin)
-        });
-        if let Some(origin) = origin {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            let name = HeaderName::from_static("cross-origin-resource-policy");
-            headers.insert(name, HeaderValue::from_static("cross-origin"));
-        }
+        allow_origin(headers, asked, &config);
         response
+    }
+
+    /// A file of the public page, whose JSON pages of those other hosts may read too.
+    fn public(&self, file: &PageFile, asked: &HeaderMap) -> Response {
+        let mut response = self::file(file, asked);
+        let headers = response.headers_mut();
+        for (name, value) in [
+            (header::CONTENT_SECURITY_POLICY, public::POLICY),
+            (header::VARY, "accept-language, origin"),
+            (HeaderName::from_static("x-robots-tag"), "noindex"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        allow_origin(headers, asked, &self.facts.config.borrow());
+        response
+    }
+}
+
+/// Lets a page of another host read an answer, if the host may have its players here.
+fn allow_origin(headers: &mut HeaderMap, asked: &HeaderMap, config: &Config) {
+    let origin = asked.get(header::ORIGIN).filter(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        config.web_origins.iter().any(|it| it == origin)
+    });
+    if let Some(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        let name = HeaderName::from_static("cross-origin-resource-policy");
+        headers.insert(name, HeaderValue::from_static("cross-origin"));
     }
 }
 
@@ -131,10 +158,9 @@ fn origin_of(host: &str) -> Option<String> {
 
 /// A file, or the word that the browser has it.
 fn file(file: &PageFile, asked: &HeaderMap) -> Response {
-    let keeps = if file.is_lasting { LASTING } else { "no-cache" };
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keeps));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(file.caching));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     // Its digits are hexadecimal.
     headers.extend(HeaderValue::try_from(&file.tag).ok().map(|tag| (header::ETAG, tag)));

@@ -33,6 +33,11 @@ const KINDS: [(&str, &str); 8] = [
 /// Ends of names of compressed copies, and their names in HTTP, the smallest first.
 pub(super) const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gz", "gzip")];
 
+/// Rules for a browser's cache, for what is named by its content: to keep it for a year.
+const LASTING: &str = "public, max-age=31536000, immutable";
+/// For everything else: to ask each time whether it has changed.
+const ASKED: &str = "no-cache";
+
 /// A file of the page.
 #[derive(Debug)]
 pub(super) struct PageFile {
@@ -43,8 +48,22 @@ pub(super) struct PageFile {
     /// Digest of the content, in quotes; weak, since compressed copies have it too (RFC 9110,
     /// 8.8.1).
     pub(super) tag: String,
-    /// Its name has that digest: another content would have another name.
-    pub(super) is_lasting: bool,
+    /// Rules for a browser's cache.
+    pub(super) caching: &'static str,
+}
+
+impl PageFile {
+    /// A file without compressed copies.
+    pub(super) fn new(kind: &'static str, content: Bytes, caching: &'static str) -> Self {
+        let tag = format!("W/\"{}\"", digits_of(&content));
+        Self { kind, content, compressed: Default::default(), tag, caching }
+    }
+}
+
+/// First digits of a content's digest.
+fn digits_of(content: &[u8]) -> String {
+    let digest = digest(&SHA256, content);
+    digest.as_ref().iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The files by their names.
@@ -83,19 +102,18 @@ impl Files {
             ensure!(files.len() < FILES_MAX, "there are more than {FILES_MAX} files");
             let path = folder.join(name);
             let content = content_of(&path)?;
-            let mut compressed = [const { None }; CODINGS.len()];
-            for (copy, (end, _)) in compressed.iter_mut().zip(CODINGS) {
+            let mut file = PageFile::new(kind, content, ASKED);
+            for (copy, (end, _)) in file.compressed.iter_mut().zip(CODINGS) {
                 let path = folder.join(format!("{name}.{end}"));
                 if path.exists() {
                     *copy = Some(content_of(&path)?);
                 }
             }
-            let digest = digest(&SHA256, &content);
-            let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
-            let digits: String = digits.take(DIGITS / 2).collect();
-            let is_lasting = name.contains(&digits);
-            let tag = format!("W/\"{digits}\"");
-            files.insert(name.to_owned(), PageFile { kind, content, compressed, tag, is_lasting });
+            // Another content would have another name.
+            if name.contains(&digits_of(&file.content)) {
+                file.caching = LASTING;
+            }
+            files.insert(name.to_owned(), file);
         }
         Ok(Self(files))
     }

@@ -19,7 +19,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 /// First digits of the SHA-256 of "play" (`printf play | sha256sum`).
 const DIGITS_OF_PLAY: &str = "aba4cc9b8af82df5";
 
-fn folder() -> tempfile::TempDir {
+pub(super) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let lasting = format!("play.{DIGITS_OF_PLAY}.js");
     for (name, content) in [
@@ -35,16 +35,17 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn page_of(folder: &Path, config: Config) -> (Server, Arc<Page>) {
+pub(super) fn page_of(folder: &Path, config: Config) -> (Server, Arc<Page>) {
     let identity = Identity::ephemeral().expect("an identity");
     let server = Server::bind("127.0.0.1:0".parse().expect("valid"), &identity).expect("bound");
     let (_, config) = watch::channel(Arc::new(config));
     let facts = Facts { config, server: server.handle(), port: None, certificates: identity.web() };
     let files = Files::load(&[folder.to_owned()]).expect("files");
-    (server, Arc::new(Page { files, facts }))
+    let (_, public) = watch::channel(None);
+    (server, Arc::new(Page { files, facts, public }))
 }
 
-fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Request<Body> {
+pub(super) fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Request<Body> {
     let mut request = Request::get(path);
     for (name, value) in headers {
         request = request.header(name, *value);
@@ -52,7 +53,7 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Request<Body> {
     request.body(Body::empty()).expect("a request")
 }
 
-async fn body(response: Response<Body>) -> String {
+pub(super) async fn body(response: Response<Body>) -> String {
     let bytes = to_bytes(response.into_body(), usize::MAX).await.expect("read");
     String::from_utf8_lossy(&bytes).into_owned()
 }

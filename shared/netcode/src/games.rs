@@ -5,7 +5,7 @@ use crate::client::common::Common;
 use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind, UnknownKind, find_kind};
-use crate::game::{Best, Game, MessageError, Setup, Strength, assert_name, write_message};
+use crate::game::{Best, Game, MessageError, Setup, Strength, Unit, assert_name, write_message};
 use crate::limits::GAME_SETUP_BYTES_MAX;
 use crate::motion::Rules;
 use crate::presentation::extrapolation::GameRules;
@@ -47,8 +47,8 @@ pub struct GameEntry {
     pub kinds: &'static [Kind],
     /// True if it has bots of its own.
     pub has_bots: bool,
-    /// Numbers of players that a host may keep as records, and the better of two.
-    pub measures: Vec<(&'static str, Best)>,
+    /// Numbers of players that a host may keep as records, the better of two, and their units.
+    pub measures: Vec<(&'static str, Best, Unit)>,
     /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
     pub hash: fn() -> u64,
     /// Its fields and hashes, for programs in other languages.
@@ -79,7 +79,7 @@ impl GameEntry {
             name: G::NAME,
             kinds: G::Entity::KINDS,
             has_bots: G::KIT.bot.is_some(),
-            measures: G::KIT.measures.iter().map(|it| (it.name, it.best)).collect(),
+            measures: G::KIT.measures.iter().map(|it| (it.name, it.best, it.unit)).collect(),
             hash: game_hash::<G>,
             describe: Description::of::<G>,
             fields_hash: fields_hash::<G>,

@@ -164,6 +164,27 @@ fn two_services_do_not_share_a_port() {
 }
 
 #[test]
+fn a_public_page_needs_a_listener_for_browsers() {
+    let mistake = "the flag --public-page is not enough: web is needed too";
+    assert_eq!(refused(&["--public-page"], &[]), mistake);
+    assert_eq!(refused(&["--public-page", "--web=off"], &[]), mistake);
+    assert!(serve(&["--public-page", "--web=4433"], &[]).public_page);
+    let wrong = refused(&["--public-page", "--web=nowhere"], &[]);
+    assert_eq!(wrong.lines().count(), 1, "{wrong}");
+    let wrong = refused(&["--public-page=yes"], &[]);
+    assert_eq!(wrong, "the flag --public-page is \"yes\", but must be true or false");
+    // The listener opens with the next start, so a reload takes both over without a complaint.
+    let file = ConfigFile::new("name = \"Here\"");
+    let before = loaded(&["--config", file.path()], &[]);
+    let closed = before.with("public_page", Some("true"), "root").expect_err("no listener");
+    assert!(closed.to_string().ends_with("web is needed too"), "{closed}");
+    fs::write(file.path(), "web = 4433\npublic_page = true").expect("writable");
+    let newer = before.load_again(&judge).expect("it is good");
+    let in_force = before.in_force(&newer).expect("they go together").config;
+    assert_eq!((in_force.public_page, in_force.web), (true, None));
+}
+
+#[test]
 fn passwords_are_words_from_a_flag_or_a_file_and_shown_nowhere() {
     let file = ConfigFile::new("open sesame\r\n");
     let config = serve(&["--password-file", file.path()], &[]);

@@ -1,0 +1,108 @@
+//! The public page: who plays, and the records, for everybody. Off unless the host turns it on.
+//!
+//! The page's thread makes it anew every few seconds, in each language and as JSON, and all requests
+//! get copies. A thousand readers therefore cost the rooms and the database as much as none.
+//!
+//! ```text
+//! board   what strangers may know, and nothing else    words   the languages
+//! page    the same as HTML
+//! ```
+
+mod board;
+mod page;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::header;
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use self::board::{Bests, Board};
+use self::words::{LANGUAGES, language};
+use super::files::PageFile;
+use crate::host::Host;
+
+/// Restrictions of the page for browsers: it has no scripts at all.
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Names of the page, of the same as JSON, and of the page's style.
+const PAGE: &str = "public";
+const JSON: &str = "public.json";
+const STYLE: &str = "public.css";
+/// Time for which what is shown is not made anew, and rules that let caches keep it as long.
+const INTERVAL: Duration = Duration::from_secs(5);
+const CACHING: &str = "public, max-age=5";
+
+/// Link to the page, of one to the page by which browsers play; empty if that is.
+pub(super) fn link(origin: &str) -> String {
+    if origin.is_empty() { String::new() } else { format!("{origin}{PAGE}") }
+}
+
+/// The page as everybody gets it.
+#[derive(Debug)]
+pub(super) struct Published {
+    /// In the order of [`LANGUAGES`].
+    pages: [PageFile; LANGUAGES.len()],
+    json: PageFile,
+    style: PageFile,
+}
+
+impl Published {
+    fn of(board: &Board) -> Self {
+        let page = |words| Bytes::from(page::html(board, words));
+        let html = "text/html; charset=utf-8";
+        let pages = LANGUAGES.map(|words| PageFile::new(html, page(words), CACHING));
+        // There are strings and finite numbers alone.
+        let json = serde_json::to_vec(board).unwrap_or_default();
+        let json = PageFile::new("application/json", json.into(), CACHING);
+        let style = Bytes::from_static(include_bytes!("public/public.css"));
+        let style = PageFile::new("text/css; charset=utf-8", style, CACHING);
+        Self { pages, json, style }
+    }
+
+    /// The file of that name, in the language that the reader wants.
+    pub(super) fn get(&self, name: &str, request: &Request) -> Option<&PageFile> {
+        match name {
+            PAGE => {
+                let accepted = request.headers().get(header::ACCEPT_LANGUAGE);
+                let accepted = accepted.and_then(|it| it.to_str().ok()).unwrap_or_default();
+                self.pages.get(language(request.uri().query().unwrap_or_default(), accepted))
+            }
+            JSON => Some(&self.json),
+            STYLE => Some(&self.style),
+            _ => None,
+        }
+    }
+}
+
+/// Makes the page every few seconds while the host wants one, and takes it away at once when the
+/// host no longer does.
+pub(super) async fn publish(host: &Host, to: &watch::Sender<Option<Arc<Published>>>) {
+    let mut config = host.reloader.config();
+    let mut bests = Bests::default();
+    loop {
+        let is_wanted = config.borrow_and_update().public_page;
+        let published = if is_wanted {
+            bests.read(host).await;
+            Some(Arc::new(Published::of(&Board::of(host, &bests))))
+        } else {
+            None
+        };
+        to.send_replace(published);
+        let is_due = async { if is_wanted { sleep(INTERVAL).await } else { pending().await } };
+        tokio::select! {
+            () = is_due => {}
+            changed = config.changed() => if changed.is_err() {
+                // The settings stay as they are.
+                sleep(INTERVAL).await;
+            }
+        }
+    }
+}

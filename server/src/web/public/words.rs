@@ -1,0 +1,137 @@
+//! The public page's languages.
+
+/// The words of a language.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    /// Its tag, as in `<html lang>`.
+    pub(super) tag: &'static str,
+    /// Its own name.
+    pub(super) own_name: &'static str,
+    /// After the server's name in the title.
+    pub(super) title: &'static str,
+    pub(super) play: &'static str,
+    pub(super) join: &'static str,
+    pub(super) now: &'static str,
+    pub(super) records: &'static str,
+    pub(super) room: &'static str,
+    pub(super) round: &'static str,
+    pub(super) player: &'static str,
+    pub(super) place: &'static str,
+    pub(super) day: &'static str,
+    pub(super) all_time: &'static str,
+    pub(super) month: &'static str,
+    pub(super) week: &'static str,
+    /// In a room without a free seat.
+    pub(super) full: &'static str,
+    pub(super) free_rooms: &'static str,
+    pub(super) no_records: &'static str,
+    pub(super) private: &'static str,
+    pub(super) foot: &'static str,
+    pub(super) languages: &'static str,
+    pub(super) people: fn(u32) -> String,
+    pub(super) bots: fn(u32) -> String,
+    pub(super) seats: fn(u16, u16) -> String,
+    pub(super) more: fn(u32) -> String,
+    /// Names of numbers that many games have, and what they are called; all others go by their
+    /// names.
+    measures: &'static [(&'static str, &'static str)],
+}
+
+impl Words {
+    /// Name of a number.
+    pub(super) fn measure<'a>(&self, name: &'a str) -> &'a str {
+        self.measures.iter().find(|(it, _)| *it == name).map_or(name, |(_, word)| *word)
+    }
+}
+
+/// All languages. Whoever wants none of them gets the first.
+pub(super) const LANGUAGES: [&Words; 2] = [
+    &Words {
+        tag: "en",
+        own_name: "English",
+        title: "who plays, and the records",
+        play: "Play in your browser",
+        join: "Join",
+        now: "Playing now",
+        records: "Records",
+        room: "Room",
+        round: "Round",
+        player: "Player",
+        place: "Place",
+        day: "Day",
+        all_time: "All time",
+        month: "Last 30 days",
+        week: "Last 7 days",
+        full: "All seats are taken.",
+        free_rooms: "Rooms without players:",
+        no_records: "There are no records yet. The first round that somebody plays to its end sets them.",
+        private: "This server has a password. Its players and records are not public.",
+        foot: "Updated every 5 seconds; reload the page to see changes. Days are in UTC.",
+        languages: "Languages",
+        people: |count| match count {
+            0 => "Nobody is playing".to_owned(),
+            1 => "1 person is playing".to_owned(),
+            _ => format!("{count} people are playing"),
+        },
+        bots: |count| if count == 1 { "1 bot".to_owned() } else { format!("{count} bots") },
+        seats: |players, seats| format!("{players} of {seats} seats"),
+        more: |count| format!("and {count} more"),
+        measures: &[("lap", "best lap")],
+    },
+    &Words {
+        tag: "de",
+        own_name: "Deutsch",
+        title: "wer spielt, und die Rekorde",
+        play: "Im Browser spielen",
+        join: "Mitspielen",
+        now: "Gerade im Spiel",
+        records: "Rekorde",
+        room: "Raum",
+        round: "Runde",
+        player: "Wer",
+        place: "Platz",
+        day: "Tag",
+        all_time: "Aller Zeiten",
+        month: "Letzte 30 Tage",
+        week: "Letzte 7 Tage",
+        full: "Alle Plätze sind besetzt.",
+        free_rooms: "Räume ohne Spieler:",
+        no_records: "Noch gibt es keine Rekorde. Die erste Runde, die jemand zu Ende spielt, setzt sie.",
+        private: "Dieser Server hat ein Passwort. Wer spielt und die Rekorde sind nicht öffentlich.",
+        foot: "Alle 5 Sekunden neu; lade die Seite neu, um es zu sehen. Tage gelten in UTC.",
+        languages: "Sprachen",
+        people: |count| match count {
+            0 => "Niemand spielt".to_owned(),
+            1 => "1 Mensch spielt".to_owned(),
+            _ => format!("{count} Menschen spielen"),
+        },
+        bots: |count| if count == 1 { "1 Bot".to_owned() } else { format!("{count} Bots") },
+        seats: |players, seats| format!("{players} von {seats} Plätzen"),
+        more: |count| format!("und {count} mehr"),
+        measures: &[
+            ("frags", "Abschüsse"),
+            ("goals", "Tore"),
+            ("lap", "beste Runde"),
+            ("points", "Punkte"),
+            ("time", "Zeit"),
+        ],
+    },
+];
+
+/// The language that a reader wants, as an index: that of the link (`lang=de`), else the first of
+/// the browser's that there is (RFC 9110, 12.5.4).
+pub(super) fn language(query: &str, accepted: &str) -> usize {
+    let of_tag = |tag: &str| {
+        let main = tag.split('-').next().unwrap_or_default().trim();
+        LANGUAGES.iter().position(|it| it.tag.eq_ignore_ascii_case(main))
+    };
+    let linked = query.split('&').find_map(|part| of_tag(part.strip_prefix("lang=")?));
+    let weighed = accepted.split(',').filter_map(|part| {
+        let (tag, weight) = part.split_once(';').unwrap_or((part, "q=1"));
+        let weight: f32 = weight.trim().strip_prefix("q=")?.parse().ok()?;
+        Some((of_tag(tag)?, weight)).filter(|(_, weight)| *weight > 0.0)
+    });
+    // Of equal ones the first.
+    let best = weighed.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    linked.or(best.map(|(at, _)| at)).unwrap_or(0)
+}
