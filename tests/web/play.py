@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -724,8 +725,62 @@ def in_firefox(around):
     server.end()
 
 
-SCENARIOS = [in_firefox, around_the_game, games, together, on_a_phone, killed, sent_on, links, renewed,
-             bad_network, by_authority, hostile]
+def public_page(around):
+    """Strangers look on: who plays, on a phone and on a desk, without scripts, and nothing else."""
+    options = ["--game", "skirmish,race", "--rooms", "2", "--rooms-max", "4", "--bots", "2"]
+    closed = Server(around, *options)
+    for name in ("public", "public.json", "public.css"):
+        assert answer(closed, name)[0] == 404, name
+    closed.end()
+    server = Server(around, *options, "--public-page", "--name", "Größe <b>&amp; Co</b> " + "W" * 26)
+    names = ["<script>x()</script>", "W" * 27, "اسم طويل جدا", "Zoë"]
+    for name, room in [*((name, None) for name in names), ("Secretive", "hideout")]:
+        code = ["--room", room] if room else []
+        around.others.append(subprocess.Popen(
+            [around.bin / "phaselock-bots", f"127.0.0.1:{server.port}", "--count", "1", "--seconds",
+             "600", "--name", name, *code], stdout=subprocess.DEVNULL))
+    end = time.monotonic() + 60
+    while True:
+        status, headers, body = answer(server, "public.json")
+        told = json.loads(body) if status == 200 else {"rooms": []}
+        people = [it["name"] for room in told["rooms"] for it in room["people"]]
+        if len(people) == len(names):
+            break
+        assert time.monotonic() < end, f"{status}: {people}"
+        time.sleep(0.5)
+    assert len(told["rooms"]) == 2 and "Secretive" not in body and "hideout" not in body, body
+    assert headers["Cache-Control"] == "public, max-age=5", headers
+    unchanged = answer(server, "public.css")[1]["ETag"]
+    assert answer(server, "public.css", **{"If-None-Match": unchanged})[0] == 304
+    reader = Player(around, "about:blank#")
+    reader.call("Emulation.setScriptExecutionDisabled", value=True)
+    for width, height, scheme in [(360, 640, "light"), (360, 640, "dark"), (1280, 800, "dark")]:
+        reader.size(width, height, scheme, phone=width < 500)
+        for language in ("en", "de"):
+            reader.go(f"http://127.0.0.1:{server.port}/public?lang={language}")
+            wide = reader.run("document.documentElement.scrollWidth")
+            assert wide <= width, f"{wide} pixels on {width}"
+            seen = reader.run("document.body.innerText")
+            assert all(name in seen for name in names), seen
+            around.look(reader, f"public-{width}-{scheme}-{language}")
+    assert not reader.run("document.querySelectorAll('script, b').length")
+    assert not reader.errors, reader.errors
+    print("strangers see who plays in public rooms, on a phone too, and nobody else")
+    server.end()
+
+
+def answer(server, name, **headers):
+    """Status, headers and text of a file of the server's page."""
+    asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/{name}", headers=headers)
+    try:
+        with urllib.request.urlopen(asked) as it:
+            return it.status, it.headers, it.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+SCENARIOS = [public_page, in_firefox, around_the_game, games, together, on_a_phone, killed,
+             sent_on, links, renewed, bad_network, by_authority, hostile]
 
 
 def main():
