@@ -145,7 +145,7 @@ fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a file into a new one that nobody else can read, and waits for the disk.
+/// Copies a file into a new one that only its owner can read, and waits for the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(from)?;
     let mut to = data::new_private(to)?;

@@ -144,7 +144,7 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a file that nobody else can read, where there is none.
+/// Makes a file that only its owner can read, unless it exists.
 pub(crate) fn new_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -99,7 +99,7 @@ impl Listed {
         Self { list: list.clone(), ranges, fetched, problem, refused }
     }
 
-    /// Whether it is of the same file or URL.
+    /// Whether it has the same file or URL.
     fn is_of(&self, list: &DenyList) -> bool {
         match (&self.list, list) {
             (DenyList::Url(one), DenyList::Url(other)) => one == other,

@@ -367,7 +367,7 @@ mod tests {
             worlds.health()
         };
         assert_eq!(worlds.health(), KeepingHealth::default());
-        // A directory in the place of the file stands for a disk that takes nothing.
+        // A directory in place of the file simulates a disk that refuses writes.
         for room in ["1", "2"] {
             fs::create_dir_all(dir.path().join("rooms").join(room).with_extension("new"))
                 .expect("a directory");

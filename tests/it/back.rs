@@ -1,5 +1,5 @@
-//! Players who come back: to seat, score and body, over a connection that the server has not missed
-//! yet, after a restart, under another name, and as watchers.
+//! Returning players get back seat, score and body: while the old connection lingers, after a
+//! restart, under another name, and as watchers.
 
 use phaselock::client::State;
 use phaselock::game::Game;
@@ -46,7 +46,7 @@ impl Sent {
         })
     }
 
-    /// Names that a client is told of a player, the last one last.
+    /// Names of a player that a client has received, the newest last.
     fn names(&self, client: u64, player: PlayerId) -> Vec<String> {
         let told = self.0.iter().filter_map(|output| match output {
             Output::Control { client: ClientId(to), message: ServerMessage::Joined(seats) }
@@ -81,7 +81,7 @@ fn a_connection_that_lingers_gives_way_at_once() {
     let mut room = Room::<Skirmish>::new(room_config(1, 2));
     let first = come(&mut room, 0, &hello_of::<Skirmish>(7, "Ada", 0)).welcome(0);
     come(&mut room, 1, &hello_of::<Skirmish>(8, "Bob", 0));
-    // She is heard, and then her network changes; her program has no token.
+    // Her packets arrive; then her network changes, and her program has no token.
     room.handle_datagram(LocalTime(1), ClientId(0), &crate::control::an_input());
     let bodies = room.world().entities.owned_by(first.player).map(|slot| slot.id);
     let bodies: Vec<_> = bodies.collect();
@@ -94,7 +94,7 @@ fn a_connection_that_lingers_gives_way_at_once() {
     let now: Vec<_> = room.world().entities.owned_by(first.player).map(|slot| slot.id).collect();
     assert_eq!(now, bodies, "no second body");
     assert_eq!(events(&mut room), [Event::Resumed { player: first.player }]);
-    // Whatever comes late over the connection before moves nobody and takes no seat.
+    // Late packets of the old connection move nobody and take no seat.
     room.handle_lost(LocalTime(2), ClientId(0), "it timed out");
     assert_eq!((room.seats_taken(), events(&mut room)), (2, Vec::new()));
 }
@@ -119,7 +119,7 @@ fn who_is_back_has_the_name_of_now() {
     assert_eq!((&*name, others), ("Countess", vec!["Countess".to_owned()]));
     assert_eq!(told, [resumed.clone(), renamed("Countess")]);
     assert_eq!(back(3, "Countess"), ("Countess".into(), Vec::new(), vec![resumed.clone()]));
-    // Somebody else's name gets a number, and one that deceives leaves the one before.
+    // A name that is taken gets a number; after a deceptive name, the old one stays.
     assert_eq!(back(4, "Bob").0, "Bob 2");
     assert_eq!(back(5, "admin").0, "Bob 2");
     assert_eq!(back(6, "Ada").2, [resumed, renamed("Ada")]);
@@ -201,7 +201,7 @@ fn a_restart_costs_nothing<G: Game>() {
     let after: Vec<_> = seats.iter().map(|player| owned(&sim, *player)).collect();
     assert!(before == after, "{}: scores and bodies are kept", G::NAME);
     let there = sim.room.world().entities.len();
-    // One has another name by now, which the server cannot be told before.
+    // One has changed the name meanwhile, unknown to the server.
     let restyled = sim.clients[clients[0]].session.restyle("Countess", Default::default());
     assert!(restyled.is_err(), "there is no connection");
     sim.run(3.0);

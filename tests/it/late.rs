@@ -213,12 +213,12 @@ fn inputs_held_back_move_a_player_by_a_quarter_of_a_second_at_once_at_most() {
     }
 }
 
-/// What made most inputs late in 20 seconds, in each of which `trouble` happens once: the cause by
-/// the client's measurements.
+/// Returns what made most inputs late in 20 seconds with `trouble` once a second, by the client's
+/// measurements.
 fn cause_of(mut trouble: impl FnMut(&mut Sim<Runners<false>>)) -> Option<LateCause> {
     let mut sim = Sim::<Runners<false>>::new(7, 0);
     sim.join(STEADY, restless(7));
-    // The first seconds find out what lead the link needs.
+    // In the first seconds the client finds the lead that the link needs.
     sim.run(5.0);
     let before = sim.clients[0].core().stats().clone();
     for _ in 0..20 {
@@ -232,7 +232,7 @@ fn cause_of(mut trouble: impl FnMut(&mut Sim<Runners<false>>)) -> Option<LateCau
 
 const STEADY: LinkConfig = LinkConfig::delayed(30, 2);
 
-/// No frame for so long; the machine held the program up for a part of it.
+/// No frame for this long; for a part of it the machine held the program up.
 fn hitch(sim: &mut Sim<Runners<false>>, held: Micros) {
     let usual = std::mem::replace(&mut sim.frame, Micros::from_ms(300));
     let now = sim.clients[0].skew.read(sim.now);
@@ -241,7 +241,7 @@ fn hitch(sim: &mut Sim<Runners<false>>, held: Micros) {
     sim.frame = usual;
 }
 
-/// The uplink loses all for so long, or delays it.
+/// The uplink loses or delays all packets for this long.
 fn trouble_up(sim: &mut Sim<Runners<false>>, link: LinkConfig, held: Micros) {
     sim.clients[0].up.set(link);
     let now = sim.clients[0].skew.read(sim.now);

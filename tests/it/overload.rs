@@ -82,7 +82,7 @@ fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
         let (low, high) = calm.rates();
         assert!(low > 29.5 && high < 30.5, "{low} to {high} snapshots a second");
 
-        // All of the time suffices for 25 snapshots a second, or for 8.3. None of it is idle.
+        // The whole time suffices for 25 snapshots a second, or for 8.3; none of it is idle.
         sim.datagram_takes = takes;
         sim.run(1.0);
         let busy = Watched::new(&mut sim, 4.0);

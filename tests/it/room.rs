@@ -77,7 +77,7 @@ fn a_light_client_follows_the_epoch_of_a_server_that_stalled() {
 }
 
 record! {
-    /// Something that players pass on. Its number is told to its holder alone.
+    /// An object that players pass on. Only its holder sees its number.
     struct Baton {
         passes: u8 = Field::count(8),
         secret: u8 = Field::count(8).owner_only().server_only(),

@@ -176,7 +176,7 @@ async fn an_address_is_the_players_once_the_client_has_answered_there() {
     player.play(&world, Duration::from_secs(2)).await;
     assert_eq!(moves(&mut news), []);
     world.ether.forge(CLIENT, Some(elsewhere));
-    // Not for so long that the client gives the connection up.
+    // Not long enough for the client to give up the connection.
     player.play(&world, Duration::from_secs(2)).await;
     world.ether.forge(CLIENT, None);
     player.play(&world, Duration::from_secs(8)).await;

@@ -238,7 +238,7 @@ async fn streams_too_many_are_refused_and_the_session_goes_on() {
     challenge.read_exact(&mut [0; 32]).await.expect("a challenge");
     let (_send, mut receive) = open(&connection, &game(number)).await;
     assert_eq!(reset(&mut receive).await, UNWANTED, "a second stream for the game");
-    // Nobody asks without end.
+    // The number of requests is limited.
     let mut streams = Vec::new();
     for _ in 0..16 {
         let Ok((mut send, receive)) = connection.open_bi().await else { break };

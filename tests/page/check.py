@@ -95,7 +95,7 @@ def say(page):
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")
     print("what the host says is in the chat")
-    # It is there for whoever comes later.
+    # It is there for hosts who log in later.
     page.run("location.reload()")
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")

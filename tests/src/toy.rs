@@ -43,7 +43,7 @@ entities! {
     pub enum Thing { Walker, Bell }
 }
 
-/// What the server knows beside the entities.
+/// What the server knows besides the entities.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Belfry {
     /// All bells, in the order of their slots.

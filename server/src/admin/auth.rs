@@ -19,9 +19,9 @@ pub(super) struct By(pub(super) Author);
 /// A request has no token that is known.
 #[derive(Debug)]
 pub(super) enum NoToken {
-    /// It has none.
+    /// The request has no token.
     Missing,
-    /// It has one that is unknown or was deleted.
+    /// The token is unknown or was deleted.
     Unknown,
 }
 

@@ -143,7 +143,7 @@ mod tests {
         let text = format!("# friends\n\n{ada} Ada\n{bob}\n{cyd} Cyd of the third floor\n");
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         assert_eq!(list.keys.len(), 3);
-        // Once more with another name, after its host has written a line.
+        // Again with another name, after the host has added a line.
         fs::write(&path, text + "# more\n").expect("writable");
         let list = list.with(cyd, "").expect("it is replaced").without(ada).expect("it is removed");
         let text = format!("# friends\n\n{bob}\n# more\n{cyd}\n");
@@ -152,7 +152,7 @@ mod tests {
         let left = fs::read_dir(dir.path()).expect("a directory").count();
         assert_eq!(left, 1, "nothing is left beside it");
 
-        // Its host has just written a line that is no key.
+        // The host has just written a line that is not a key.
         let wrong = format!("{bob}\nnobody\n");
         fs::write(&path, &wrong).expect("writable");
         let error = list.without(bob).expect_err("the other line is wrong").to_string();

@@ -159,7 +159,7 @@ pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, V
     (config, mistakes)
 }
 
-/// Sockets of one protocol that would have the same port of the same address.
+/// Finds sockets of one protocol with the same port and address.
 fn same_ports(config: &Config, layers: &Layers, bad: &[&str]) -> Vec<Mistake> {
     let sure = |flag: &str| !bad.contains(&flag);
     let origin = |flag: &str| {

@@ -32,7 +32,7 @@ impl ConfigFile {
     }
 }
 
-/// Stands in for a program that has every game but one.
+/// Simulates a program that has every game but one.
 fn judge(settings: &Settings, _: bool) -> Vec<Mistake> {
     let games = settings.config.games.iter().filter(|game| *game == "nonesuch");
     let mistake = |game: &String| Mistake::Game {

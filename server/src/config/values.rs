@@ -79,7 +79,7 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
     if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
 }
 
-/// Another server for players, as clients are told of it.
+/// Another server for players, as sent to clients.
 pub(crate) fn parse_redirect(text: &str) -> Result<String, String> {
     let address = text.parse::<Address>().ok().map(|address| address.to_string());
     let address = address.filter(|address| address.len() <= TEXT_BYTES_MAX);
@@ -170,7 +170,7 @@ pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String
 }
 
 pub(super) fn parse_password(text: &str) -> Result<Password, String> {
-    // Others could not be typed, or not be told from those that can.
+    // Others cannot be typed, or look like characters that can.
     let is_plain = |c: char| c == ' ' || !c.is_whitespace();
     let is_good = (1..=PASSWORD_BYTES_MAX).contains(&text.len())
         && printable(text) == text

@@ -18,7 +18,7 @@ pub const WEBHOOKS_MAX: usize = 8;
 const URL_BYTES_MAX: usize = 2048;
 /// The maximum bytes of a file with a URL or a key, including blanks around it. Arbitrary.
 const FILE_BYTES_MAX: usize = 4096;
-/// Bytes of a key: at least 128 bits, and at most a file of a line or two.
+/// Bytes of a key: at least 128 bits, at most a file of a line or two.
 const KEY_BYTES_MIN: usize = 16;
 const KEY_BYTES_MAX: usize = 256;
 /// Prefix of a key in Base64, from the Standard Webhooks specification.

@@ -214,7 +214,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<(String, Ranges), String> {
     let body = answer.into_body().into_with_config().limit(LIST_BYTES_MAX as u64);
     let bytes = body.read_to_vec().map_err(|error| format!("cannot read the list: {error}"))?;
     let text = Text::decode(&bytes, LIST_BYTES_MAX).map_err(|error| error.to_string())?.as_str();
-    // An answer without a body is no list; one of comments alone is.
+    // An answer without a body is not a list; one with only comments is.
     if text.trim().is_empty() {
         return Err(TextError::Empty.to_string());
     }

@@ -10,7 +10,7 @@ use crate::people::{BadSubject, parse_range};
 /// Maximum size of a list's text in bytes.
 pub const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum number of addresses and networks in a list. Arbitrary; large public lists of VPNs have
-/// some 10,000. As ranges they take at most 8 bytes each of IPv4 and 32 of IPv6: 8 MB in all.
+/// some 10,000. As ranges they take at most 8 bytes each for IPv4 and 32 for IPv6: 8 MB in all.
 pub const ENTRIES_MAX: usize = 250_000;
 /// Characters of an unreadable line that are quoted.
 const QUOTED_CHARS_MAX: usize = 40;
@@ -96,7 +96,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// Sorts ranges and joins those that overlap or touch. `next` is the number after one.
+/// Sorts ranges and joins those that overlap or touch. `next` returns the number after one.
 fn merged<T: Copy + Ord>(mut ranges: Vec<(T, T)>, next: impl Fn(T) -> Option<T>) -> Box<[(T, T)]> {
     ranges.sort_unstable();
     let mut merged: Vec<(T, T)> = Vec::new();

@@ -108,11 +108,11 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
     never.set_nonblocking(true).expect("it is a socket");
     assert!(never.accept().is_err(), "a redirect was followed");
 
-    // The next start has it, although nothing answers.
+    // The next start still has the list, although nothing answers.
     let lists = open(dir.path(), &[of_url(&url)]);
     assert!(refuses(&lists, LISTED));
     assert_eq!(lists.view()[0].fetched, first.fetched);
-    // A file that was damaged is told of, and another list does not stay in the directory.
+    // A damaged file is reported, and a list that is no longer named is removed.
     let folder = dir.path().join(FOLDER);
     let files = || fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.path());
     fs::write(files().next().expect("it is kept"), "192.0.2.0/24").expect("writable");
@@ -193,7 +193,7 @@ fn the_gate_refuses_listed_addresses_except_those_of_staff_and_this_machine() {
                 assert_eq!(goodbye.code, Code::Banned);
                 assert!(goodbye.text.contains("turn off your VPN or proxy"), "{goodbye:?}");
             }
-            // Staff behind the same address can knock at once.
+            // Players with a role can join from the same address at once.
             assert!(gate.lets_knock(LISTED.parse().expect("an address")));
         }
     }

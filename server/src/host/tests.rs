@@ -331,7 +331,7 @@ fn a_player_who_moves_is_held_to_the_bans_and_mutes_of_the_new_address() {
     ada.say("second");
     bob.hear("Ada: second");
     assert!(!bob.lines.iter().any(|line| line.contains("first")), "{:?}", bob.lines);
-    // A mute of which the event does not know yet is not undone by it.
+    // The event does not undo a mute that it does not know of yet.
     let person = host.roster().find("Ada", None).expect("she is here");
     let mute = Some(Mute { within: None, reason: "made just now".into() });
     let order = Command::Mute { player: person.target(), mute };

@@ -45,7 +45,7 @@ struct Lists {
     sentences: BTreeMap<i64, Sentence>,
     roles: BTreeMap<PublicKey, GivenRole>,
     tokens: BTreeMap<String, (String, Role, i64)>,
-    /// Number of the last sentence, and of the last one whose dates stay when the date changes.
+    /// Number of the last sentence, and of the last one that does not move when the date changes.
     last: i64,
     settled: i64,
 }
@@ -66,7 +66,7 @@ impl Book {
         let Everything { sentences, roles, tokens, calendar, settled } = everything;
         let role = |(key, name, role, author, made)| (key, GivenRole { name, role, author, made });
         let last = sentences.iter().map(|sentence| sentence.id).max().unwrap_or(0).max(0);
-        // Dates given by a calendar that is not sure yet go on moving with it.
+        // Dates from a calendar that is not sure yet keep moving with it.
         let is_unsure = calendar.is_some_and(|it| it.unsure > 0);
         let settled = if is_unsure { settled.min(last) } else { last };
         Self(RwLock::new(Lists {
@@ -135,7 +135,7 @@ impl Book {
         shifted.collect()
     }
 
-    /// The calendar for the database, with what the next start has to know to move bans and mutes.
+    /// The calendar for the database, with what the next start needs for moving bans and mutes.
     pub fn calendar(&self, state: CalendarState) -> Change {
         Change::Calendar { state, settled: self.lists().settled }
     }
@@ -310,7 +310,7 @@ mod tests {
         let year = 365 * 86_400;
         let first = Sentence { subject: of(1), ..ban(Role::Admin, 0, Some(100)) };
         book.add(first, true).expect("the first");
-        // The clock says that it is a year later, when somebody else is banned.
+        // The clock is a year ahead when another player is banned.
         let other = Sentence { subject: of(2), ..ban(Role::Admin, year, Some(year + 100)) };
         let (_, changes) = book.add(other, false).expect("another");
         assert_eq!(changes.len(), 1, "nothing is lifted");

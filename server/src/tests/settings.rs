@@ -15,7 +15,7 @@ fn with_file(content: &str) -> (Served, tempfile::NamedTempFile) {
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), content).expect("writable");
     let path = file.path().to_str().expect("text").to_owned();
-    // No bots, by a flag, for all rooms: the file's tables count for more.
+    // A flag says no bots for all rooms; the file's tables override it.
     let served = serve(&["--config", &path, "--rooms", "2", "--rooms-max", "3"]);
     (served, file)
 }
@@ -34,7 +34,7 @@ fn is(host: &Host, code: &str, game: &str, bots: u16, seats: u16) -> bool {
 #[test]
 fn rooms_and_games_have_settings_of_their_own() {
     let (served, file) = with_file(FILE);
-    // Of the room before those of the game, and those of the game before those of all.
+    // A room's settings override a game's, and a game's override those of all.
     served.until("the first games", |it| {
         is(it, "1", "skirmish", 0, 20) && is(it, "2", "race", 2, 12)
     });
@@ -60,7 +60,7 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
     let done = set("max_players", Some("16")).expect("it is good");
     assert!(done.starts_with("max_players is 16 now, until the server stops"), "{done}");
     served.until("fewer seats", |it| is(it, "1", "skirmish", 0, 16) && is(it, "2", "race", 2, 12));
-    // Over the flag, also after a reload of the file, which has another one meanwhile.
+    // It overrides the flag, even after a reload of the file, which has another value by now.
     set("bots", Some("4")).expect("it is good");
     fs::write(file.path(), FILE.replace("max_players = 20", "max_players = 30")).expect("writable");
     served.wait(host.reload(&by)).expect("it is good");

@@ -12,7 +12,8 @@ pub const DEFAULT_PORT: u16 = 4433;
 /// Port of directories by default.
 pub const DIRECTORY_PORT: u16 = 4435;
 
-/// Longest zone: interface names have at most 15 bytes on Linux, and some more elsewhere.
+/// The maximum bytes of a zone: interface names have up to 15 bytes on Linux, and some more
+/// elsewhere.
 const ZONE_BYTES_MAX: usize = 32;
 
 /// Address of a server: a name or an IP address, and a port.

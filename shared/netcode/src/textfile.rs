@@ -22,7 +22,7 @@ pub enum TextError {
     /// The line with this number has bytes that are not UTF-8.
     #[error("line {0} is not UTF-8; save the file as text in UTF-8")]
     Utf8(usize),
-    /// The line with this number has a zero byte, as text in UTF-16 without its mark has.
+    /// The line with this number has a zero byte, like UTF-16 without a byte order mark.
     #[error("line {0} has a zero byte, so it is not text; save the file as text in UTF-8")]
     Zero(usize),
     /// A file that must have one line is empty.
@@ -44,8 +44,8 @@ impl TextError {
 }
 
 impl<'b> Text<'b> {
-    /// Reads a file's bytes, at most `bytes_max` of them. Callers need not pass more than one byte
-    /// beyond the limit.
+    /// Decodes a file's bytes, at most `bytes_max` of them. Callers need not read more than one
+    /// byte beyond the limit.
     pub fn decode(bytes: &'b [u8], bytes_max: usize) -> Result<Self, TextError> {
         if bytes.len() > bytes_max {
             return Err(TextError::TooLong(bytes_max));

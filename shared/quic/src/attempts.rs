@@ -17,7 +17,7 @@ use phaselock::time::{LocalTime, Micros};
 
 pub use self::driver::{LookupError, lookup, race};
 
-/// Time from one attempt to the next while none has failed (RFC 8305, section 8).
+/// Time between attempts while none has failed (RFC 8305, section 8).
 pub const ATTEMPT_DELAY: Micros = Micros::from_ms(250);
 /// The maximum number of addresses of a name that are tried. Arbitrary; large services publish up
 /// to eight.
@@ -48,7 +48,7 @@ impl Attempts {
         Some(address)
     }
 
-    /// Takes in that an attempt failed: the next address is due at once.
+    /// Records that an attempt failed: the next address is due at once.
     pub fn handle_failure(&mut self, now: LocalTime) {
         self.due = self.due.min(now);
     }

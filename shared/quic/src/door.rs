@@ -48,8 +48,7 @@ const WAIT_MAX: Micros = Micros::from_ms(4);
 /// A program with frames of its own calls [`frame`](Self::frame) once in each. One without calls
 /// [`play`](Self::play), which blocks. Dropping the player leaves the server without a goodbye.
 ///
-/// Each has a thread for its network. For many players in one thread use
-/// [`Driver`].
+/// Each has a thread of its own for the network. For many players on one thread use [`Driver`].
 #[derive(Debug)]
 pub struct Player<G> {
     driver: Driver,

@@ -103,7 +103,7 @@ impl LocalServer {
         Self::start_bound(games, config, &identity, |identity| Server::bind(address, identity))
     }
 
-    /// Starts a server as `bind` makes it, for settings beyond those of a room, such as
+    /// Starts a server that `bind` creates, for settings beyond those of a room, such as
     /// [`Server::with_doorkeeping`] or [`Server::guarded_by`].
     pub fn start_bound(
         games: Games,

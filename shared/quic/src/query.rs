@@ -52,7 +52,7 @@ pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError>
     }
     let socket = UdpSocket::bind(unspecified(address)).await.map_err(failed)?;
     socket.connect(address).await.map_err(failed)?;
-    // Each question has a nonce of its own, so that an answer is measured from its own question.
+    // Each question has its own nonce, so that an answer is timed from its own question.
     let mut asked: Vec<(Nonce, Instant)> = Vec::with_capacity(TIMES);
     for nonce in nonces {
         let now = Instant::now();

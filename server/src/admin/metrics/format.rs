@@ -161,7 +161,7 @@ mod tests {
             (&["text/plain;q=0, */*"], OpenMetrics),
             (&["application/openmetrics-text;q=0, */*;q=0.1"], Prometheus),
             (&["application/openmetrics-text;version=\"1.0.0\";x=\"a,b\";q=0.2"], OpenMetrics),
-            // Neither, and nonsense: there is an answer all the same.
+            // Neither format, and nonsense: there is an answer anyway.
             (&["application/json"], Prometheus),
             (&["text/plain;q=0, application/openmetrics-text;q=0"], Prometheus),
             (&["application/openmetrics-text;q=2", ";;,,=\"", "q=1", "/"], Prometheus),

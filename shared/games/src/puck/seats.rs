@@ -166,7 +166,7 @@ pub fn change(taken: &[(bool, EntityId, Seat)]) -> Option<(EntityId, Seat)> {
         return Some((*bot, seat_on(rink, right)?));
     }
     let (_, _, alone) = alone.next()?;
-    // From a side that is left with somebody, and with as many as the other or one fewer.
+    // From a side that keeps somebody, and as many as the other or one fewer.
     let can_give = |(rink, right): &(u8, bool)| {
         let (own, other) = (count(*rink, *right), count(*rink, !*right));
         own > 1 && own >= other

@@ -11,7 +11,7 @@ impl ShufflePuck {
     /// Evens the sides out after somebody has left: bots change sides until neither side has two
     /// more than the other, and a player who is alone gets a bot. People stay where they are.
     pub(super) fn even_out(&self, world: &mut World<Self>) {
-        // Each move takes two off a difference, or an opponent to somebody who had none.
+        // Each move reduces a difference by two, or gives an opponent to a player without one.
         for _ in 0..seats::SEATS_MAX {
             let is_bot = |owner| world.profile(owner).is_some_and(|it| it.key.is_none());
             let mallets = world.entities.records::<Mallet>();

@@ -1,8 +1,9 @@
 //! Why an input was late: slow frames, a busy machine, or the network.
 //!
-//! Advice follows from the cause, so a wrong one is worse than none: a cable helps nobody whose
-//! picture takes a quarter of a second. The client knows when it planned to send an input, when it
-//! did, how long the way took, and for how long the machine kept the program waiting meanwhile.
+//! Advice follows from the cause, so a wrong cause is worse than none: a cable does not help a
+//! player whose frames take a quarter of a second. The client knows when it planned to send an
+//! input, when it did, how long the way took, and for how long the machine kept the program waiting
+//! meanwhile.
 
 use crate::time::Micros;
 
@@ -11,7 +12,7 @@ use crate::time::Micros;
 pub enum LateCause {
     /// The program takes too long for a frame, so it reads its keys too late.
     Frames,
-    /// The program was ready to go on, and the machine was busy with something else.
+    /// The program was ready to run, but the machine was busy with something else.
     Machine,
     /// The packet was lost or took longer than others.
     Network,
@@ -36,7 +37,7 @@ impl LateCause {
 pub struct LateInput {
     /// Time by which it left later than planned; negative if it left in time.
     pub departure: Micros,
-    /// Time by which its way took longer than most ways do; negative if it was short.
+    /// Time by which its packet took longer than most; negative if it was faster.
     pub way: Micros,
     /// Time for which the machine kept the program waiting shortly before.
     pub held: Micros,

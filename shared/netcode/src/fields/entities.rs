@@ -81,8 +81,9 @@ impl<E: Entity> Entities<E> {
 
     /// Gives an entity to another player, or to nobody. Returns false if there is no such entity.
     ///
-    /// For clients it stays the same entity, with the same id. Its state is sent whole once, since
-    /// the new owner may see other fields, and from then on the new owner's client predicts it.
+    /// For clients it remains the same entity, with the same id. Its whole state is sent once,
+    /// since the new owner may see other fields, and from then on the new owner's client predicts
+    /// it.
     pub fn set_owner(&mut self, id: EntityId, owner: Option<PlayerId>) -> bool {
         let Some(slot) = self.get(id).copied() else { return false };
         self.insert(Slot { owner, ..slot });

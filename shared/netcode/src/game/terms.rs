@@ -30,8 +30,8 @@ impl Ahead<'_> {
 pub struct Known<'a, E> {
     /// The whole state `ticks` ago: start from here.
     pub base: &'a E,
-    /// The present state, of which only the steering fields are known; the others are as in `base`
-    /// or as extrapolated without them. Without steering fields it says nothing.
+    /// The present state, but only its steering fields are known; the others are as in `base` or as
+    /// extrapolated without them. Of no use without steering fields.
     pub steering: &'a E,
     /// Ticks from `base` to the present: 1 or more.
     pub ticks: u64,

@@ -167,9 +167,8 @@ pub(super) fn free_name<'n>(taken: impl Iterator<Item = &'n str>, wanted: String
     numbered.into_iter().find(|name| is_free(name)).unwrap_or(wanted)
 }
 
-/// True if letters of several scripts, or their marks, stand together, other than Latin with those
-/// of East Asia, which are often written so and look like no others (UTS 39, 5.2: "highly
-/// restrictive").
+/// Whether a name mixes letters or marks of several scripts. Latin with East Asian scripts is
+/// allowed: it is common, and they look like no other letters (UTS 39, 5.2: "highly restrictive").
 fn mixes_scripts(name: &str) -> bool {
     let latin = AugmentedScriptSet::for_char('a');
     let with = |set: AugmentedScriptSet, other| {

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(clean_name("\u{301} \u{302}"), None);
     }
 
-    /// Characters that show nothing, from every block that has some.
+    /// Invisible characters from every block that has some.
     const HIDDEN: [(&str, &[char]); 18] = [
         ("controls", &['\u{0}', '\n', '\u{7f}', '\u{85}', '\u{9f}']),
         ("soft hyphen, joiner of graphemes", &['\u{ad}', '\u{34f}']),

@@ -43,7 +43,7 @@ fn the_next_address_is_due_after_the_delay_or_at_once_after_a_failure() {
     assert_eq!((attempts.poll(ms(999)), attempts.next_timeout()), (None, None));
 }
 
-/// Races in virtual time. Each address has the time that its attempt takes, and whether it
+/// Races in virtual time. Each address comes with the duration of its attempt, and whether that
 /// succeeds. Returns the winner or the last to fail, and when it did; and when each began.
 async fn run(
     plan: &[(&str, u64, bool)],

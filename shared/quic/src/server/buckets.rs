@@ -220,7 +220,7 @@ pub(super) fn crowds(address: IpAddr) -> impl Iterator<Item = Crowd> {
     crowds.filter_map(|(level, bits)| Some((level, bits?)))
 }
 
-/// Whether an address of IPv6 is one of a local network, where each host has its own.
+/// Whether an IPv6 address belongs to a local network, where each host has its own.
 fn is_of_network(address: Ipv6Addr) -> bool {
     address.is_unique_local() || address.is_unicast_link_local()
 }

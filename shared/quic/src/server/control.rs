@@ -43,9 +43,9 @@ pub(super) struct ControlStream {
     queue: VecDeque<Queued>,
     /// Bytes of the first one that the stream has taken.
     written: usize,
-    /// Bytes that the client takes on the stream until it allows more, if it counts them.
+    /// Bytes that the client accepts on the stream until it allows more, if it uses flow control.
     allowance: Option<u64>,
-    /// Bytes that the stream has taken.
+    /// Bytes written to the stream.
     sent: u64,
     /// Moment by which the first one must fit.
     stuck_until: Option<Instant>,

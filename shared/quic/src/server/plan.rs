@@ -53,7 +53,7 @@ pub(super) struct Plan {
 /// Settings of the rooms, from the host to rooms and games that begin later.
 pub(super) type SharedChanges = Arc<Mutex<Option<Arc<RoomSettings>>>>;
 
-/// Settings of all rooms, and those of single rooms and games that differ.
+/// Settings of all rooms, and different ones of single rooms and games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoomSettings {
     common: RoomChanges,

@@ -186,7 +186,7 @@ enum Kind {
     Directory,
 }
 
-/// Names that are being looked up, all at the same time.
+/// Names that are being looked up concurrently.
 type Lookups = JoinSet<(Kind, Address, Vec<SocketAddr>)>;
 
 /// Begins to look all names up.

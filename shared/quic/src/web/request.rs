@@ -131,8 +131,8 @@ impl RequestReader {
         }
     }
 
-    /// Takes in a capsule of that many bytes that allows more data. A session of any length needs
-    /// them, so one that does allow more is forgiven.
+    /// Handles a capsule of that many bytes that allows more data. Long sessions need them, so one
+    /// that really allows more does not count towards the limit.
     fn allow(&mut self, payload: &[u8], taken: usize) -> Result<Option<Said>, Fault> {
         let Some((allowed, length)) = varint(payload) else { return Err(Fault::Message) };
         if length != payload.len() {

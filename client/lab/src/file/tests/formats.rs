@@ -1,4 +1,5 @@
-//! One motion, as other programs write it: it reads the same, or is refused with what to change.
+//! One motion in the formats of other programs: it reads the same, or the error says what to
+//! change.
 
 use std::fmt::Write as _;
 

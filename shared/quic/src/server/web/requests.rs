@@ -91,13 +91,13 @@ impl Requests {
         Ok(None)
     }
 
-    /// Keeps a stream of this session whose first byte is still to come.
+    /// Keeps a stream of this session until its first byte arrives.
     pub(super) fn put_back(&mut self, id: StreamId, session: StreamId) {
         self.streams.insert(0, (id, number_of(session)));
     }
 }
 
-/// A stream's number, as a session has it.
+/// Returns a stream's number, by which sessions are known.
 fn number_of(id: StreamId) -> u64 {
     quinn_proto::VarInt::from(id).into_inner()
 }

@@ -7,7 +7,7 @@ use crate::web::{Fault, answer};
 
 /// The maximum bytes per read.
 const READ_BYTES: usize = 2 * 1024;
-/// Code on a stream that the game has no use for: the application's error 0
+/// Code on a stream that the game does not use: the application's error 0
 /// (draft-ietf-webtrans-http3-16, 4.4).
 const UNWANTED: u64 = 0x52e4_a40f_a8db;
 /// Code on a stream of an unknown session (WT_BUFFERED_STREAM_REJECTED, 9.5).
@@ -20,12 +20,12 @@ pub(super) enum Read {
     Ended,
 }
 
-/// Reads what has come on a stream, in pieces.
+/// Reads the next bytes of a stream.
 pub(super) fn read(connection: &mut Connection, id: StreamId) -> Read {
     read_exactly(connection, id, READ_BYTES)
 }
 
-/// Reads at most that many bytes of a stream.
+/// Reads at most `max` bytes of a stream.
 pub(super) fn read_exactly(connection: &mut Connection, id: StreamId, max: usize) -> Read {
     let mut stream = connection.recv_stream(id);
     let Ok(mut chunks) = stream.read(true) else { return Read::Ended };
@@ -63,7 +63,7 @@ pub(super) fn reset(connection: &mut Connection, id: StreamId, code: VarInt) {
     let _ = connection.recv_stream(id).stop(code);
 }
 
-/// Refuses a stream of the session that the game has no use for.
+/// Refuses a stream of the session that the game does not use.
 pub(super) fn reject(connection: &mut Connection, id: StreamId) {
     reset(connection, id, VarInt::from_u64(UNWANTED).unwrap_or_default());
 }

@@ -37,7 +37,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Number of a kind of which a client has one.
+    /// Returns the number of a kind of which a client may open only one stream.
     fn only(&self) -> Option<u64> {
         match self {
             Self::Unknown(_) => None,
@@ -148,7 +148,7 @@ impl Uni {
 enum Taken {
     /// Settings, if they are complete.
     Settings(Option<ClientSettings>),
-    /// A stream of WebTransport, for which the game has no use.
+    /// A WebTransport stream, which the game does not use.
     Unwanted,
     /// A stream of an unknown kind.
     UnknownKind,
