@@ -133,7 +133,7 @@ impl Bound {
         tracing::info!(here, elsewhere, "browsers play by these links");
         if facts.config.borrow().public_page {
             let [here, elsewhere] = [&here, &elsewhere].map(|link| public::link(link));
-            tracing::info!(here, elsewhere, "everybody sees who plays by these links");
+            tracing::info!(here, elsewhere, "the public page is at these links");
         }
         let thread = thread::Builder::new().name("page".into());
         let thread = thread.spawn(move || {

@@ -185,8 +185,8 @@ impl Settings {
         if mistakes.is_empty() { Ok(settled) } else { Err(BadOverride::Mistakes(mistakes)) }
     }
 
-    /// The mistake of a public page without a listener to serve it. Settings
-    /// [in force](Self::in_force) may be so, until a restart opens the listener.
+    /// Returns the mistake of a public page without a listener. Settings [in force](Self::in_force)
+    /// may have it until a restart opens the listener.
     fn lone_page(&self) -> Option<Mistake> {
         let Config { public_page, web, .. } = self.config;
         let is_lone = public_page && web.is_none() && self.is_sure("web");

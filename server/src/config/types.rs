@@ -121,7 +121,7 @@ pub struct Config {
     pub web_origins: Vec<String>,
     /// Bytes of the page a second at most, for everybody who loads it.
     pub web_bytes: u32,
-    /// Everybody may see who plays, and the records, beside that page.
+    /// Whether everybody may see who is playing, and the records.
     pub public_page: bool,
     /// Receivers of events, up to [`WEBHOOKS_MAX`](super::WEBHOOKS_MAX).
     pub webhooks: Vec<Webhook>,

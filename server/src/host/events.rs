@@ -250,14 +250,13 @@ impl Host {
             name: person.name.clone(),
             value,
             best: *best,
-            // Nothing is no record to be shown.
+            // A result of 0 is not a record.
             is_public: value != 0.0 && self.is_public(&person.room),
         };
         self.store.note(vec![Change::Record(record)]);
     }
 
-    /// Whether strangers may know what happens in a room: anybody is led there, and needs no
-    /// password.
+    /// Whether a room is public: anybody can get there, and needs no password.
     pub(crate) fn is_public(&self, room: &RoomCode) -> bool {
         let figures = self.figures.borrow();
         let known = figures.status.rooms.iter().find(|it| it.code == room.as_str());

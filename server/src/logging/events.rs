@@ -73,7 +73,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("the administration panicked", "administration_panicked"),
     ("a simulated bad network lies before all clients", "network_simulated"),
     ("browsers play by these links", "page_listening"),
-    ("everybody sees who plays by these links", "public_page_listening"),
+    ("the public page is at these links", "public_page_listening"),
     ("the page has no listener", "page_failed"),
     ("cannot make a certificate for browsers", "page_certificate_failed"),
     ("an act of the host", "host_act"),

@@ -64,7 +64,7 @@ pub struct Record {
     pub value: f64,
     /// The better of two.
     pub best: Best,
-    /// It was reached where strangers may look on.
+    /// Whether it was reached in a public room.
     pub is_public: bool,
 }
 
@@ -135,8 +135,8 @@ pub enum Change {
 
 /// Public bests of all time have this day.
 pub(super) const ALL_TIME: i64 = -1;
-/// Public bests that are kept of a number in a day, and of all time: twice as many as are shown, so
-/// that those are as many when a player is forgotten.
+/// Public bests that are kept for each number, per day and of all time: twice as many as are shown,
+/// so that lists stay full when a player is forgotten.
 const PUBLIC_BESTS_MAX: u32 = 20;
 
 /// The day since 1970 of a Unix time in seconds.

@@ -69,7 +69,7 @@ const MIGRATIONS: [&str; 6] = [
     ALTER TABLE calendar ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
     UPDATE calendar SET settled = (SELECT coalesce(max(id), 0) FROM sentences);
 ",
-    // The best in rooms where strangers may look on, by day; those of all time have the day -1.
+    // The best in public rooms, by day; those of all time have the day -1.
     "
     CREATE TABLE public_bests (
         day INTEGER NOT NULL, game TEXT NOT NULL, measure TEXT NOT NULL, key TEXT NOT NULL,

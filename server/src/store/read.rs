@@ -272,8 +272,8 @@ pub struct PublicBest {
     pub time: i64,
 }
 
-/// Public bests since a [day](super::day_of), or of all time (none): up to `limit` players of each
-/// number, the best first.
+/// Returns public bests since a [day](super::day_of), or of all time (`None`): up to `limit`
+/// players for each number, best first.
 pub fn public_bests(
     connection: &Connection,
     since: Option<i64>,

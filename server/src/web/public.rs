@@ -1,7 +1,7 @@
 //! The public page: who plays, and the records, for everybody. Off unless the host turns it on.
 //!
-//! The page's thread makes it anew every few seconds, in each language and as JSON, and all requests
-//! get copies. A thousand readers therefore cost the rooms and the database as much as none.
+//! The page's thread renders it every few seconds, in each language and as JSON, and all requests
+//! get copies. So a thousand readers cost the rooms and the database no more than none.
 //!
 //! ```text
 //! board   what strangers may know, and nothing else    words   the languages
@@ -32,15 +32,15 @@ use crate::host::Host;
 /// Restrictions of the page for browsers: it has no scripts at all.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// Names of the page, of the same as JSON, and of the page's style.
+/// Names of the page, its JSON and its style sheet.
 const PAGE: &str = "public";
 const JSON: &str = "public.json";
 const STYLE: &str = "public.css";
-/// Time for which what is shown is not made anew, and rules that let caches keep it as long.
+/// Time between two renderings, and the header that lets caches keep them as long.
 const INTERVAL: Duration = Duration::from_secs(5);
 const CACHING: &str = "public, max-age=5";
 
-/// Link to the page, of one to the page by which browsers play; empty if that is.
+/// Returns the link to the page, given the link for browsers; empty if that is empty.
 pub(super) fn link(origin: &str) -> String {
     if origin.is_empty() { String::new() } else { format!("{origin}{PAGE}") }
 }
@@ -82,8 +82,8 @@ impl Published {
     }
 }
 
-/// Makes the page every few seconds while the host wants one, and takes it away at once when the
-/// host no longer does.
+/// Renders the page every few seconds while the host wants it, and removes it as soon as the host
+/// does not.
 pub(super) async fn publish(host: &Host, to: &watch::Sender<Option<Arc<Published>>>) {
     let mut config = host.reloader.config();
     let mut bests = Bests::default();

@@ -1,7 +1,7 @@
 //! What strangers may know of a server: its rooms, who plays there, and the records.
 //!
-//! Everything here is shown to anybody. Rooms that are only for those who know their code are left
-//! out, and of a server with a password nothing is told but its name and its games.
+//! Everything here is public. Private rooms are left out, and a server with a password shows only
+//! its name and its games.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::host::Host;
 use crate::store::{PublicBest, day_of, public_bests};
 
-/// Players that are named, of a room and of all of them; the rest are counted. Arbitrary.
+/// The maximum players listed by name, in a room and in all; the rest are only counted. Arbitrary.
 pub(super) const NAMES_OF_ROOM_MAX: usize = 100;
 pub(super) const NAMES_MAX: usize = 500;
 /// Places of a list of records.
@@ -29,9 +29,9 @@ pub(super) struct Board {
     pub(super) name: String,
     /// Names of its games.
     pub(super) games: Vec<String>,
-    /// It takes a password to join; rooms and records are not shown then.
+    /// Whether players need a password to join. If so, rooms and records are not shown.
     pub(super) needs_password: bool,
-    /// Rooms that anybody is led to, those with the most people first.
+    /// Public rooms, those with the most people first.
     pub(super) rooms: Vec<Room>,
     /// Records, by game and number.
     pub(super) records: Vec<Records>,
@@ -51,11 +51,11 @@ pub(super) struct Room {
     pub(super) seats: u16,
     /// Bots that play.
     pub(super) bots: u16,
-    /// Those people, the best first; not all of them if there are very many.
+    /// People who play, best first; not all of them if there are very many.
     pub(super) people: Vec<Person>,
 }
 
-/// Somebody who plays.
+/// A player.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Person {
     pub(super) name: String,
@@ -63,7 +63,7 @@ pub(super) struct Person {
     pub(super) scores: Vec<Score>,
 }
 
-/// A number of somebody in a game.
+/// A player's number in a game.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Score {
     pub(super) measure: String,
@@ -77,7 +77,7 @@ pub(super) struct Records {
     pub(super) game: String,
     pub(super) measure: String,
     pub(super) unit: &'static str,
-    /// `most` if the greatest number is the best, else `least`.
+    /// `most` if the greatest number is the best, otherwise `least`.
     pub(super) best: &'static str,
     pub(super) all_time: Vec<Place>,
     pub(super) month: Vec<Place>,
@@ -98,7 +98,7 @@ pub(super) struct Place {
 pub(super) struct Bests([Vec<PublicBest>; 3]);
 
 impl Bests {
-    /// Reads them anew. They stay as they were while the database cannot be read.
+    /// Reads them again. If the database cannot be read, they stay unchanged.
     pub(super) async fn read(&mut self, host: &Host) {
         let today = day_of(host.clocks.unix());
         let spans = [None, Some(today - MONTH + 1), Some(today - WEEK + 1)];
@@ -147,7 +147,7 @@ impl Board {
     }
 }
 
-/// Rooms that anybody is led to.
+/// Public rooms.
 pub(super) fn rooms(host: &Host, figures: &[RoomFigures]) -> Vec<Room> {
     let mut rooms: Vec<_> =
         figures.iter().filter(|it| it.is_open).map(|figures| room(host, figures)).collect();
@@ -167,7 +167,7 @@ fn room(host: &Host, figures: &RoomFigures) -> Room {
     let RoomFigures { status, rounds, measured, .. } = figures;
     let known = |name: &str| host.facts.records.get(&(status.game.clone(), name.to_owned()));
     let mut people: Vec<_> = measured.players.iter().filter(|it| !it.is_watching).collect();
-    // Who has not finished may lack a number, such as a time.
+    // Players who have not finished may lack a number, such as a time.
     let most = people.iter().max_by_key(|it| it.scores.len());
     let first = most.and_then(|it| it.scores.first()).map(|(name, _)| *name);
     let best = first.and_then(known).map_or(Best::Most, |(best, _)| *best);
@@ -197,7 +197,7 @@ fn room(host: &Host, figures: &RoomFigures) -> Room {
     }
 }
 
-/// The order of two numbers, the better one first; none comes last.
+/// Orders two numbers, the better one first; `None` comes last.
 pub(super) fn in_order(best: Best, a: Option<f64>, b: Option<f64>) -> Ordering {
     match (a, b, best) {
         (Some(a), Some(b), Best::Least) => a.total_cmp(&b),
