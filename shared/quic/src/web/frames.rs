@@ -1,14 +1,16 @@
-//! Frames of HTTP/3 on a request's stream and on a control stream, from bytes as they come.
+//! An incremental reader of HTTP/3 frames on request and control streams.
 
 use super::Fault;
 
-/// Bytes of a block of headers at most. Chrome's has 400.
+/// Maximum size of a HEADERS frame in bytes. Chrome's has 400.
 const HEADERS_BYTES_MAX: u64 = 4 * 1024;
-/// Bytes of a capsule's frame at most: a goodbye has 1 kB (draft-ietf-webtrans-http3, 6).
+/// Maximum size of a DATA frame in bytes: the capsule that closes a session has up to 1 kB
+/// (draft-ietf-webtrans-http3, 6).
 const DATA_BYTES_MAX: u64 = 2 * 1024;
-/// Bytes of settings at most. Chrome's have 50.
+/// Maximum size of a SETTINGS frame in bytes. Chrome's has 50.
 const SETTINGS_BYTES_MAX: u64 = 1024;
-/// Bytes on a stream at most, unless they are forgiven. A request and a goodbye take a tenth.
+/// Maximum number of bytes on a stream, apart from forgiven ones. A request and a goodbye take a
+/// tenth of it.
 const STREAM_BYTES_MAX: u64 = 16 * 1024;
 
 const DATA: u64 = 0;
@@ -18,43 +20,43 @@ const SETTINGS: u64 = 4;
 const PUSH_PROMISE: u64 = 5;
 const GOAWAY: u64 = 7;
 const MAX_PUSH_ID: u64 = 13;
-/// Kinds that HTTP/2 had (RFC 9114, 7.2.8).
+/// Reserved types of HTTP/2 (RFC 9114, 7.2.8).
 const OF_HTTP2: [u64; 4] = [2, 6, 8, 9];
-/// First bytes of a WebTransport stream, which are no frame anywhere else.
+/// Signal value at the start of a WebTransport stream. Anywhere else it is an invalid frame.
 const STREAM: u64 = 0x41;
 
-/// A stream that frames come on.
+/// The kind of stream that carries the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A request's, either way.
+    /// A request stream.
     Request,
-    /// A client's control stream, before its settings.
+    /// A client's control stream before its SETTINGS.
     ControlStart,
-    /// A client's control stream, behind its settings.
+    /// A client's control stream after its SETTINGS.
     Control,
 }
 
-/// A frame that matters.
+/// A frame that the server acts on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The whole frame with the headers, its head included.
+    /// A HEADERS frame, including its type and length.
     Headers(Vec<u8>),
-    /// Headers that are too long to be read. Nothing more comes.
+    /// A HEADERS frame above the limit; the reader stops here.
     HeadersTooLong,
-    /// Bytes of capsules.
+    /// Payload of a DATA frame: capsules.
     Data(Vec<u8>),
-    /// Settings, without the frame's head.
+    /// Payload of a SETTINGS frame.
     Settings(Vec<u8>),
 }
 
-/// Treatment of a frame.
+/// What to do with a frame.
 enum Rule {
     Keep(u64),
     Skip,
 }
 
 impl Place {
-    /// Treatment of a frame of that kind here (RFC 9114, 7.2 and table 1).
+    /// What to do with a frame of type `kind` here (RFC 9114, 7.2 and table 1).
     fn rule(self, kind: u64) -> Result<Rule, Fault> {
         match (self, kind) {
             (Self::Request, DATA) => Ok(Rule::Keep(DATA_BYTES_MAX)),
@@ -62,46 +64,47 @@ impl Place {
             (Self::ControlStart, SETTINGS) => Ok(Rule::Keep(SETTINGS_BYTES_MAX)),
             (Self::ControlStart, _) => Err(Fault::MissingSettings),
             (_, STREAM) => Err(Fault::Frame),
-            // No push was ever promised.
+            // The server promises no pushes.
             (Self::Control, CANCEL_PUSH) => Err(Fault::Id),
             (Self::Control, GOAWAY | MAX_PUSH_ID) => Ok(Rule::Skip),
             (_, DATA | HEADERS | CANCEL_PUSH | SETTINGS | PUSH_PROMISE | GOAWAY | MAX_PUSH_ID) => {
                 Err(Fault::FrameUnexpected)
             }
             (_, kind) if OF_HTTP2.contains(&kind) => Err(Fault::FrameUnexpected),
-            // Of a kind that nobody knows, which must be passed over (RFC 9114, 9).
+            // Unknown types must be ignored (RFC 9114, 9).
             _ => Ok(Rule::Skip),
         }
     }
 }
 
-/// Reader of a stream of frames. Memory is bounded by the longest frame that is kept.
+/// Reads the frames of one stream. The limits on frames bound its memory.
 #[derive(Debug)]
 pub(crate) struct FrameReader {
     place: Place,
-    /// Bytes of the frame that comes.
+    /// Bytes of the incomplete frame.
     partial: Vec<u8>,
-    /// Bytes of an unknown frame that are yet to be passed over.
+    /// Bytes left to skip of a frame that is ignored.
     skipped: u64,
-    /// Bytes of frames so far.
+    /// Bytes consumed so far.
     taken: u64,
     has_ended: bool,
 }
 
 impl FrameReader {
-    /// Creates a reader of a stream that begins.
+    /// Creates a reader for the start of a stream.
     pub(crate) fn new(place: Place) -> Self {
         Self { place, partial: Vec::new(), skipped: 0, taken: 0, has_ended: false }
     }
 
-    /// Takes in bytes, for [`next`](Self::next).
+    /// Appends bytes for [`next`](Self::next).
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if !self.has_ended {
             self.partial.extend_from_slice(bytes);
         }
     }
 
-    /// The next frame that matters, if it is all there. A fault is the last that comes.
+    /// Returns the next frame that the server acts on, or none until it is complete. After an error
+    /// the stream is unusable.
     pub(crate) fn next(&mut self) -> Result<Option<Part>, Fault> {
         loop {
             if self.skipped > 0 {
@@ -158,14 +161,15 @@ impl FrameReader {
         Ok(())
     }
 
-    /// Forgives bytes that a session of any length needs: they do not count towards the stream's
-    /// limit.
+    /// Takes `count` bytes off the stream's total: frames that a session needs for as long as it
+    /// lasts do not count towards the limit.
     pub(crate) fn forgive(&mut self, count: usize) {
         self.taken = self.taken.saturating_sub(count as u64);
     }
 }
 
-/// A number of one to eight bytes (RFC 9000, 16), and its length, if it is all there.
+/// Reads a variable-length integer (RFC 9000, 16). Returns it and its length in bytes, or none if
+/// bytes are missing.
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let first = *bytes.first()?;
     let length = 1 << (first >> 6);
@@ -195,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The parts of a stream that comes in pieces of that size.
+    /// Reads `bytes` in pieces of `size` bytes.
     fn parts(place: Place, bytes: &[u8], size: usize) -> Result<Vec<Part>, Fault> {
         let (mut reader, mut parts) = (FrameReader::new(place), Vec::new());
         for piece in bytes.chunks(size) {
@@ -223,7 +227,7 @@ mod tests {
         for size in 1..=bytes.len() {
             assert_eq!(parts(Place::Request, &bytes, size), Ok(expected.clone()), "{size}");
         }
-        // These frames again, with longer numbers than they need.
+        // A type and a length in more bytes than they need are valid.
         let long = [0xc0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 2, 0xaa, 0xbb];
         assert_eq!(parts(Place::Request, &long, 3), Ok(vec![Part::Headers(long.to_vec())]));
     }
@@ -252,7 +256,7 @@ mod tests {
         assert_eq!(parts(Place::ControlStart, &good, 2), Ok(vec![Part::Settings(vec![])]));
         let long = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 0, 0];
         assert_eq!(parts(Place::Request, &long, 20), Ok(vec![Part::HeadersTooLong]));
-        // Frames to pass over without end.
+        // An endless run of ignored frames.
         let flood = [0x21, 0x7f, 0xff].repeat(10_000);
         assert_eq!(parts(Place::Request, &flood, 2000), Err(ExcessiveLoad));
     }
