@@ -1,15 +1,15 @@
-//! Compresses the files of a page, and counts what a browser downloads before the first frame:
-//! `pack FOLDER BYTES_MAX`. A part of `client/web/build`.
+//! Compresses the files of a page and adds up the bytes that a browser downloads before the first
+//! frame: `pack FOLDER BYTES_MAX`. `client/web/build` runs it.
 
-#![expect(clippy::print_stdout, reason = "a program to be run by hand")]
+#![expect(clippy::print_stdout, reason = "its output is for people")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-/// Files that a browser asks for before the first frame, by the ends of their names.
+/// Extensions of the files that a browser requests before the first frame.
 const FIRST: [&str; 4] = ["html", "css", "js", "wasm"];
-/// Further files that become smaller.
+/// Extensions of other files worth compressing.
 const OTHERS: [&str; 3] = ["svg", "json", "webmanifest"];
 
 fn main() -> ExitCode {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             if total <= bytes_max {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("that is too much");
+            eprintln!("the page is too large by {} bytes", total - bytes_max);
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -38,7 +38,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a copy of each file for each coding. Returns the bytes of those that come first.
+/// Compresses each file with each coding. Returns the total size of those that are downloaded
+/// before the first frame.
 fn pack(folder: &Path) -> io::Result<u64> {
     let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<io::Result<_>>()?;
