@@ -510,6 +510,24 @@
     }
   }
 
+  /** What the client drops from its fields: `is_hidden` and `one_line` in `wire/text.rs`. */
+  const HIDDEN =
+    /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}\u{16fe4}]/gu;
+  const BREAKS = /[\t-\r\x1c-\x1f\x85\u2028\u2029]+/g;
+
+  const oneLine = (text) => text.replace(BREAKS, "\n").replace(/\n$/, "").replace(/ ?\n/g, " ")
+    .replace(HIDDEN, "");
+
+  /** Takes from a field what the client would not show, so that both have the same letters. */
+  function dropHidden(field) {
+    const { value, selectionStart } = field;
+    const seen = value.replace(HIDDEN, "");
+    if (seen === value) return;
+    const caret = value.slice(0, selectionStart).replace(HIDDEN, "").length;
+    field.value = seen;
+    field.setSelectionRange(caret, caret);
+  }
+
   /** Tells the client of the letters that a field on glass has now. */
   function follow(field) {
     const letters = [...field.value];
@@ -524,6 +542,13 @@
   function drain(field) {
     press(field.value);
     field.value = "";
+  }
+
+  /** Passes the letters of a field on to the client. */
+  function take(field) {
+    if (!shown.isOnGlass) return drain(field);
+    dropHidden(field);
+    return follow(field);
   }
 
   /** True of a key that an input method has taken, or that makes letters by itself. */
@@ -550,18 +575,21 @@
       const pasted = event.clipboardData?.getData("text/plain");
       if (!pasted) return;
       event.preventDefault();
-      const line = pasted.replace(/[\r\n\t]+$/, "").replace(/[\r\n\t]+/g, " ");
-      field.setRangeText(line, field.selectionStart, field.selectionEnd, "end");
+      const { value, maxLength, selectionStart, selectionEnd } = field;
+      const room = maxLength - value.length + selectionEnd - selectionStart;
+      // Not half of a character that takes two units of UTF-16.
+      const line = oneLine(pasted).slice(0, room).replace(/[\ud800-\udbff]$/, "");
+      field.setRangeText(line, selectionStart, selectionEnd, "end");
       field.dispatchEvent(new Event("input"));
     });
     field.addEventListener("compositionstart", () => field.classList.add("composing"));
     field.addEventListener("compositionend", () => {
       field.classList.remove("composing");
-      if (!shown.isOnGlass) drain(field);
+      take(field);
     });
     field.addEventListener("input", ({ isComposing }) => {
-      if (shown.isOnGlass) follow(field);
-      else if (!isComposing) drain(field);
+      if (!isComposing) take(field);
+      else if (shown.isOnGlass) follow(field);
     });
     field.addEventListener("keydown", (event) => {
       if (shown.isOnGlass) return keyOnGlass(field, event);
