@@ -754,10 +754,19 @@
   // this page's thread has to do, and come late if the worker was woken late.
   let late = 0;
   let queued = 0;
+  /** Milliseconds that the last frame took, drawing included. */
+  let worked = 0;
 
-  /** Milliseconds that the page was kept waiting since the last call, less those of its own work. */
-  function takeHeld(worked) {
-    const heldUp = Math.max(late, queued - worked / 1000, 0);
+  /** A function of the client that moves it on by a frame, which notes the time that it takes. */
+  const timed = (frame) => () => {
+    const began = performance.now();
+    frame();
+    worked = performance.now() - began;
+  };
+
+  /** Microseconds that the page was kept waiting since the last call, less those of its own work. */
+  function takeHeld() {
+    const heldUp = Math.max(late, queued - worked, 0);
     late = queued = 0;
     return heldUp * 1000;
   }
@@ -858,7 +867,7 @@
     add_missing_functions_stabs(module);
     const { exports } = await WebAssembly.instantiate(module, importObject);
     wasm_memory = exports.memory;
-    wasm_exports = exports;
+    wasm_exports = { ...exports, frame: timed(exports.frame) };
     if (exports.crate_version() !== version) throw new Error("the page's parts are of two builds");
     init_plugins(plugins);
     exports.main();

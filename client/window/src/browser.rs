@@ -9,7 +9,7 @@ use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
 use macroquad::window::next_frame;
 use phaselock::limits::TEXT_BYTES_MAX;
-use phaselock::time::{LocalTime, Micros};
+use phaselock::time::LocalTime;
 use phaselock::wire::disconnect::Code;
 use phaselock::wire::text::{clip, read_name};
 use phaselock_web::page::{self, Field};
@@ -71,8 +71,6 @@ struct Page {
     gamepads: Gamepads,
     languages: Languages,
     told: LocalTime,
-    /// Time that the last frame took to compute.
-    worked: Micros,
 }
 
 impl Page {
@@ -114,7 +112,6 @@ impl Page {
             gamepads: Gamepads::start(),
             languages,
             told: LocalTime(0),
-            worked: Micros::ZERO,
         };
         // Whoever has been here before, or is invited by name, plays at once.
         if is_ready && !page::needs_password() {
@@ -169,7 +166,6 @@ impl Page {
                 self.told = now;
                 page::tell(&self.status());
             }
-            self.worked = self.clock.now() - now;
             next_frame().await;
         }
     }
@@ -184,7 +180,7 @@ impl Page {
     fn update(&mut self) {
         let (name, look) =
             (self.store.settings.player.name.clone(), self.store.settings.player.look());
-        let held = page::held(self.worked);
+        let held = page::held();
         let Some(visit) = &mut self.visit else { return };
         visit.wear(&name, look);
         let next = visit.update(&mut self.controls, None, &self.cues, held);
