@@ -315,7 +315,7 @@ def on_a_phone(around):
     phone.until("window.phaselock && phaselock.status.state === 'away'", 30)
     around.picture(phone, "phone-card")
     # The name's field is the topmost thing on the card that takes a tap.
-    for y in range(110, 200, 12):
+    for y in range(90, 240, 12):
         tap(422, y)
         if phone.run("!document.getElementById('field').hidden"):
             break
@@ -516,6 +516,22 @@ def links(around):
     player.go(server.link(name="Ada", game="race"))
     player.comes_to("the other game", lambda it: it.get("is_playing") and it["game"] == "race")
     print("a page that is loaded anew has its seat, and another link leads elsewhere")
+    eve = Player(around, server.link(name="Eve", room="nosuch"), 480, 270)
+    there = "no room nosuch"
+    eve.comes_to("the refusal", lambda it: there in (it.get("reason") or ""))
+    around.picture(eve, "no-room")
+    # By the keyboard: past the name to the button.
+    for key, number in [("Tab", 9), ("Tab", 9), ("Enter", 13)]:
+        event = dict(key=key, code=key, windowsVirtualKeyCode=number)
+        for kind in ("rawKeyDown", "keyUp"):
+            eve.call("Input.dispatchKeyEvent", type=kind, **event)
+            time.sleep(0.3)
+    eve.plays()
+    eve.go(server.link(name="Eve", room="b%20d!"))
+    eve.comes_to("the word about the room", lambda it: any(
+        "b d! is not a room's code" in one for one in it.get("lines", [])))
+    print("a room that cannot be had is named, and the player gets to another")
+    assert not eve.errors, eve.errors
     server.end()
 
 

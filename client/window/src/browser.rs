@@ -204,7 +204,15 @@ impl Page {
             Next::Leave => None,
             Next::Ended(code, reason) => {
                 self.asks_password |= code == Code::Password;
-                Some(reason)
+                // The next attempt leads to a room of the server's choice.
+                let room = self.setup.room.take_if(|_| code == Code::NoRoom);
+                Some(room.map_or(reason, |room| {
+                    fill(
+                        "There is no room {room} on this server now. Press Play to join another \
+                         room.",
+                        &[("room", &room.to_string())],
+                    )
+                }))
             }
             // The page has another build's client: its server has been renewed.
             Next::Outdated(reason) => Some(reason).filter(|_| !page::reload()),
