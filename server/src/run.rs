@@ -117,7 +117,7 @@ fn show(settings: &Settings, is_json: bool) -> Result<ExitCode> {
 fn complete(shell: Shell) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut script);
-    let mut script = String::from_utf8(script).context("the script is no text")?;
+    let mut script = String::from_utf8(script).context("the script is not text")?;
     if shell == Shell::Bash {
         // clap_complete 4.6 spells a program with a dash in two ways, so that nothing behind a
         // subcommand is completed.

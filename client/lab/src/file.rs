@@ -145,7 +145,7 @@ enum Problem {
          above it if it is a point"
     )]
     NumberedHead(Quote),
-    #[error("{0} is no number; write an object with a number for time, x and y in each line")]
+    #[error("{0} is not a number; write an object with a number for time, x and y in each line")]
     List(Quote),
     #[error("the point {0} has more than 3 numbers; write objects with time, x and y")]
     Unnamed(Quote),
@@ -175,14 +175,14 @@ enum Problem {
     Span { time: f64, first: f64 },
     #[error("the JSON breaks off; it must end with a closing bracket")]
     JsonEnds,
-    #[error("this is no JSON from column {0} on; write [[time, x, y], [time, x, y], ...]")]
+    #[error("this is not valid JSON from column {0} on; write [[time, x, y], [time, x, y], ...]")]
     Json(usize),
     #[error(
         "the JSON is an object; write an array of points, as in [[time, x, y], [time, x, y], \
          ...], or an object with time, x and y in each line"
     )]
     JsonObject,
-    #[error("{0} is no point; write [time, x, y] or an object with time, x and y")]
+    #[error("{0} is not a point; write [time, x, y] or an object with time, x and y")]
     NoPoint(Quote),
     #[error(
         "the point {0} has more than {POINT_BYTES_MAX} bytes; write [time, x, y] or an object with \
@@ -200,7 +200,7 @@ enum Problem {
     Unsaid(&'static str),
     #[error("this is a recording of {game}, a game that is not known here; the games are {known}")]
     Game { game: Quote, known: String },
-    #[error("{0} is no record of that game in this build; record the motion anew")]
+    #[error("{0} is not a record of that game in this build; record the motion again")]
     Record(Quote),
     #[error("{0} has no fields x and y, so it does not move; record something that does")]
     NoPosition(Quote),
@@ -273,7 +273,7 @@ fn number(line: usize, what: impl Into<Cow<'static, str>>, text: &str) -> Result
             ", beyond 1e13; use a larger unit or count from nearer by"
         }
         Ok(_) => "; only finite numbers can be used",
-        Err(_) => ", which is no number; write one as in -12.5, with a point",
+        Err(_) => ", which is not a number; write one as in -12.5, with a point",
     };
     Err(Problem::Number { what: what.into(), quote: Quote::of(text), fault }.at(line))
 }

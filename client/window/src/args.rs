@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_a_sentence() {
         for (line, says) in [
-            ("join a:b", "'a:b' is no address"),
+            ("join a:b", "'a:b' is not an address"),
             ("join", "<ADDR>"),
             ("play --bots 99", "99 is not in 0..=15"),
             ("play --bot-strength weak", "write easy, normal or hard"),

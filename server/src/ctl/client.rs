@@ -36,7 +36,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 pub(super) fn known_role(role: &str) -> Result<Role> {
     Role::parse(role)
-        .ok_or_else(|| anyhow!("{role:?} is no role; those are viewer, moderator, admin and none"))
+        .ok_or_else(|| anyhow!("{role:?} is not a role; use viewer, moderator, admin or none"))
 }
 
 /// The maximum bytes of a token, including blanks around it. Arbitrary.

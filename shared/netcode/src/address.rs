@@ -23,12 +23,12 @@ pub struct Address {
     port: u16,
 }
 
-/// A text is no address.
+/// A text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Neither a name nor an IP address, or a wrong port.
     #[error(
-        "'{0}' is no address; write a name or an IP address, and a port if it is not {1}: \
+        "'{0}' is not an address; write a name or an IP address, and a port if it is not {1}: \
          example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
     )]
     Unreadable(String, u16),

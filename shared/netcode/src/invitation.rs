@@ -43,8 +43,8 @@ pub enum InvitationError {
     Address(#[from] AddressError),
     /// Its fingerprint cannot be read.
     #[error(
-        "the link's end is no fingerprint ({0}); copy the whole link, or leave out the # and what \
-         follows it"
+        "the link's end is not a fingerprint ({0}); copy the whole link, or leave out the # and \
+         what follows it"
     )]
     Fingerprint(#[from] ParseFingerprintError),
 }

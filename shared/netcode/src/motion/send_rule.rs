@@ -29,7 +29,7 @@ pub const TURNS_DEFAULT: f64 = 0.02;
 /// A text that names no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no rule; the rules are every, predictable, threshold:DISTANCE and \
+    "'{0}' is not a rule; the rules are every, predictable, threshold:DISTANCE and \
      adaptive:DISTANCE, or DISTANCE/TURNS, such as threshold:0.05 or adaptive:0.05/0.01, each \
      number from 0 to 1000000"
 )]
