@@ -118,7 +118,7 @@ fn card(room: &Room, words: &Words) -> Markup {
                         }
                     }
                 }
-                tbody { @for person in &room.people { (row(person, &columns)) } }
+                tbody { @for person in &room.people { (row(person, &columns, words)) } }
             }
             @if more > 0 {
                 p.more { ((words.more)(u32::try_from(more).unwrap_or(u32::MAX))) }
@@ -144,13 +144,13 @@ fn columns(people: &[Person]) -> Vec<(&str, &'static str)> {
     columns
 }
 
-fn row(person: &Person, columns: &[(&str, &'static str)]) -> Markup {
+fn row(person: &Person, columns: &[(&str, &'static str)], words: &Words) -> Markup {
     html! {
         tr {
             th scope="row" { bdi { (person.name) } }
             @for (measure, unit) in columns {
                 @let score = person.scores.iter().find(|it| it.measure == *measure);
-                td.number { (score.map_or("–".to_owned(), |it| number(it.value, unit))) }
+                td.number { (score.map_or("–".to_owned(), |it| number(it.value, unit, words))) }
             }
         }
     }
@@ -209,7 +209,7 @@ fn places_table(places: &[Place], unit: &str, words: &Words) -> Markup {
                     tr {
                         td.place { (place) "." }
                         th scope="row" { bdi { (name) } }
-                        td.number { (number(*value, unit)) }
+                        td.number { (number(*value, unit, words)) }
                         td.day { time datetime=(day) { (day) } }
                     }
                 }
@@ -236,10 +236,10 @@ fn foot(words: &Words) -> Markup {
 }
 
 /// A number as people read it.
-fn number(value: f64, unit: &str) -> String {
+fn number(value: f64, unit: &str, words: &Words) -> String {
     let units = [Unit::Count, Unit::Seconds];
     let unit = units.into_iter().find(|it| unit_name(*it) == unit).unwrap_or(Unit::Count);
-    unit.text(value)
+    unit.text(value).replace('.', words.decimal)
 }
 
 /// A word with a capital at its beginning.
