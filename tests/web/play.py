@@ -810,7 +810,7 @@ def public_page(around):
             assert wide <= width, f"{wide} pixels on {width}"
             seen = reader.run("document.body.innerText")
             assert all(name in seen for name in names), seen
-            around.look(reader, f"public-{width}-{scheme}-{language}")
+            around.picture(reader, f"public-{width}-{scheme}-{language}")
     assert not reader.run("document.querySelectorAll('script, b').length")
     assert not reader.errors, reader.errors
     print("strangers see who plays in public rooms, on a phone too, and nobody else")
