@@ -3,9 +3,11 @@
 //! which no thumb is left.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use egui_macroquad::egui::{
-    Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Stroke, Vec2, pos2, vec2,
+    Align2, Color32, Context, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Stroke, Vec2, pos2,
+    vec2,
 };
 use macroquad::input::{
     KeyCode, MouseButton, Touch, TouchPhase, get_keys_pressed, is_mouse_button_pressed,
@@ -36,6 +38,10 @@ const REST: f32 = 0.12;
 const EDGE: f32 = 0.9;
 /// Height at which the buttons of every game begin: below the words about the network.
 const TOP: f32 = 62.0;
+/// Room between those and a game's own buttons.
+const GAP: f32 = 8.0;
+/// Size of a button's letters, unless a word would not fit.
+const LETTERS: f32 = 10.0;
 /// Buttons of every game, from the corner on.
 const COMMON: [(Binding, &Action); 4] = [
     (Binding::Pad(Pad::Start), &actions::MENU),
@@ -150,19 +156,14 @@ impl Glass {
         // An action of several parts has one button.
         let mut titles = Vec::new();
         self.buttons.clear();
+        let mut places = places(self.has_right, size.y / self.unit);
         for (part, action) in shown {
             if titles.contains(&action.id) {
                 continue;
             }
             titles.push(action.id);
-            let number = self.buttons.len();
-            let (column, row) = (number % 2, number / 2);
-            let step = 2.0 * RADIUS + 12.0;
-            let x = MARGIN + RADIUS + step * (column as f32) + 18.0 * (row % 2) as f32;
-            let y = MARGIN + RADIUS + step * row as f32 + 40.0 * column as f32;
-            // Beside a stick for the right thumb there is less room: the buttons are higher.
-            let y = if self.has_right { y + 2.6 * REACH } else { y };
-            let (at, title) = ((size - vec2(x, y) * self.unit).to_pos2(), tr(action.title));
+            let Some(place) = places.next() else { break };
+            let (at, title) = ((size - place * self.unit).to_pos2(), tr(action.title));
             let (binding, radius) = (Binding::Pad(part), RADIUS * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
@@ -248,12 +249,50 @@ impl Glass {
                 button.radius,
                 Stroke::new(1.5, fade(palette::TEXT, 0.35)),
             );
-            let font = FontId::proportional(button.radius * 0.36);
-            let galley = painter.layout(button.title.to_owned(), font, ink, 1.8 * button.radius);
+            let room = 1.8 * button.radius;
+            let font = fitting(&painter, button.title, LETTERS * self.unit, room);
+            let galley = painter.layout(button.title.to_owned(), font, ink, room);
             let at = Rect::from_center_size(button.at, galley.size()).min;
             painter.galley(at, galley, ink);
         }
     }
+}
+
+/// Middles of a game's own buttons from the lower right corner on, the best first: above the right
+/// stick if there is one, or to its left on a low screen. None of them reaches the buttons of every
+/// game, if the screen has room for a single row.
+fn places(has_right: bool, height: f32) -> impl Iterator<Item = Vec2> {
+    let step = 2.0 * RADIUS + 12.0;
+    let highest = height - (TOP + 2.0 * SMALL + GAP + RADIUS);
+    let edge = Vec2::splat(MARGIN + RADIUS);
+    let (above, beside) = (vec2(0.0, 2.6 * REACH), vec2(2.7 * REACH, 0.0));
+    let first = match has_right {
+        false => edge,
+        true if edge.y + above.y <= highest => edge + above,
+        true => edge + beside,
+    };
+    let highest = highest.max(first.y);
+    let columns = |columns: Range<usize>| {
+        (0..GLASS_PARTS.len()).flat_map(move |row| columns.clone().map(move |column| (column, row)))
+    };
+    let places = columns(0..2).chain(columns(2..GLASS_PARTS.len() + 2));
+    let place = move |(column, row): (usize, usize)| {
+        let aside = vec2(18.0 * (row % 2) as f32, 40.0 * (column % 2) as f32);
+        first + vec2(column as f32, row as f32) * step + aside
+    };
+    places.map(place).filter(move |it| it.y <= highest)
+}
+
+/// Font of that size, or a smaller one in which no word is wider than `room`.
+fn fitting(painter: &Painter, text: &str, size: f32, room: f32) -> FontId {
+    let width = |word: &str| {
+        let font = FontId::proportional(size);
+        painter.layout_no_wrap(word.to_owned(), font, palette::TEXT).size().x
+    };
+    // Letters are placed in whole pixels, so that smaller ones may be wider than their share.
+    let room = room * 0.9;
+    let widest = text.split_whitespace().map(width).fold(room, f32::max);
+    FontId::proportional(size * room / widest)
 }
 
 #[cfg(test)]
@@ -266,6 +305,15 @@ mod tests {
     const SHOOT: Action = Action::new("shoot", "shoot", &["Pad:RightTrigger"]);
     const JUMP: Action = Action::new("jump", "jump", &["Pad:B"]);
     const AIM: Action = Action::new("aim", "aim", &["Pad:RightStickLeft"]);
+    const MANY: [Action; 7] = [
+        AIM,
+        JUMP,
+        Action::new("run", "run", &["Pad:X"]),
+        Action::new("lift", "lift", &["Pad:Y"]),
+        Action::new("guard", "guard", &["Pad:LeftTrigger"]),
+        Action::new("next", "next", &["Pad:RightShoulder"]),
+        Action::new("previous", "previous", &["Pad:LeftShoulder"]),
+    ];
     const SIZE: Vec2 = vec2(800.0, 400.0);
 
     fn touch(id: u64, at: Pos2, phase: TouchPhase) -> Touch {
@@ -285,10 +333,25 @@ mod tests {
         assert_eq!(glass.buttons.len(), 2 + 6, "two more for a vote");
         assert!(!glass.has_right && glass.at_edge.is_none());
         assert_eq!(glass.buttons[0].title, "shoot", "no stick is there for it");
-        for (at, one) in glass.buttons.iter().enumerate() {
-            assert!(Rect::from_min_size(Pos2::ZERO, SIZE).shrink(one.radius).contains(one.at));
-            for other in &glass.buttons[..at] {
-                assert!(one.at.distance(other.at) > one.radius + other.radius, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn buttons_lie_on_phones_of_any_size_without_touching_each_other() {
+        // The last one is a small phone's, in a browser with its bars.
+        for size in [SIZE, vec2(844.0, 390.0), vec2(640.0, 360.0), vec2(568.0, 256.0)] {
+            for own in [&MANY[..4], &MANY[..], &MANY[1..3], &MANY[1..]] {
+                let mut glass = Glass { unit: 1.0, ..Glass::default() };
+                glass.lay_out(own, true, size);
+                let count = own.iter().filter(|it| it.id != "aim").count();
+                assert_eq!(glass.buttons.len(), count + 6);
+                let inside = Rect::from_min_size(Pos2::ZERO, size.into());
+                for (at, one) in glass.buttons.iter().enumerate() {
+                    assert!(inside.shrink(one.radius).contains(one.at), "{size}: {one:?}");
+                    for other in &glass.buttons[..at] {
+                        let apart = one.at.distance(other.at) - one.radius - other.radius;
+                        assert!(apart > 0.0, "{size}: {one:?} {other:?}");
+                    }
+                }
             }
         }
     }
