@@ -151,7 +151,10 @@
     const answer = await fetch(from, { cache: "no-store", signal }).catch(() => null);
     const told = answer?.ok ? await answer.json().catch(() => null) : null;
     if (!told) {
-      throw new Error(say("the page's server does not answer", "der Server der Seite antwortet nicht"));
+      throw new Error(say(
+        "the page's server does not answer",
+        "der Server der Seite antwortet nicht",
+      ));
     }
     return told;
   }
@@ -479,13 +482,13 @@
     held.clear();
   }
 
-  /** The client's field that the page's stands for: its number, 0 for none, and whether on glass. */
+  /** The client's field that the page's stands in for: its number or 0, and whether on glass. */
   let shown = { number: 0, isOnGlass: false };
 
   /**
-   * Has the page's field stand for a field of the client. On glass it is seen, and a phone shows its
-   * keyboard for it. With keys it is not: the client shows the letters. Only a field gets what an
-   * input method composes, dictation, and letters that no key makes.
+   * Lets the page's field stand in for a field of the client. On glass it is visible, and a phone
+   * shows its keyboard for it. With keys it is hidden: the client shows the letters. Only a field
+   * gets the text of input methods and dictation, and letters that no key makes.
    */
   function write(number, most, isSecret, isOnGlass) {
     if (number === shown.number && isOnGlass === shown.isOnGlass) return;
@@ -750,8 +753,8 @@
     if (document.hidden && wasm_exports && !isBroken) wasm_exports.frame();
   };
 
-  // Messages of the worker's timer tell a busy machine from slow frames: they wait for whatever else
-  // this page's thread has to do, and come late if the worker was woken late.
+  // Messages of the worker's timer tell a busy machine from slow frames: they wait for all other
+  // work of this page's thread, and come late if the worker was woken late.
   let late = 0;
   let queued = 0;
   /** Milliseconds that the last frame took, drawing included. */
@@ -764,7 +767,7 @@
     worked = performance.now() - began;
   };
 
-  /** Microseconds that the page was kept waiting since the last call, less those of its own work. */
+  /** Longest time since the last call that other work kept the page waiting, in microseconds. */
   function takeHeld() {
     const heldUp = Math.max(late, queued - worked, 0);
     late = queued = 0;
