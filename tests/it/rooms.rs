@@ -469,6 +469,33 @@ async fn threads_of_rooms_end_when_the_server_is_drained() {
     timeout(PATIENCE, house.server).await.expect("it ends").expect("it does not panic");
 }
 
+#[tokio::test]
+async fn a_drain_that_is_taken_back_costs_no_room_and_nobody_their_seat() {
+    for threads in [1, 2] {
+        let rooms = RoomsConfig { rooms: 3, rooms_max: 4, threads, ..RoomsConfig::default() };
+        let house = House::real(4, rooms);
+        let mut player = house.join(None);
+        until("playing", &mut [&mut player], all_play).await;
+        let goodbye = Disconnect::new(Code::Draining, "come back later");
+        let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000) };
+        assert_eq!(house.handle.command(drain).await, Ok(()));
+        let before = player.snapshots();
+        until("playing on", &mut [&mut player], |it| it[0].snapshots() > before + 30).await;
+        assert_eq!(house.handle.command(Command::Undrain).await, Ok(()));
+        let before = player.snapshots();
+        until("playing on", &mut [&mut player], |it| it[0].snapshots() > before + 30).await;
+        assert_eq!(player.states, [State::Connecting { attempt: 1 }, State::Connected]);
+        assert!(house.handle.is_ticking());
+        // The rooms without players are there still, and take people in.
+        let mut others = ["2", "3"].map(|code| house.join(Some(code)));
+        let mut all: Vec<_> = others.iter_mut().collect();
+        until("playing", &mut all, all_play).await;
+        let rooms = house.rooms().into_iter().map(|(code, players)| (code, players == 1));
+        assert!(rooms.eq(["1", "2", "3"].map(|code| (code.to_owned(), true))));
+        house.end().await;
+    }
+}
+
 #[test]
 fn a_room_that_shares_its_thread_runs_a_tick_at_a_time_and_tells_of_the_newest() {
     let mut room = Room::<Bells>::new(room_config(1, 3));

@@ -107,6 +107,8 @@ struct Entry {
     panicked: Option<LocalTime>,
     /// Keys of players with a seat, or with a place to watch from.
     seats: BTreeMap<PlayerId, PublicKey>,
+    /// The room has sent everybody away, as the server is drained.
+    is_over: bool,
 }
 
 impl Entry {
@@ -141,6 +143,16 @@ struct List {
     players_max: u16,
     /// Goodbye to newcomers, and the end, once the host has had the server drained.
     draining: Option<(Disconnect, Instant)>,
+    /// The drain has ended in every room, and can no longer be taken back.
+    is_over: bool,
+}
+
+impl List {
+    /// Decides whether the server has been drained.
+    fn note_over(&mut self) {
+        let is_over = self.draining.is_some() && self.rooms.values().all(|entry| entry.is_over);
+        self.is_over |= is_over;
+    }
 }
 
 /// The rooms of a server.
@@ -158,6 +170,7 @@ impl Directory {
             heartbeats: Vec::new(),
             players_max: 0,
             draining: None,
+            is_over: false,
         }));
         directory.found(1, 1, 1, 1);
         directory
@@ -222,12 +235,10 @@ impl Directory {
         self.list().players_max = players_max;
     }
 
-    /// True if no thread of rooms stands still. Drained ones end without their rooms.
+    /// True if no thread of rooms stands still, or the server has been drained.
     pub(super) fn are_running(&self, now: LocalTime) -> bool {
         let list = self.list();
-        let has_ended =
-            |at| list.draining.is_some() && list.rooms.values().all(|it| it.shard != at);
-        (0..list.heartbeats.len()).all(|at| !list.is_silent(at, now) || has_ended(at))
+        list.is_over || (0..list.heartbeats.len()).all(|at| !list.is_silent(at, now))
     }
 
     /// The heartbeat of a thread of rooms; any other's is nobody's.
@@ -359,18 +370,47 @@ impl Directory {
         let stays = list.rooms.get(&room).is_some_and(stays);
         if !stays {
             list.rooms.remove(&room);
+            list.note_over();
         }
         !stays
     }
 
     /// Takes a room off the list.
     pub(super) fn close(&self, room: RoomId) {
-        self.list().rooms.remove(&room);
+        let mut list = self.list();
+        list.rooms.remove(&room);
+        list.note_over();
     }
 
-    /// Makes no rooms any more, and says this to whoever would need one; none: makes them again.
-    pub(super) fn drain(&self, draining: Option<(Disconnect, Instant)>) {
-        self.list().draining = draining;
+    /// Makes no more rooms from now on, and answers newcomers with that goodbye. All rooms end at
+    /// that time at the latest.
+    pub(super) fn drain(&self, goodbye: Disconnect, end: Instant) {
+        let mut list = self.list();
+        list.draining = Some((goodbye, end));
+        list.note_over();
+    }
+
+    /// Makes rooms again after a drain. Returns false if that has ended in every room.
+    pub(super) fn undrain(&self) -> bool {
+        let mut list = self.list();
+        if !list.is_over {
+            list.draining = None;
+        }
+        !list.is_over
+    }
+
+    /// Takes in whether a room has sent everybody away, as the server is drained.
+    pub(super) fn set_over(&self, room: RoomId, is_over: bool) {
+        let mut list = self.list();
+        if let Some(entry) = list.rooms.get_mut(&room) {
+            entry.is_over = is_over;
+        }
+        list.note_over();
+    }
+
+    /// True once a drain has ended in every room: the server ends.
+    pub(super) fn is_over(&self) -> bool {
+        self.list().is_over
     }
 
     /// The goodbye and the time that is left, once the server is drained.

@@ -117,17 +117,16 @@ impl Driver {
 
     /// The goodbye, if no room will run any more.
     fn end(&self) -> Option<Disconnect> {
-        let lines = self.network.lines();
+        let (lines, directory) = (self.network.lines(), self.rooms.directory());
         if lines.is_some_and(|lines| lines.has_one_ended()) {
             let text = "a part of the server has stopped; join again";
             let broken = || Disconnect::new(Code::Shutdown, text);
-            let draining = self.rooms.directory().draining();
-            // Drained threads end one by one.
-            let are_left = draining.is_some() && lines.is_some_and(|lines| !lines.have_ended());
-            return (!are_left).then(|| draining.unwrap_or_else(broken));
+            // Threads of a drained server end one by one.
+            let are_left = directory.is_over() && lines.is_some_and(|lines| !lines.have_ended());
+            return (!are_left).then(|| directory.draining().unwrap_or_else(broken));
         }
-        let is_over = self.rooms.is_empty() && self.shards.is_empty();
-        is_over.then(|| self.rooms.directory().draining()).flatten()
+        let is_over = directory.is_over() && self.shards.is_empty();
+        is_over.then(|| directory.draining()).flatten()
     }
 
     /// Runs what is due of all rooms, a tick of each in turn, and does what they say.
@@ -171,11 +170,7 @@ impl Driver {
             self.rooms.tell_figures(*id, now);
             self.rooms.keep_if_due(*id, now);
             if let Some(goodbye) = self.rooms.drained(*id, now) {
-                self.rooms.keep_last(*id);
-                self.rooms.shut(*id, &goodbye);
-                self.drain(*id).await;
-                self.rooms.tell_events(*id);
-                self.rooms.close(*id, goodbye);
+                self.send_away(*id, goodbye).await;
             } else if self.rooms.rotate(*id) {
                 self.drain(*id).await;
             } else {
@@ -184,6 +179,19 @@ impl Driver {
         }
         ids.clear();
         self.ticked = ids;
+    }
+
+    /// Sends everybody away from a room that has been drained, and closes it. While the whole server
+    /// is drained it stays, empty: the host may take the drain back.
+    async fn send_away(&mut self, id: RoomId, goodbye: Disconnect) {
+        self.rooms.keep_last(id);
+        self.rooms.shut(id, &goodbye);
+        self.drain(id).await;
+        self.rooms.tell_events(id);
+        match self.rooms.directory().draining() {
+            Some(_) => self.rooms.set_over(id, true),
+            None => self.rooms.close(id, goodbye),
+        }
     }
 
     /// The rooms that run, in a list that is used again.

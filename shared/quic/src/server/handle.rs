@@ -141,9 +141,7 @@ impl ServerHandle {
         if let Command::Drain { goodbye, within } = &command {
             // No room is made any more, also while the others are told.
             let within = Duration::from_micros(within.0.unsigned_abs());
-            self.directory.drain(Some((goodbye.clone(), Instant::now() + within)));
-        } else if command == Command::Undrain {
-            self.directory.drain(None);
+            self.directory.drain(goodbye.clone(), Instant::now() + within);
         }
         if let Command::Configure(changes) = &command {
             self.change((**changes).clone().into());
@@ -159,7 +157,13 @@ impl ServerHandle {
         if is_personal && self.directory.destinations().len() > 1 {
             return Err(OrderError::WhichRoom);
         }
-        self.order_all(self.directory.destinations(), &Task::Command(command)).await
+        let is_undrain = command == Command::Undrain;
+        let done = self.order_all(self.directory.destinations(), &Task::Command(command)).await;
+        // Only now: a room that has not heard of it yet would close as if it alone were drained.
+        if is_undrain && !self.directory.undrain() {
+            return Err(OrderError::Stopped);
+        }
+        done
     }
 
     /// Runs a task in these rooms, and waits up to 2 s for the results. Returns the first error.

@@ -58,6 +58,8 @@ struct Running {
     /// Time of its next checkpoint, and true if one is kept.
     keep_at: LocalTime,
     is_kept: bool,
+    /// It has sent everybody away, as the server is drained.
+    is_over: bool,
 }
 
 /// The rooms of a thread.
@@ -116,11 +118,6 @@ impl Rooms {
         self.running.len() > 1
     }
 
-    /// True if no room runs.
-    pub(super) fn is_empty(&self) -> bool {
-        self.running.is_empty()
-    }
-
     /// Opens a listed room with nobody in it.
     fn start(&mut self, id: RoomId, panics: Panics) {
         let Some(code) = self.directory.code(id) else { return };
@@ -156,6 +153,7 @@ impl Rooms {
             meter: Meter::new(now),
             keep_at: now + keeping::first_after(id.number()),
             is_kept: false,
+            is_over: false,
         };
         self.running.insert(id, running);
         let rotation = || Rotation::new(config.clone());

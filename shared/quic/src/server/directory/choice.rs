@@ -171,7 +171,8 @@ impl List {
         let kept = self.rooms.values().filter(|entry| entry.is_kept).count();
         let is_kept = is_open && kept < self.rooms_kept;
         let (coming, load, panicked, seats) = (0, 0.0, None, BTreeMap::new());
-        let entry = Entry { figures, shard, is_kept, coming, load, panicked, seats };
+        let is_over = false;
+        let entry = Entry { figures, shard, is_kept, coming, load, panicked, seats, is_over };
         let id = self.next_id();
         self.rooms.insert(id, entry);
         id

@@ -77,6 +77,10 @@ impl Rooms {
     }
 
     fn keep(&mut self, id: RoomId, now: LocalTime) {
+        // Of a room that has sent everybody away, what counts is who was in it.
+        if self.running.get(&id).is_none_or(|running| running.is_over) {
+            return;
+        }
         let checkpoint = |room: &mut dyn AnyRoom| match room.seats_taken() {
             0 => None,
             _ => room.checkpoint(now),

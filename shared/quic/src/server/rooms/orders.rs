@@ -37,6 +37,9 @@ impl Rooms {
         if !self.running.contains_key(&id) {
             return Ok(());
         }
+        if command == Command::Undrain {
+            self.set_over(id, false);
+        }
         if let Some(pause) = self.pause_of(id) {
             pause.keep(News::Order(command));
             return Ok(());
@@ -108,6 +111,17 @@ impl Rooms {
     /// Says goodbye to everybody in a room.
     pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
         self.call(id, |room| room.shutdown(goodbye));
+    }
+
+    /// Takes in whether a room has sent everybody away, as the server is drained.
+    pub(in crate::server) fn set_over(&mut self, id: RoomId, is_over: bool) {
+        let Some(running) = self.running.get_mut(&id).filter(|it| it.is_over != is_over) else {
+            return;
+        };
+        running.is_over = is_over;
+        // What was kept for the next start is out of date once the room goes on.
+        running.is_kept |= !is_over;
+        self.directory.set_over(id, is_over);
     }
 
     /// Takes a room away that has said goodbye to everybody.
