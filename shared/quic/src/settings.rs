@@ -95,7 +95,9 @@ fn transport(
         .keep_alive_interval(Some(KEEP_ALIVE))
         .initial_rtt(INITIAL_RTT)
         .ack_frequency_config(Some(acknowledgements))
-        // Snapshots fit every path, and input packets are small.
+        // Snapshots fit every path, and input packets are small. Besides, `server/peer/location.rs`
+        // depends on it: a probe would leave without the challenge by which it knows that a client
+        // has not answered from its new address yet.
         .mtu_discovery_config(None)
         .congestion_controller_factory(controller);
     transport
@@ -198,4 +200,18 @@ pub(crate) fn is_waiting_for_client(free: usize) -> bool {
 pub(crate) fn server_is_behind(connection: &Connection, now: Instant) -> bool {
     is_waiting(connection.datagram_send_buffer_space(), CLIENT_DATAGRAM_SEND_BYTES)
         || !congestion::may_send(connection.congestion_state(), now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_packet_probes_for_longer_ones() {
+        let transport = format!("{:?}", transport(CLIENT_ACK_DELAY, Arc::new(RoomWindows)));
+        assert!(
+            transport.contains("mtu_discovery_config: None"),
+            "a client's new address would be believed before it answers there: {transport}"
+        );
+    }
 }
