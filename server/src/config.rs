@@ -33,6 +33,7 @@ pub use self::allow_list::{AllowList, ListError};
 pub use self::deny_lists::{DENY_LISTS_MAX, DenyList};
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
+pub(crate) use self::loaded::setting_key;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
 pub use self::play::NAME_CHARS_MAX;
 pub use self::scopes::Special;

@@ -18,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use crate::certificate::{self, Presented};
 use crate::config::{
     AllowList, BadOverride, Change, Config, ListError, Mistake, SettingValue, Settings, Special,
+    setting_key,
 };
 use crate::logging::{self, LogHandle};
 use crate::run::check_games;
@@ -182,6 +183,7 @@ impl Reloader {
         let Inner { parts: Parts { games, log, .. }, settings, .. } = &*self.0;
         let mut in_force = settings.lock().await;
         let (before, known) = (in_force.clone(), games.clone());
+        let key = setting_key(name);
         let (name, value, by) = (name.to_owned(), value.map(str::to_owned), by.to_owned());
         // Files that settings name are read again.
         let next = of_files(move || {
@@ -192,16 +194,15 @@ impl Reloader {
         let next = next.await.map_err(BadOverride::Mistakes)??;
         let filter = logging::parse_filter(&next.config.log_filter);
         let filter = filter.map_err(|error| BadOverride::Mistakes(vec![Mistake::Log(error)]))?;
-        let change = in_force.changes(&next).into_iter().find(|change| change.restart.is_none());
+        let changes = in_force.changes(&next);
         let before = mem::replace(&mut *in_force, next);
         if before.config.log_filter != in_force.config.log_filter {
             log.put_filter(filter);
         }
         self.apply(&before.config, &in_force.config).await;
-        if let Some(Change { setting, from, to, .. }) = &change {
-            tracing::info!(setting, from, to, "a setting has changed");
-        }
-        Ok(change)
+        // Files that other settings name may have changed, too.
+        changes.iter().for_each(note_change);
+        Ok(changes.into_iter().find(|change| change.setting == key))
     }
 
     /// Changes the list of players who may join, in its file and in force. Returns false if there
@@ -280,10 +281,12 @@ fn digest(paths: &[PathBuf]) -> u64 {
     hasher.finish()
 }
 
+fn note_change(Change { setting, from, to, .. }: &Change) {
+    tracing::info!(setting, from, to, "a setting has changed");
+}
+
 fn tell(report: &ReloadReport) {
-    for Change { setting, from, to, .. } in &report.changed {
-        tracing::info!(setting, from, to, "a setting has changed");
-    }
+    report.changed.iter().for_each(note_change);
     for Change { setting, from, to, restart } in &report.needs_restart {
         tracing::warn!(setting, from, to, why = restart, "a setting needs a restart");
     }

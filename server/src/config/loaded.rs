@@ -157,7 +157,7 @@ impl Settings {
     /// Returns these settings with another value for one of them; `None` restores the value of its
     /// sources. `by` is the author of the request.
     pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
-        let key = name.replace('-', "_");
+        let key = setting_key(name);
         let Some(setting) = settings().find(|setting| setting.key() == key) else {
             let known: Vec<_> = settings().map(super::settings::Setting::key).collect();
             let mistake = Mistake::unknown(format!("{name:?}"), &key, &known);
@@ -277,6 +277,11 @@ impl Settings {
         let (settings, mistakes) = settings.settled();
         if mistakes.is_empty() { Ok(settings) } else { Err(mistakes) }
     }
+}
+
+/// The name of a setting in the file, of whichever spelling.
+pub(crate) fn setting_key(name: &str) -> String {
+    name.replace('-', "_")
 }
 
 /// A value's text, unless it is a secret.

@@ -96,3 +96,19 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
     assert_eq!((&*last.act, last.whom.as_deref()), ("set", Some("password")));
     assert_eq!(last.detail.as_deref(), Some("none -> (hidden)"));
 }
+
+#[test]
+fn a_changed_setting_is_told_apart_from_files_that_have_changed_with_it() {
+    let word = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(word.path(), "sesame").expect("writable");
+    let path = word.path().to_str().expect("text");
+    let served = serve(&["--password-file", path]);
+    let (host, by) = (&served.host, author(Role::Admin));
+    fs::write(word.path(), "another").expect("writable");
+    let done = served.wait(host.set_setting(&by, "keep-days", Some("30"))).expect("it is good");
+    assert!(done.starts_with("keep_days is 30 now"), "{done}");
+    let password = host.reloader.config().borrow().password.clone();
+    assert_eq!(password.map(|it| it.0).as_deref(), Some("another"));
+    let same = served.wait(host.set_setting(&by, "keep_days", Some("30"))).expect("it is good");
+    assert_eq!(same, "keep_days has that value");
+}
