@@ -405,9 +405,9 @@ mod tests {
 
     #[test]
     fn each_sentence_has_its_line() {
-        let done = json!({ "done": "Ada is banned no more\n192.0.2.7 is\u{7} banned no more" });
+        let done = json!({ "done": "Ada is no longer banned\n192.0.2.7 is\u{7} no longer banned" });
         let shown = text(&done, Shape::Done);
-        assert_eq!(shown, "Ada is banned no more\n192.0.2.7 is banned no more");
+        assert_eq!(shown, "Ada is no longer banned\n192.0.2.7 is no longer banned");
         assert_eq!(text(&json!({ "done": "it is said" }), Shape::Done), "it is said");
         // A name is no sentence.
         assert_eq!(

@@ -326,10 +326,18 @@ impl Host {
         by.needs(Right::Order)?;
         let missing = || ActError::NotFound(format!("there is no {} {id}", act.as_str()));
         let found = self.book.sentence(act, id).ok_or_else(missing)?;
+        let verb = match act {
+            Act::Ban => "banned",
+            Act::Mute => "muted",
+        };
         if found.role > by.role {
             let text = format!(
-                "{} made this, as {}, and {} is {}",
-                found.author, found.role, by.name, by.role
+                "{} is still {verb}: {} made this, as {}, and {} is {}",
+                subject_of(&found),
+                found.author,
+                found.role,
+                by.name,
+                by.role
             );
             return Err(ActError::Forbidden(text));
         }
@@ -340,18 +348,21 @@ impl Host {
                 self.renew_mute(person, self.clocks.unix()).await;
             }
         }
-        let subject = lifted.subject.to_string();
-        let whom = lifted.name.map_or(subject.clone(), |name| format!("{name} ({subject})"));
-        let (act, verb) = match act {
-            Act::Ban => ("unban", "banned"),
-            Act::Mute => ("unmute", "muted"),
+        let whom = subject_of(&lifted);
+        let act = match act {
+            Act::Ban => "unban",
+            Act::Mute => "unmute",
         };
         let written =
             self.record(by, act, (Some(whom.clone()), None, None), vec![change])?.done().await?;
-        Ok(done(format!("{whom} is {verb} no more"), written))
+        Ok(done(format!("{whom} is no longer {verb}"), written))
     }
 
-    /// Lifts all bans or mutes that a text means. Returns a line for each.
+    /// Lifts all bans or mutes that a text means, as far as the author may. Returns a line for each.
+    ///
+    /// # Errors
+    ///
+    /// If none of them is lifted.
     pub async fn lift_all(
         &self,
         by: &Author,
@@ -359,10 +370,17 @@ impl Host {
         whom: &Whom,
     ) -> Result<Vec<String>, ActError> {
         by.needs(Right::Order)?;
-        let mut lines = Vec::new();
+        let (mut lines, mut refused) = (Vec::new(), Vec::new());
         for id in self.find_sentences(act, whom)? {
-            lines.push(self.lift(by, act, id).await?);
+            match self.lift(by, act, id).await {
+                Ok(line) => lines.push(line),
+                Err(error) => refused.push(error),
+            }
         }
+        if lines.is_empty() && !refused.is_empty() {
+            return Err(refused.swap_remove(0));
+        }
+        lines.extend(refused.iter().map(ToString::to_string));
         Ok(lines)
     }
 
@@ -494,6 +512,12 @@ impl Host {
             self.record(by, "role", (Some(whom), None, detail), vec![change])?.done().await?;
         Ok(done(text, written))
     }
+}
+
+/// The subject of a ban or a mute, with the name that the player had.
+fn subject_of(sentence: &Sentence) -> String {
+    let subject = sentence.subject.to_string();
+    sentence.name.as_ref().map_or(subject.clone(), |name| format!("{name} ({subject})"))
 }
 
 /// This machine itself.

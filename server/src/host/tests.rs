@@ -9,7 +9,7 @@ use phaselock_quic::server::RoomEvent;
 
 mod clocks;
 
-use super::{ActError, BanRequest, DrainRequest, Host, Whom};
+use super::{ActError, Author, BanRequest, DrainRequest, Host, Whom};
 use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
 use crate::store::{audit_of, public_bests, records_of, results_of};
 use crate::tests::{Served, author, serve};
@@ -235,6 +235,35 @@ fn lifts_nothing_of_an_admin(act: Act) {
 }
 
 #[test]
+fn lifting_all_of_a_player_leaves_only_what_the_author_may_not_lift() {
+    let served = serve(&[]);
+    let host = &served.host;
+    let _ada = served.join("Ada");
+    let [moderator, admin] = [Role::Moderator, Role::Admin].map(author);
+    let key = key_of(host, "Ada");
+    let player = host.roster().find("Ada", None).expect("she is here").player;
+    let seat = format!("p{}", player.0);
+    let mute = |by: &Author, key: Option<String>, address: Option<&str>| {
+        let request = BanRequest {
+            key,
+            address: address.map(str::to_owned),
+            span: Some("7d".into()),
+            ..BanRequest::default()
+        };
+        served.wait(host.punish(by, Act::Mute, &request)).expect("done");
+    };
+    // The one that stays comes first.
+    mute(&admin, None, Some("127.0.0.1"));
+    mute(&moderator, Some(key.clone()), None);
+    let lines = served.wait(host.lift_all(&moderator, Act::Mute, &whom(&seat))).expect("one is");
+    let stays = "127.0.0.1 is still muted: the admin made this, as admin, and the moderator is \
+                 moderator";
+    assert_eq!(lines, [format!("{key} is no longer muted"), stays.to_owned()]);
+    let error = served.wait(host.lift_all(&moderator, Act::Mute, &whom(&seat)));
+    assert_eq!(error.expect_err("none is").to_string(), stays);
+}
+
+#[test]
 fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     let served = serve(&[]);
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
@@ -260,7 +289,7 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     bob.say("can anybody hear me?");
     bob.hear("he shouts");
     ada.say("/unmute \"Bob\"");
-    ada.hear("is muted no more");
+    ada.hear("is no longer muted");
     ada.say("/kick bob 10m too loud");
     bob.is_put_out(Code::Kicked, "too loud");
     ada.hear("Bob is put out");
