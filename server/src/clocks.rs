@@ -138,14 +138,15 @@ impl Clocks {
     }
 
     /// The date before which a record that is kept for `days` days may be deleted, as Unix time in
-    /// seconds; none while the date is in doubt, and for 0 days.
+    /// seconds; none for 0 days. While the date is in doubt, it stays where it was.
     pub fn expired_before(&self, days: u32) -> Option<i64> {
-        let now = self.unix();
-        let is_sure = days > 0 && self.calendar().is_sure();
-        is_sure.then(|| now - i64::from(days) * 86_400)
+        // Lets the calendar advance.
+        self.now();
+        let sure = self.calendar().sure_unix().div_euclid(1000);
+        (days > 0).then(|| sure - i64::from(days) * 86_400)
     }
 
-    /// Returns true if records may be deleted for their age.
+    /// Returns true if the date is sure.
     pub fn is_sure(&self) -> bool {
         self.calendar().is_sure()
     }
@@ -158,9 +159,11 @@ impl Clocks {
                 "the system clock jumped by {}; check it (timedatectl, or the host's NTP)",
                 jump_text(ahead)
             )),
-            None if !calendar.is_sure() => {
-                Some("the system clock jumped within the last day; nothing old is deleted".into())
-            }
+            None if !calendar.is_sure() => Some(
+                "the date has not been confirmed for a day since the system clock jumped or \
+                     the machine was off; old records are deleted by the last confirmed date"
+                    .into(),
+            ),
             None => None,
         }
     }

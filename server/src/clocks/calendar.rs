@@ -5,8 +5,9 @@
 //! calendar goes on as before and adopts the new date once it has stayed for [`SETTLED_MS`]. It
 //! adopts one at once if its own date is a guess: after a boot with a date before the newest it
 //! knows.
-//! After any jump nothing may be deleted for its age until the calendar has been right for
-//! [`SURE_MS`].
+//! After any jump the date is unsure until the server has run for [`SURE_MS`] and the date has gone
+//! on. Until then records are deleted by the last date that was sure. That time adds up over boots,
+//! so that a machine which runs for a few hours a week deletes what is old, some weeks late.
 
 use super::BootId;
 
@@ -15,7 +16,8 @@ use super::BootId;
 const CORRECTION_MS: i64 = 10_000;
 /// Time for which a jump of the system clock must last before the date follows. Arbitrary.
 const SETTLED_MS: i64 = 600_000;
-/// Time after a jump until old records may be deleted: a host has a day to notice a wrong date.
+/// Time after a jump until records are deleted by the new date: a host has a day to notice a wrong
+/// one.
 const SURE_MS: i64 = 86_400_000;
 /// Longest time between two runs on different boots that is taken for a pause rather than for a
 /// jump. Arbitrary: longer than a night.
@@ -47,6 +49,8 @@ pub struct CalendarState {
     pub floor: i64,
     /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is.
     pub unsure: i64,
+    /// Unix time in milliseconds that will be sure then, less [`SURE_MS`]: the date at the jump.
+    pub candidate: i64,
     /// Sum of the jumps that the calendar followed while it was unsure, in milliseconds.
     pub moved: i64,
     /// Boot of the machine, and time since then in milliseconds, if the system says.
@@ -84,6 +88,8 @@ pub struct Calendar {
     unix: i64,
     floor: i64,
     unsure: i64,
+    /// The date from which on `unsure` counts.
+    candidate: i64,
     moved: i64,
     /// The machine has had no date to believe since the start, so the first one is adopted at once.
     is_guess: bool,
@@ -93,30 +99,34 @@ pub struct Calendar {
 impl Calendar {
     /// A calendar that goes on from what the database kept, on a boot of the machine.
     pub fn begin(kept: Option<&CalendarState>, boot: Option<BootId>, now: Reading) -> Self {
-        let (unix, unsure) = match kept {
-            None if now.wall < FIRST_MS => (FIRST_MS, SURE_MS),
-            None => (now.wall, 0),
+        let (unix, (unsure, candidate)) = match kept {
+            None if now.wall < FIRST_MS => (FIRST_MS, (SURE_MS, FIRST_MS)),
+            None => (now.wall, (0, 0)),
             Some(kept) => match kept.time_since(boot, now) {
                 // Nobody can set the time since the boot.
-                Some(since) => (kept.unix + since, kept.unsure),
-                None if now.wall < kept.floor - CORRECTION_MS => (kept.floor, SURE_MS),
-                None if now.wall - kept.floor <= PAUSE_MS => (now.wall, kept.unsure),
-                None => (now.wall, SURE_MS),
+                Some(since) => (kept.unix + since, (kept.unsure, kept.candidate)),
+                None if now.wall < kept.floor - CORRECTION_MS => {
+                    (kept.floor, (SURE_MS, kept.floor))
+                }
+                None => (now.wall, kept.doubts_on_boot(now.wall)),
             },
         };
         let moved = kept.map_or(0, |kept| kept.moved_at(unix, kept.time_since(boot, now)));
         let floor = kept.map_or(FIRST_MS, |kept| kept.floor);
         let is_guess = unsure > 0 && now.wall < floor - CORRECTION_MS;
         let (elapsed, doubt) = (0, None);
-        let mut begun = Self { last: now, elapsed, unix, floor, unsure, moved, is_guess, doubt };
+        let last = now;
+        let mut begun =
+            Self { last, elapsed, unix, floor, unsure, candidate, moved, is_guess, doubt };
         begun.raise_floor();
         begun
     }
 
     /// The state to keep.
     pub fn state(&self, boot: Option<BootId>) -> CalendarState {
-        let Self { unix, floor, unsure, moved, .. } = *self;
-        CalendarState { unix, floor, unsure, moved, boot: boot.zip(self.last.boot) }
+        let Self { unix, floor, unsure, candidate, moved, .. } = *self;
+        let boot = boot.zip(self.last.boot);
+        CalendarState { unix, floor, unsure, candidate, moved, boot }
     }
 
     /// Unix time in milliseconds.
@@ -124,9 +134,15 @@ impl Calendar {
         self.unix
     }
 
-    /// Returns true if records may be deleted for their age.
+    /// Returns true if the date is sure: records may be deleted by it.
     pub fn is_sure(&self) -> bool {
         self.unsure == 0 && self.doubt.is_none()
+    }
+
+    /// The newest Unix time in milliseconds that the calendar has been sure of: records are deleted
+    /// by it.
+    pub fn sure_unix(&self) -> i64 {
+        self.floor
     }
 
     /// System clock less calendar, while the calendar does not follow it.
@@ -141,11 +157,24 @@ impl Calendar {
         self.elapsed += passed;
         self.unix += passed;
         if self.doubt.is_none() {
-            self.unsure = (self.unsure - passed).max(0);
-            if self.unsure == 0 {
-                self.moved = 0;
+            if self.unsure > 0 {
+                self.unsure = (self.unsure - passed).max(0);
+                if self.unsure == 0 {
+                    self.confirm();
+                }
             }
             self.raise_floor();
+        }
+    }
+
+    /// The date has gone on from the candidate for long enough. Pauses since then, of a machine that
+    /// is mostly off, are still to be confirmed.
+    fn confirm(&mut self) {
+        self.moved = 0;
+        let confirmed = self.candidate.saturating_add(SURE_MS);
+        if self.unix - confirmed > PAUSE_MS {
+            self.floor = self.floor.max(confirmed);
+            (self.unsure, self.candidate) = (SURE_MS, self.unix);
         }
     }
 
@@ -170,7 +199,7 @@ impl Calendar {
             self.doubt = None;
             self.is_guess = false;
             self.unix = now.wall;
-            self.unsure = SURE_MS;
+            (self.unsure, self.candidate) = (SURE_MS, now.wall);
             self.moved += ahead;
             self.floor = self.floor.min(now.wall);
             return Look::Followed(ahead);
@@ -189,9 +218,22 @@ impl CalendarState {
     /// Returns true if a calendar can have these times: another program may have written them.
     pub fn is_plausible(&self) -> bool {
         let since_boot = self.boot.map_or(0, |(_, since)| since);
-        let times = [self.unix, self.floor, self.unsure, since_boot];
+        let times = [self.unix, self.floor, self.unsure, self.candidate, since_boot];
         times.iter().all(|time| (0..=LAST_MS).contains(time))
             && (-LAST_MS..=LAST_MS).contains(&self.moved)
+    }
+
+    /// Time until a calendar is sure again that goes on from this on another boot, at a date that is
+    /// not before all known ones; and its candidate.
+    fn doubts_on_boot(&self, unix: i64) -> (i64, i64) {
+        let is_pause = unix - self.floor <= PAUSE_MS;
+        let goes_on = unix >= self.candidate - CORRECTION_MS;
+        match self.unsure {
+            0 if is_pause => (0, 0),
+            // Pauses that follow a long one are like it.
+            unsure if unsure > 0 && goes_on => (unsure, self.candidate),
+            _ => (SURE_MS, unix),
+        }
     }
 
     /// Sum of the jumps that a calendar has followed which goes on from this at a date. On another
@@ -376,6 +418,53 @@ mod tests {
         let mut right = wrong.restart(BootId(10), machine.now.wall + DAY, SECOND);
         assert_eq!(right.calendar.unix(), machine.now.wall + DAY);
         assert_eq!(right.run(SECOND), []);
+    }
+
+    /// Dates by which a machine deletes that runs for three hours a week, at the end of each run,
+    /// with its own date. `wrong` says by how much the clock is wrong in a week.
+    fn weekly(weeks: i64, wrong: impl Fn(i64) -> i64) -> Vec<(i64, i64)> {
+        let mut machine = Machine::start(None, BOOT, START, SECOND);
+        let mut dates = Vec::new();
+        for week in 0..weeks {
+            if week > 0 {
+                let wall = START + 7 * week * DAY + wrong(week);
+                machine = machine.restart(BootId(7 + week as u128), wall, SECOND);
+            }
+            for _ in 0..3 * 60 {
+                machine.pass(60 * SECOND);
+                machine.calendar.look(machine.now);
+            }
+            dates.push((machine.calendar.sure_unix(), START + 7 * week * DAY + 3 * HOUR));
+        }
+        dates
+    }
+
+    #[test]
+    fn a_machine_that_runs_for_a_few_hours_a_week_deletes_some_weeks_late() {
+        let dates = weekly(60, |_| 0);
+        for (sure, now) in &dates {
+            assert!(sure <= now && now - sure < 18 * 7 * DAY, "{} days late", (now - sure) / DAY);
+        }
+        let days = dates.windows(2).filter(|pair| pair[1].0 > pair[0].0).count();
+        assert!(days >= 6, "it moved {days} times only");
+    }
+
+    #[test]
+    fn a_wrong_date_of_such_a_machine_deletes_nothing_before_it_has_run_for_a_day() {
+        // Wrong in any one week, and for up to seven weeks on end: 21 hours.
+        for first in 1..12 {
+            for last in [first, first + 6] {
+                for by in [YEARS, 30 * DAY] {
+                    let is_wrong = |week| (first..=last).contains(&week);
+                    let dates = weekly(40, |week| if is_wrong(week) { by } else { 0 });
+                    for (week, (sure, now)) in dates.iter().enumerate() {
+                        assert!(sure <= now, "week {week}, wrong in {first} to {last} by {by}");
+                    }
+                    let (sure, now) = dates.last().expect("the last week");
+                    assert!(now - sure < 26 * 7 * DAY, "it goes on afterwards");
+                }
+            }
+        }
     }
 
     #[test]

@@ -257,8 +257,8 @@ impl Change {
             Self::Calendar { state: it, settled } => to
                 .prepare_cached(
                     "INSERT OR REPLACE INTO calendar
-                     (id, unix, floor, unsure, boot, since_boot, moved, settled)
-                     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                     (id, unix, floor, unsure, boot, since_boot, moved, settled, candidate)
+                     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
                 .execute(params![
                     it.unix,
@@ -267,7 +267,8 @@ impl Change {
                     it.boot.map(|(boot, _)| boot.to_string()),
                     it.boot.map(|(_, since)| since),
                     it.moved,
-                    settled
+                    settled,
+                    it.candidate
                 ])?,
             Self::Clear => {
                 to.execute_batch("DELETE FROM sentences; DELETE FROM roles; DELETE FROM tokens")?;

@@ -13,7 +13,7 @@ use crate::people::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     "
     CREATE TABLE sentences (
         id INTEGER PRIMARY KEY, act TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -76,6 +76,9 @@ const MIGRATIONS: [&str; 6] = [
         name TEXT NOT NULL, value REAL NOT NULL, time INTEGER NOT NULL, best TEXT NOT NULL,
         PRIMARY KEY (day, game, measure, key)
     ) STRICT;
+",
+    "
+    ALTER TABLE calendar ADD COLUMN candidate INTEGER NOT NULL DEFAULT 0;
 ",
 ];
 

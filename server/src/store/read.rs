@@ -93,12 +93,14 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
         let Some(role) = role else { return Ok(None) };
         Ok(Some((row.get(0)?, row.get(1)?, role, row.get(3)?)))
     })?;
-    let query = "SELECT unix, floor, unsure, boot, since_boot, moved, settled FROM calendar";
+    let query =
+        "SELECT unix, floor, unsure, boot, since_boot, moved, settled, candidate FROM calendar";
     let calendar = rows(connection, query, [], |row| {
         let boot: Option<String> = row.get(3)?;
         let boot = boot.and_then(|text| BootId::parse(&text)).zip(row.get(4)?);
         let (unix, floor, unsure, moved) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(5)?);
-        let kept = CalendarState { unix, floor, unsure, moved, boot };
+        let candidate = row.get(7)?;
+        let kept = CalendarState { unix, floor, unsure, candidate, moved, boot };
         let settled: i64 = row.get(6)?;
         Ok(kept.is_plausible().then_some((kept, settled)))
     })?;
