@@ -74,6 +74,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .routes(routes!(routes::game))
         .routes(routes!(routes::round))
         .routes(routes!(routes::drain, routes::undrain))
+        .routes(routes!(routes::skip_restart))
         .routes(routes!(routes::reload))
         .routes(routes!(routes::config))
         .routes(routes!(routes::set_setting, routes::unset_setting))

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::admin;
 use crate::backups;
-use crate::host::{Host, listen, watch_figures};
+use crate::host::{Host, listen, watch_figures, watch_restarts};
 use crate::webhooks;
 
 /// Longest time for which the end of the process waits for the host's thread.
@@ -62,6 +62,7 @@ pub(crate) fn start(
             tokio::select! {
                 () = listen(Arc::clone(&host), stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
+                () = watch_restarts(Arc::clone(&host)) => {}
                 () = backups::keep(Arc::clone(&host)) => {}
                 () = webhooks::tell(Arc::clone(&host)) => {}
                 () = interface => {}

@@ -124,6 +124,9 @@ impl Ctl {
                 (post("/v1/drain", body)?, print::Shape::Done)
             }
             Act::Undrain => (client.call(Method::DELETE, "/v1/drain", None)?, print::Shape::Done),
+            Act::SkipRestart => {
+                (client.call(Method::DELETE, "/v1/restart", None)?, print::Shape::Done)
+            }
             Act::Reload => (post("/v1/reload", json!({}))?, print::Shape::Reload),
             Act::Settings => (get("/v1/config")?, print::Shape::Settings),
             Act::Set { name, value } => {

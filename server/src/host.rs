@@ -6,12 +6,14 @@
 //! host        roster and figures            acts    kick, ban, mute, ... each with its audit line
 //!   events    what rooms tell               orders  drain, games, roles, tokens, log, backup
 //!   chat      commands of players           view    what the interface shows
+//!   restarts  restarts of the schedule
 //! ```
 
 mod acts;
 mod chat;
 mod events;
 mod orders;
+mod restarts;
 mod roster;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ pub use acts::{Author, BanRequest, Whom};
 pub use events::{listen, watch_figures};
 pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
+pub use restarts::watch_restarts;
 pub use roster::{Person, Roster};
 pub use view::{
     AllowListView, AllowedView, AuditEvent, ChatView, Figures, HostEvent, LeftView, NumberView,
@@ -46,6 +49,7 @@ use crate::deny::DenyLists;
 use crate::logging::LogHandle;
 use crate::people::{BadSpan, BadSubject, Book, FailedLogins};
 use crate::reload::Reloader;
+use crate::schedule::Schedule;
 use crate::store::{AuditLine, Change, Store, StoreError, Writing, Written};
 use crate::webhooks::Counts;
 use crate::worlds::Worlds;
@@ -71,6 +75,8 @@ pub struct Facts {
     pub is_stopping: Arc<AtomicBool>,
     /// Each number that games report, by game and number: the better of two, and its unit.
     pub records: BTreeMap<(String, String), (Best, Unit)>,
+    /// Set while the server drains for a restart.
+    pub is_restarting: Arc<AtomicBool>,
 }
 
 /// A directory that a server is announced to.
@@ -104,6 +110,8 @@ pub struct Host {
     pub(crate) webhooks: Arc<Counts>,
     /// Deny lists.
     pub(crate) deny_lists: Arc<DenyLists>,
+    /// Restarts to come.
+    schedule: Mutex<Schedule>,
     roster: Mutex<Roster>,
     /// The newest lines of the chat, for hosts who log in later.
     chat: Mutex<VecDeque<ChatView>>,
@@ -183,6 +191,7 @@ impl Host {
         let config = reloader.config();
         let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
         let clocks = kept.clocks.clone();
+        let schedule = Mutex::new(Schedule::new(clocks.now()));
         let (worlds, failed_logins) = (kept.worlds.clone(), kept.gate.failed_logins());
         Self {
             facts,
@@ -200,6 +209,7 @@ impl Host {
             webhooks,
             backups,
             deny_lists: Arc::clone(kept.gate.deny_lists()),
+            schedule,
             roster,
             chat,
             events,

@@ -26,6 +26,7 @@ mod outgoing;
 pub mod people;
 pub mod reload;
 mod run;
+pub mod schedule;
 mod serve;
 mod signals;
 mod status;

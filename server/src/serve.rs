@@ -42,6 +42,26 @@ const IDENTITY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for goodbyes when a part of the server has ended.
 const FAILED_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Exit status after a restart of the schedule: neither 0, with which a drained server stays down,
+/// nor 1 of a failure, nor 2 of settings with mistakes.
+const RESTART_STATUS: u8 = 3;
+
+/// What to do after the end of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    StayDown,
+    StartAgain,
+}
+
+impl Then {
+    fn status(self) -> ExitCode {
+        match self {
+            Self::StayDown => ExitCode::SUCCESS,
+            Self::StartAgain => ExitCode::from(RESTART_STATUS),
+        }
+    }
+}
+
 /// Serves these games, which the settings were checked against, with the log in place.
 pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
     let config = &settings.config;
@@ -66,10 +86,10 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
         served
     });
     match &served {
-        Ok(()) => log.flush(),
+        Ok(_) => log.flush(),
         Err(error) => log.complain(&format!("phaselock-server: {error:#}")),
     }
-    Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(served.map_or(ExitCode::FAILURE, Then::status))
 }
 
 async fn run(
@@ -78,7 +98,7 @@ async fn run(
     log: &LogHandle,
     watch: &Watch,
     mut failures: Failures,
-) -> Result<()> {
+) -> Result<Then> {
     let config = &settings.config;
     // First, so that no signal finds the default behaviour.
     let signals = Signals::new()?;
@@ -157,7 +177,7 @@ async fn run(
     if config.watch_config {
         watch.spawn("the task that looks at the configuration", reloader.clone().watch());
     }
-    let is_stopping = Arc::new(AtomicBool::new(false));
+    let [is_stopping, is_restarting] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let directories = announce(config, &server, presented_signer, watch);
     let facts = Facts {
         addresses,
@@ -165,6 +185,7 @@ async fn run(
         rates: room.rates,
         data_dir: config.data_dir.clone(),
         is_stopping: Arc::clone(&is_stopping),
+        is_restarting: Arc::clone(&is_restarting),
         records: measures_of(games),
     };
     let host = Host::new(facts, handle.clone(), &kept, log.clone(), reloader.clone());
@@ -197,9 +218,10 @@ async fn run(
     watch.spawn("the task of the gate", keep_rules(Arc::clone(&kept.gate), reloader.config()));
     let (broken, is_broken) = oneshot::channel();
     let current = reloader.config();
+    let stopping = Arc::clone(&is_stopping);
     let stopped = async move {
         tokio::select! {
-            goodbye = stopped(stop, handle, current, notifier, &is_stopping) => goodbye,
+            goodbye = stopped(stop, handle, current, notifier, &stopping) => goodbye,
             Ok(goodbye) = is_broken => goodbye,
         }
     };
@@ -224,7 +246,9 @@ async fn run(
     if done.is_ok() {
         tracing::info!("stopped");
     }
-    done
+    // Whoever has told the process to end does not want it back.
+    let restarts = is_restarting.load(Ordering::Relaxed) && !is_stopping.load(Ordering::Relaxed);
+    done.map(|()| if restarts { Then::StartAgain } else { Then::StayDown })
 }
 
 /// Announces the server to the directories. Returns its standing with each.

@@ -99,6 +99,7 @@ fn serve_in(
     let facts = Facts {
         directories: Vec::new(),
         is_stopping: Arc::default(),
+        is_restarting: Arc::default(),
         addresses: vec![address.to_string()],
         rates: room.rates,
         data_dir: config.data_dir.clone(),

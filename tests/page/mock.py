@@ -62,7 +62,8 @@ class World:
                        "by": "first", "made": int(self.started)}] if args.players > 1 else []
         self.tokens = [{"name": name, "role": role} for name, role in TOKENS.values()]
         self.draining = {"until": int(time.time()) + 270, "text": "Back in a minute.",
-                         "redirect": "two.example.org:4433"} if args.trouble else None
+                         "redirect": "two.example.org:4433", "restart": False} if args.trouble else None
+        self.next_restart = int(self.started) // 86400 * 86400 + 86400 + 4 * 3600
         self.chat = []
         self.allowed = [{"key": p["key"], "name": p["name"]} for p in self.players[:3]]
         self.filter = "info"
@@ -133,6 +134,7 @@ class World:
                 "started": int(self.started), "now": now, "tick_hz": 60, "snapshot_hz": 30,
                 "players": len(self.players), "seats": 64 * len(self.rooms),
                 "bots": 4 * len(self.rooms), "draining": self.draining,
+                "next_restart": self.next_restart,
                 "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
                 "clock": "ok",
@@ -332,9 +334,14 @@ class World:
         if head == "drain":
             self.draining = None if verb == "DELETE" else {
                 "until": int(time.time()) + (seconds_of(body.get("within")) or 30),
-                "text": body.get("text", ""), "redirect": body.get("redirect")}
+                "text": body.get("text", ""), "redirect": body.get("redirect"),
+                "restart": False}
             self.record(by, role, "drain" if self.draining else "undrain")
             return {"done": "drain"}
+        if (verb, head) == ("DELETE", "restart"):
+            self.next_restart += 86400
+            self.record(by, role, "skip-restart")
+            return {"done": "the restart is skipped"}
         if (verb, head) == ("POST", "reload"):
             if self.trouble:
                 raise Mistake(422, "the configuration has 2 mistakes: nothing was changed", mistakes=[

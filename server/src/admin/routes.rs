@@ -250,6 +250,12 @@ pub(super) async fn undrain(By(by): By, State(host): AtHost) -> Answer<Done> {
     Ok(done(host.undrain(&by).await?))
 }
 
+/// Leaves the next restart of the schedule out.
+#[utoipa::path(delete, path = "/v1/restart", responses((status = 200, body = Done)))]
+pub(super) async fn skip_restart(By(by): By, State(host): AtHost) -> Answer<Done> {
+    Ok(done(host.skip_restart(&by).await?))
+}
+
 /// Loads the settings again: all or nothing.
 #[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport),
     (status = 422, description = "The settings have mistakes", body = Problem)))]

@@ -140,9 +140,9 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
     let told: BTreeSet<_> = paths.keys().map(String::as_str).collect();
     // The contract's, so that none is left out of both.
     let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} /v1/mutes \
-        /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain /v1/reload \
-        /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log /v1/roles \
-        /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} /v1/audit /v1/results \
+        /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain /v1/restart \
+        /v1/reload /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log \
+        /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} /v1/audit /v1/results \
         /v1/records /v1/backup /v1/events /v1/chat /v1/allow-list /v1/allow-list/{key}";
     assert_eq!(told, expected.split_whitespace().collect());
     for (path, item) in paths {
@@ -198,8 +198,8 @@ fn answers_have_the_shape_that_their_schema_says() {
     let seen = call(&served, (Method::GET, "/v1/status"), Some(&admin), "");
     let status: Value = serde_json::from_str(seen.body()).expect("JSON");
     let fields = "name version games address fingerprint started now tick_hz snapshot_hz players \
-        seats bots draining database clock keeping certificate_expires failed_logins directories \
-        deny_lists log traffic rooms";
+        seats bots draining next_restart database clock keeping certificate_expires failed_logins \
+        directories deny_lists log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
     let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";

@@ -9,6 +9,7 @@ use tracing_subscriber::filter::Targets;
 use super::allow_list::{self, AllowList};
 use super::deny_lists;
 use super::loaded::hidden;
+use super::restarts;
 use super::settings::Setting;
 use super::types::LogFormat;
 use super::values::{
@@ -27,7 +28,7 @@ const BACKUP_HOURS_MAX: u32 = 1000;
 const BACKUPS_MAX: u16 = 1000;
 
 /// Settings of everything around the rooms, in the order of the help.
-pub(super) const HOSTING: [Setting; 23] = [
+pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "listen",
         value: "ADDR",
@@ -220,6 +221,18 @@ pub(super) const HOSTING: [Setting; 23] = [
         read: |config, text| number(&mut config.backup_keep, text, 1..=BACKUPS_MAX),
         show: |config| config.backup_keep.to_string(),
         ..Setting::NUMBER
+    },
+    Setting {
+        flag: "restarts",
+        value: "TIMES",
+        help: "Times at which the server restarts by itself, in UTC: 04:00, mon 04:00 or every 6h, \
+               several with commas between [default: none]",
+        read: |config, text| {
+            config.restarts = restarts::parse(text)?;
+            Ok(())
+        },
+        show: |config| restarts::show(&config.restarts),
+        ..Setting::LIST
     },
     Setting {
         flag: "cert-file",

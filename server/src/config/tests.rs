@@ -15,6 +15,7 @@ mod files;
 mod help;
 mod limits;
 mod loaded;
+mod restarts;
 mod webhooks;
 
 /// A configuration file that goes away with the test.
@@ -136,6 +137,7 @@ fn each_layer_can_set_everything() {
         ("keep-days", "30"),
         ("backup-hours", "24"),
         ("backup-keep", "3"),
+        ("restarts", "4:00, every 6h"),
         ("cert-file", "a.pem"),
         ("key-file", "b.pem"),
         ("require-identity", "true"),
@@ -212,6 +214,7 @@ fn each_layer_can_set_everything() {
         keep_days: 30,
         backup_hours: 24,
         backup_keep: 3,
+        restarts: vec![RestartTime::Daily(240), RestartTime::Every(6)],
         redirect: Some("two.example.org:4433".to_owned()),
         workers: Some(3),
         directories: ["one.example.org:4435", "192.0.2.7:9"]

@@ -15,6 +15,7 @@ use phaselock_quic::address::Address;
 
 use super::allow_list::AllowList;
 use super::deny_lists::DenyList;
+use super::restarts::RestartTime;
 use super::scopes::Special;
 use super::settings::SNAPSHOT_HZ_IDEAL;
 use super::webhooks::Webhook;
@@ -108,6 +109,9 @@ pub struct Config {
     pub backup_hours: u32,
     /// Number of backups to keep, 1 to 1000.
     pub backup_keep: u16,
+    /// Times at which the server restarts by itself, up to
+    /// [`RESTARTS_MAX`](super::RESTARTS_MAX).
+    pub restarts: Vec<RestartTime>,
     /// No certificate is made: without one the server does not start.
     pub require_identity: bool,
     /// TCP address of the administration; none to have none.
@@ -188,6 +192,7 @@ impl Default for Config {
             keep_days: 365,
             backup_hours: 0,
             backup_keep: 7,
+            restarts: Vec::new(),
             redirect: None,
             workers: None,
             directories: Vec::new(),

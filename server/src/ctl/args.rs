@@ -189,6 +189,8 @@ pub(super) enum Act {
     },
     /// Cancel a drain
     Undrain,
+    /// Leave the next scheduled restart out
+    SkipRestart,
     /// Load the settings again
     Reload,
     /// Show the settings in force

@@ -340,6 +340,10 @@ fn status(value: &Value) -> String {
     for list in value["deny_lists"].as_array().into_iter().flatten() {
         lines.push(deny_list(list, value["now"].as_i64().unwrap_or(0)));
     }
+    if let Some(at) = value["next_restart"].as_i64() {
+        let left = (at - value["now"].as_i64().unwrap_or(0)).max(0);
+        lines.push(format!("next restart: {}, in {}", date(at), span_text(left)));
+    }
     if !value["draining"].is_null() {
         lines.push(drain(&value["draining"], value["now"].as_i64().unwrap_or(0)));
     }
@@ -370,8 +374,9 @@ fn drain(value: &Value, now: i64) -> String {
         to if to.is_empty() => String::new(),
         to => format!("; players are sent to {to}"),
     };
+    let end = if value["restart"] == true { "restarts" } else { "stops" };
     format!(
-        "draining: it takes nobody in, and stops in {} at the latest, at {}{to}\ngoodbye: {}",
+        "draining: it takes nobody in, and {end} in {} at the latest, at {}{to}\ngoodbye: {}",
         span_text(until - now),
         date(until),
         plain(&value["text"])

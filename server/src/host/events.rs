@@ -387,14 +387,17 @@ impl Host {
         let (Disconnect { text, redirect, .. }, left) = self.handle.draining()?;
         // To the nearest second, so that the end does not wander.
         let left = i64::try_from((left.as_millis() + 500) / 1000).unwrap_or(0);
-        Some(DrainView { until: now + left, text, redirect })
+        let restart = self.facts.is_restarting.load(Ordering::Relaxed);
+        Some(DrainView { until: now + left, text, redirect, restart })
     }
 
-    /// State of the server and its rooms as of the last second, and the drain as of now, so that a
-    /// host who has just ordered one sees it.
+    /// State of the server and its rooms as of the last second. The drain and the next restart are
+    /// as of now, so that a host who has just changed one sees it.
     pub(crate) fn status_now(&self) -> StatusView {
         let status = self.figures().borrow().status.clone();
-        StatusView { draining: self.draining(self.clocks.unix()), ..status }
+        let now = self.clocks.now();
+        let (draining, next_restart) = (self.draining(now.unix), self.schedule().next(now));
+        StatusView { draining, next_restart, ..status }
     }
 
     fn status(&self, rooms: Vec<RoomView>, now: Now) -> StatusView {
@@ -418,6 +421,7 @@ impl Host {
             seats: sum(|room| room.seats),
             bots: sum(|room| room.bots),
             draining: self.draining(now.unix),
+            next_restart: self.schedule().next(now),
             database: self.store.health().problem.unwrap_or_else(|| "ok".to_owned()),
             clock: self.clocks.problem().unwrap_or_else(|| "ok".to_owned()),
             keeping: self.worlds.health().problem.unwrap_or_else(|| "ok".to_owned()),

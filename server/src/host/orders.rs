@@ -123,27 +123,36 @@ impl Host {
                 within.in_words()
             ),
         };
-        let goodbye = Disconnect {
-            redirect: redirect.clone(),
-            ..Disconnect::new(Code::Draining, text.clone())
-        };
-        let detail = format!("within {} s", within.as_secs());
         let there = redirect.as_ref().map(|to| format!("; players are sent to {to}"));
-        // First, since a server on which nobody plays ends at once.
-        let written = self
-            .record(by, "drain", (redirect, Some(text), Some(detail)), Vec::new())?
-            .done()
-            .await?;
-        match self.handle.command(Command::Drain { goodbye, within }).await {
-            Err(OrderError::Stopped) => {}
-            drained => drained?,
-        }
+        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
+        // A server that somebody drains stays down, also if it was about to restart.
+        self.facts.is_restarting.store(false, Ordering::Relaxed);
+        let written = self.drain_as(by, "drain", goodbye, within).await?;
         let done_text = format!(
             "the server is drained: it takes nobody in, and stops in {} at the latest{}",
             within.in_words(),
             there.unwrap_or_default()
         );
         Ok(done(done_text, written))
+    }
+
+    /// Drains the server, by an act of that name.
+    pub(super) async fn drain_as(
+        &self,
+        by: &Author,
+        act: &'static str,
+        goodbye: Disconnect,
+        within: Micros,
+    ) -> Result<Written, ActError> {
+        let detail = format!("within {} s", within.as_secs());
+        let record = (goodbye.redirect.clone(), Some(goodbye.text.clone()), Some(detail));
+        // First, since a server on which nobody plays ends at once.
+        let written = self.record(by, act, record, Vec::new())?.done().await?;
+        match self.handle.command(Command::Drain { goodbye, within }).await {
+            Err(OrderError::Stopped) => {}
+            drained => drained?,
+        }
+        Ok(written)
     }
 
     /// Takes a drain back.
@@ -156,6 +165,7 @@ impl Host {
             let text = "the process was told to end, and ends: whoever told it waits for that";
             return Err(ActError::Conflict(text.into()));
         }
+        self.facts.is_restarting.store(false, Ordering::Relaxed);
         let undrained = self.handle.command(Command::Undrain).await;
         let record = (None, None, failure(&undrained));
         let written = self.record(by, "undrain", record, Vec::new())?.done().await?;

@@ -8,6 +8,7 @@ use phaselock::wire::disconnect::Code;
 use phaselock_quic::server::RoomEvent;
 
 mod clocks;
+mod restarts;
 
 use super::{ActError, Author, BanRequest, DrainRequest, Host, Whom};
 use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
@@ -134,6 +135,7 @@ fn each_act_takes_its_role_and_nothing_happens_without() {
             ("round", forbidden(served.wait(host.play(&by, None, Some("99"))))),
             ("drain", forbidden(served.wait(host.drain(&by, &drain)))),
             ("undrain", forbidden(served.wait(host.undrain(&by)))),
+            ("skip restart", forbidden(served.wait(host.skip_restart(&by)))),
             ("reload", forbidden(served.wait(host.reload(&by)))),
             ("log level", forbidden(served.wait(host.set_log_level(&by, "info")))),
             ("backup", forbidden(served.wait(host.backup(&by, "../x")))),

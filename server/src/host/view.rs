@@ -48,6 +48,8 @@ pub struct StatusView {
     pub bots: u32,
     /// Set while the server is drained.
     pub draining: Option<DrainView>,
+    /// Unix time in seconds of the next restart of the schedule; none if there is none.
+    pub next_restart: Option<i64>,
     /// `ok`, or a sentence on what is wrong.
     pub database: String,
     /// `ok`, or a sentence on a system clock that jumped.
@@ -84,6 +86,8 @@ pub struct DrainView {
     pub text: String,
     /// The server that players are sent to, as `host:port`.
     pub redirect: Option<String>,
+    /// True if the server starts again by itself.
+    pub restart: bool,
 }
 
 /// Logins that failed.

@@ -1,0 +1,122 @@
+//! Restarts of the schedule: players are warned, the server drains, and the program ends with a
+//! status by which its supervisor starts it again.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use phaselock::time::Micros;
+use phaselock::wire::disconnect::{Code, Disconnect};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::{ActError, Author, Host, done};
+use crate::people::{Right, Role, date};
+use crate::schedule::{Schedule, Step};
+
+/// Time until the end of the drain if `drain_seconds` says nothing. Arbitrary: players were warned.
+const DRAIN_DEFAULT_SECS: u32 = 60;
+
+/// Restarts the server at the times of the schedule.
+pub async fn watch_restarts(host: Arc<Host>) {
+    let mut seconds = interval(Duration::from_secs(1));
+    seconds.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        seconds.tick().await;
+        let now = host.clocks.now();
+        let times = host.config.borrow().restarts.clone();
+        let changed = host.schedule().set(&times, now);
+        let looked = host.schedule().look(now);
+        for step in changed.into_iter().chain(looked) {
+            host.take_step(step).await;
+        }
+    }
+}
+
+impl Host {
+    pub(super) fn schedule(&self) -> MutexGuard<'_, Schedule> {
+        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take_step(&self, step: Step) {
+        match step {
+            Step::Warn(secs) => {
+                let left = Micros::from_ms(60_000 * ((secs + 59) / 60)).in_words();
+                tracing::info!(left, "a scheduled restart is near");
+                self.tell_of_restart(&format!("the server restarts in {left}")).await;
+            }
+            Step::CallOff => {
+                tracing::info!("a scheduled restart is called off");
+                self.tell_of_restart("the server does not restart now after all").await;
+            }
+            Step::Restart => match self.restart().await {
+                Ok(()) => tracing::info!("a scheduled restart begins"),
+                Err(error) => tracing::warn!(%error, "a scheduled restart is skipped"),
+            },
+        }
+    }
+
+    async fn tell_of_restart(&self, text: &str) {
+        // An empty server needs no line in its audit log.
+        if self.handle.rooms().iter().all(|room| room.seats_taken == 0 && room.watchers == 0) {
+            return;
+        }
+        if let Err(error) = self.say(&scheduler(), text, None).await {
+            tracing::debug!(%error, "some rooms have not heard of the restart");
+        }
+    }
+
+    /// Drains the server for a restart. One that is draining already ends as it was told.
+    async fn restart(&self) -> Result<(), ActError> {
+        if self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed) {
+            return Err(ActError::Conflict("the server is draining already".into()));
+        }
+        let (secs, redirect) = {
+            let config = self.config.borrow();
+            let secs = Some(config.drain_seconds).filter(|secs| *secs > 0);
+            (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.redirect.clone())
+        };
+        let within = Micros::from_ms(1000 * i64::from(secs));
+        let text = format!(
+            "the server restarts after this round, or in {} at the latest",
+            within.in_words()
+        );
+        let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
+        self.facts.is_restarting.store(true, Ordering::Relaxed);
+        let drained = self.drain_as(&scheduler(), "restart", goodbye, within).await;
+        if drained.is_err() && self.handle.draining().is_none() {
+            self.facts.is_restarting.store(false, Ordering::Relaxed);
+        }
+        drained.map(drop)
+    }
+
+    /// Leaves the next restart of the schedule out.
+    pub async fn skip_restart(&self, by: &Author) -> Result<String, ActError> {
+        by.needs(Right::Manage)?;
+        if self.facts.is_restarting.load(Ordering::Relaxed) {
+            let text = "the server is restarting; take the drain back instead (ctl undrain)";
+            return Err(ActError::Conflict(text.into()));
+        }
+        let now = self.clocks.now();
+        let (skipped, step, next) = {
+            let mut schedule = self.schedule();
+            let (skipped, step) = (schedule.next(now), schedule.skip(now));
+            (skipped, step, schedule.next(now))
+        };
+        let (Some(skipped), Some(step), Some(next)) = (skipped, step, next) else {
+            let text = "no restart is scheduled; the setting restarts has the times";
+            return Err(ActError::Conflict(text.into()));
+        };
+        let [skipped, next] = [skipped, next].map(date);
+        let record = (None, None, Some(skipped.clone()));
+        let written = self.record(by, "skip-restart", record, Vec::new())?.done().await?;
+        if let Some(step) = step {
+            self.take_step(step).await;
+        }
+        Ok(done(format!("the restart of {skipped} is skipped; the next one is {next}"), written))
+    }
+}
+
+/// The author of scheduled acts.
+fn scheduler() -> Author {
+    Author { name: "the schedule".into(), role: Role::Admin }
+}
