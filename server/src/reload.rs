@@ -320,6 +320,7 @@ pub(crate) fn room_changes(config: &Config) -> RoomChanges {
         favour: config.favour,
         resume: secs(config.resume_seconds),
         rounds: Some(config.rounds),
+        sleep: (config.sleep_seconds > 0).then(|| secs(config.sleep_seconds)),
         idle: (config.idle_seconds > 0).then(|| secs(config.idle_seconds)),
         // The rooms know the rotation.
         games: Vec::new(),

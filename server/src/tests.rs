@@ -1,6 +1,7 @@
 //! A whole server in this process, on ports of the system's choice, and players on it.
 
 mod settings;
+mod sleep;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};

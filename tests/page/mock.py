@@ -124,7 +124,7 @@ class World:
             mean = 22 + 1.6 * seated + r.gauss(0, 2)
             p99 = mean * 1.7 + abs(r.gauss(0, 6))
             peak = p99 * (1.1 + (3 if r.random() < 0.04 else r.random() / 3))
-            room.update(players=seated, busy=round(mean * 60e-6 * 1.9, 4), tick_micros={
+            room.update(players=seated, asleep=False, busy=round(mean * 60e-6 * 1.9, 4), tick_micros={
                 "mean": round(mean, 1), "p99": round(p99, 1), "max": round(peak, 1)})
 
     def status(self):

@@ -179,7 +179,8 @@ impl Collector for Look {
         let bots = self.each_room(|room| Level(room.status.bots.into()));
         Self::tell(to, "bots", "Bots that play", bots)?;
         let ticks = self.each_room(|room| Count(room.measured.ticks.count()));
-        Self::tell(to, "ticks", "Turns of a room in which ticks ran", ticks)?;
+        let help = "Turns of a room in which ticks ran, or one a second while it sleeps";
+        Self::tell(to, "ticks", help, ticks)?;
         let ticks = self.each_room(|room| Value::Times(room.measured.ticks.clone()));
         Self::tell(to, "tick_seconds", "Durations of those", ticks)?;
         let sending = self.each_room(|room| Value::Times(room.measured.sending.clone()));

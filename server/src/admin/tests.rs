@@ -139,11 +139,12 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
     let paths = description["paths"].as_object().expect("paths");
     let told: BTreeSet<_> = paths.keys().map(String::as_str).collect();
     // The contract's, so that none is left out of both.
-    let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} /v1/mutes \
-        /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain /v1/restart \
-        /v1/reload /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level /v1/log \
-        /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} /v1/audit /v1/results \
-        /v1/records /v1/backup /v1/events /v1/chat /v1/allow-list /v1/allow-list/{key}";
+    let expected = "/v1/me /v1/status /v1/players /v1/kick /v1/bans /v1/bans/{id} \
+        /v1/mutes /v1/mutes/{id} /v1/left /v1/say /v1/tell /v1/game /v1/round /v1/drain \
+        /v1/restart /v1/reload /v1/config /v1/settings/{name} /v1/webhooks/test /v1/log-level \
+        /v1/log /v1/roles /v1/roles/{key} /v1/people/{key} /v1/tokens /v1/tokens/{name} \
+        /v1/audit /v1/results /v1/records /v1/backup /v1/events /v1/chat /v1/allow-list \
+        /v1/allow-list/{key}";
     assert_eq!(told, expected.split_whitespace().collect());
     for (path, item) in paths {
         let real = path.replace("{id}", "1").replace("{key}", "00").replace("{name}", "x");
@@ -202,7 +203,8 @@ fn answers_have_the_shape_that_their_schema_says() {
         directories deny_lists log traffic rooms";
     let told: BTreeSet<_> = status.as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
-    let fields = "code game players seats bots open tick round late_inputs panics busy tick_micros";
+    let fields = "code game players seats bots open tick asleep round late_inputs panics busy \
+        tick_micros";
     let told: BTreeSet<_> = status["rooms"][0].as_object().expect("one").keys().cloned().collect();
     assert_eq!(told, fields.split_whitespace().map(str::to_owned).collect());
 }

@@ -167,8 +167,8 @@ impl Calendar {
         }
     }
 
-    /// The date has gone on from the candidate for long enough. Pauses since then, of a machine that
-    /// is mostly off, are still to be confirmed.
+    /// The date has gone on from the candidate for long enough. Pauses since then, of a machine
+    /// that is mostly off, are still to be confirmed.
     fn confirm(&mut self) {
         self.moved = 0;
         let confirmed = self.candidate.saturating_add(SURE_MS);
@@ -223,8 +223,8 @@ impl CalendarState {
             && (-LAST_MS..=LAST_MS).contains(&self.moved)
     }
 
-    /// Time until a calendar is sure again that goes on from this on another boot, at a date that is
-    /// not before all known ones; and its candidate.
+    /// Time until a calendar is sure again that goes on from this on another boot, at a date that
+    /// is not before all known ones; and its candidate.
     fn doubts_on_boot(&self, unix: i64) -> (i64, i64) {
         let is_pause = unix - self.floor <= PAUSE_MS;
         let goes_on = unix >= self.candidate - CORRECTION_MS;

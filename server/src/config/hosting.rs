@@ -225,8 +225,8 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "restarts",
         value: "TIMES",
-        help: "Times at which the server restarts by itself, in UTC: 04:00, mon 04:00 or every 6h, \
-               several with commas between [default: none]",
+        help: "Times in UTC at which the server restarts by itself, such as 04:00, mon 04:00 or \
+               every 6h, separated by commas [default: none]",
         read: |config, text| {
             config.restarts = restarts::parse(text)?;
             Ok(())

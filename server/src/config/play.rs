@@ -19,12 +19,14 @@ const WATCH_DELAY_SECONDS_MAX: u16 = (WATCH_DELAY_MAX.0 / 1_000_000) as u16;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// Longest time without an input. Arbitrary; a day.
 const IDLE_SECONDS_MAX: u32 = 86_400;
+/// Longest time without people until a room sleeps. Arbitrary; a day.
+const SLEEP_SECONDS_MAX: u32 = 86_400;
 
 const ROOMS: Option<&str> = Some("rooms and their threads are made when the server starts");
 const RATES: Option<&str> = Some("clients learn the rates when they join, and worlds keep theirs");
 
 /// Settings of games and rooms, in the order of the help.
-pub(super) const PLAY: [Setting; 21] = [
+pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "name",
         value: "NAME",
@@ -243,6 +245,16 @@ pub(super) const PLAY: [Setting; 21] = [
                [default: 0]",
         read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
         show: |config| config.idle_seconds.to_string(),
+        is_of_room: true,
+        ..Setting::NUMBER
+    },
+    Setting {
+        flag: "sleep-seconds",
+        value: "SECONDS",
+        help: "Time without players and watchers after which a room stands still until somebody \
+               comes, 0 for never [default: 60]",
+        read: |config, text| number(&mut config.sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
+        show: |config| config.sleep_seconds.to_string(),
         is_of_room: true,
         ..Setting::NUMBER
     },

@@ -70,7 +70,7 @@ impl fmt::Display for RestartTime {
     }
 }
 
-/// Reads times with commas between them, or `none`.
+/// Parses times separated by commas, or `none`.
 pub(super) fn parse(text: &OsStr) -> Result<Vec<RestartTime>, String> {
     let rule = || {
         format!(

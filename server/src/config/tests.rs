@@ -117,6 +117,7 @@ fn each_layer_can_set_everything() {
         ("favour", "defender"),
         ("resume-seconds", "45"),
         ("idle-seconds", "300"),
+        ("sleep-seconds", "5"),
         ("drain-seconds", "600"),
         ("seed", "18446744073709551615"),
         ("bots-fill", "true"),
@@ -210,6 +211,7 @@ fn each_layer_can_set_everything() {
         deny_lists: ["https://example.org/list.txt?key=1", "http://127.0.0.1/b"]
             .map(|it| DenyList::Url(it.to_owned()))
             .into(),
+        sleep_seconds: 5,
         drain_seconds: 600,
         keep_days: 30,
         backup_hours: 24,

@@ -71,6 +71,8 @@ pub struct Config {
     pub resume_seconds: u32,
     /// Seconds after which a player who does nothing is put out, 0 to 86400; 0: never.
     pub idle_seconds: u32,
+    /// Seconds without people after which a room stands still, 0 to 86400; 0: it never does.
+    pub sleep_seconds: u32,
     /// Seats of players from one address or network, 1 to
     /// [`PLAYERS_MAX`](phaselock::limits::PLAYERS_MAX).
     pub seats_per_address: u16,
@@ -182,6 +184,7 @@ impl Default for Config {
             favour: None,
             resume_seconds: (RESUME_DEFAULT.0 / 1_000_000) as u32,
             idle_seconds: 0,
+            sleep_seconds: 60,
             seats_per_address: 8,
             password: None,
             password_file: None,

@@ -362,6 +362,7 @@ fn status(value: &Value) -> String {
             ("BUSY", |it| format!("{:.1} %", it["busy"].as_f64().unwrap_or(0.0) * 100.0)),
             ("LATE", |it| plain(&it["late_inputs"])),
             ("PANICS", |it| plain(&it["panics"])),
+            ("", |it| if it["asleep"] == true { "asleep".into() } else { String::new() }),
         ],
     ));
     lines.join("\n")

@@ -358,7 +358,8 @@ impl Host {
         Ok(done(format!("{whom} is no longer {verb}"), written))
     }
 
-    /// Lifts all bans or mutes that a text means, as far as the author may. Returns a line for each.
+    /// Lifts all bans or mutes that a text means, as far as the author may. Returns a line for
+    /// each.
     ///
     /// # Errors
     ///

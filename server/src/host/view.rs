@@ -146,6 +146,8 @@ pub struct RoomView {
     pub open: bool,
     /// The world's tick.
     pub tick: u64,
+    /// True if the room stands still, since nobody is in it.
+    pub asleep: bool,
     /// Rounds played.
     pub round: u32,
     /// Inputs that came after their tick, since the start.
@@ -524,7 +526,7 @@ impl RoomView {
     /// The view of a room; `busy` is its part of a core.
     pub(super) fn of(figures: &RoomFigures, busy: f64) -> Self {
         let RoomFigures { status, is_open, panics, rounds, measured, .. } = figures;
-        let Measured { tick, inputs, last_second, .. } = &**measured;
+        let Measured { tick, is_asleep, inputs, last_second, .. } = &**measured;
         Self {
             code: status.code.as_str().to_owned(),
             game: status.game.clone(),
@@ -533,6 +535,7 @@ impl RoomView {
             bots: status.bots,
             open: *is_open,
             tick: *tick,
+            asleep: *is_asleep,
             round: *rounds,
             late_inputs: inputs.late,
             panics: *panics,

@@ -28,6 +28,8 @@ fn values_at_and_beyond_their_limits() {
         ("--ready-up", &["off", "early", "wait"], &["", "on"]),
         ("--bots-fill", &["true", "false"], &["", "yes"]),
         ("--idle-seconds", &["0", "86400"], &["-1", "86401", ""]),
+        ("--sleep-seconds", &["0", "86400"], &["-1", "86401", ""]),
+        ("--restarts", &["none", "04:00,sun 23:59,every 6h"], &["", "4", "24:00"]),
         ("--seats-per-address", &["1", "1024"], &["0", "1025"]),
         ("--redirect", &["b.example", "[::1]:7"], &["", "a b", "x:0"]),
         ("--directories", &["b.example", "[::1]:7,::1"], &["", "a b", "x:0", "x,x", "x,"]),

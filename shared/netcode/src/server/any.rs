@@ -69,7 +69,8 @@ pub trait AnyRoom: Debug + Send {
     /// on a thread gives each its turn. The snapshot waits until all have run, or several behind.
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64);
 
-    /// Time of the next [`handle_timeout`](Self::handle_timeout).
+    /// Time of the next [`handle_timeout`](Self::handle_timeout). A room that sleeps has one each
+    /// second, in which no tick runs.
     fn next_timeout(&self) -> LocalTime;
 
     /// Ends all sessions with a goodbye.
@@ -108,6 +109,9 @@ pub trait AnyRoom: Debug + Send {
 
     /// People who watch, those included who are away.
     fn watchers(&self) -> usize;
+
+    /// Whether the room stands still, since nobody is in it.
+    fn is_asleep(&self) -> bool;
 
     /// The next shot that was tested against the past; only the newest are kept.
     fn poll_rewound(&mut self) -> Option<Rewound>;

@@ -52,6 +52,9 @@ pub struct RoomConfig {
     /// Time after which a player whose inputs do not change is put out, and warned 30 s before: 2 s
     /// or more; none for never.
     pub idle: Option<Micros>,
+    /// Time without people, from 0, after which the room sleeps: no tick runs and no bot plays
+    /// until somebody comes. None for never.
+    pub sleep: Option<Micros>,
     /// Time of tick 0.
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.
@@ -93,6 +96,7 @@ impl Default for RoomConfig {
             favour: None,
             resume: RESUME_DEFAULT,
             idle: None,
+            sleep: None,
             start: LocalTime(0),
             unix_micros: 0,
             rounds: None,
@@ -144,6 +148,8 @@ pub struct RoomChanges {
     pub rounds: Option<u32>,
     /// Time without a change of the keys after which a player is put out; none for never.
     pub idle: Option<Micros>,
+    /// Time without people after which the room sleeps; none for never.
+    pub sleep: Option<Micros>,
     /// Games of the rotation.
     pub games: Vec<String>,
     /// Votes that people may call.
@@ -170,6 +176,7 @@ impl RoomChanges {
             resume: config.resume,
             rounds: config.rounds,
             idle: config.idle,
+            sleep: config.sleep,
             games: config.games.clone(),
             votes: config.votes,
             ready: config.ready,
@@ -185,6 +192,6 @@ impl RoomChanges {
         (config.watchers_max, config.watch_delay) = (self.watchers_max, self.watch_delay);
         (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
         (config.fill, config.games, config.strength) = (self.fill, self.games, self.strength);
-        (config.votes, config.ready) = (self.votes, self.ready);
+        (config.votes, config.ready, config.sleep) = (self.votes, self.ready, self.sleep);
     }
 }

@@ -107,6 +107,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_command(&mut self, now: LocalTime, command: Command) -> Result<(), CommandError> {
+        self.look_soon(now);
         self.carry_out(now, command)
     }
 
@@ -115,6 +116,9 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
+        if self.rest(now) {
+            return;
+        }
         let rates = self.host.config.rates;
         let due = rates.tick_at(self.host.server_time(now));
         let behind = due.since(self.world.tick);
@@ -148,6 +152,9 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn next_timeout(&self) -> LocalTime {
+        if let Some(look_at) = self.next_look() {
+            return look_at;
+        }
         let due = self.host.config.rates.time_of(self.world.tick.plus(1));
         self.host.epoch + Micros(due.0)
     }
@@ -215,6 +222,10 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn watchers(&self) -> usize {
         self.gallery.watchers.len()
+    }
+
+    fn is_asleep(&self) -> bool {
+        self.next_look().is_some()
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {

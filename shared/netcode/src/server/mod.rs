@@ -25,6 +25,7 @@ mod requests;
 mod room;
 mod rotation;
 mod seating;
+mod sleep;
 mod talk;
 mod view;
 mod votes;

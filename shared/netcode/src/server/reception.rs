@@ -74,6 +74,7 @@ impl<G: Game> Room<G> {
         if let Err(goodbye) = self.check_games(&hello.games, hello.wishes_plain()) {
             return self.host.put_out(client, goodbye);
         }
+        self.wake(now);
         let player_before = match self.seat_of(&hello) {
             Ok(Some(old)) if !hello.wishes_to_watch() => {
                 return self.resume(now, client, old, hello, pass);

@@ -8,6 +8,8 @@
 //! - The world steps by the clock alone; no client can hold it up or hurry it.
 //! - When time is short, snapshots are made less often, of the newest tick and for all alike; ticks
 //!   and inputs go before them, and nothing queues up.
+//! - A room without people may stand still; its clock then stands still too, and nothing is caught
+//!   up.
 //! - No client is believed about state, time or identity. It states its player's inputs, the
 //!   packets that it received, and its clock, which affects only itself.
 
@@ -23,7 +25,7 @@ use crate::rewind::{Past, Rewind};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
 use crate::snapshot::sender::Begun;
-use crate::time::{LocalTime, Tick};
+use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ServerMessage, Status};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::game_hash;
@@ -217,11 +219,16 @@ impl<G: Game> Room<G> {
 
     /// Moves the epoch after a stall that is too long to catch up: the world's clock stood still.
     pub(super) fn lose_time(&mut self, now: LocalTime, ticks: u64) {
+        let lost = self.stand_still(now, ticks);
+        tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
+    }
+
+    /// Moves the epoch by the last `ticks` ticks, which do not run. Returns their time.
+    pub(super) fn stand_still(&mut self, now: LocalTime, ticks: u64) -> Micros {
         let host = &mut self.host;
         let rates = host.config.rates;
         let due = rates.tick_at(host.server_time(now));
         let lost = rates.time_of(due) - rates.time_of(due.minus(ticks));
-        tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
         host.epoch = host.epoch + lost;
         host.epoch_number = host.epoch_number.wrapping_add(1);
         host.config.unix_micros = host.config.unix_micros.saturating_add(lost.0);
@@ -230,6 +237,7 @@ impl<G: Game> Room<G> {
             seated.handle_epoch(epoch);
         }
         self.broadcast(&ServerMessage::Epoch { epoch, unix_micros });
+        lost
     }
 
     pub(super) fn step(&mut self) {

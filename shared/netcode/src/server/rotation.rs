@@ -14,6 +14,7 @@ use super::config::{RoomChanges, RoomConfig};
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
+use super::sleep::Rest;
 use super::votes::Votes;
 
 /// A server that takes nobody in any more.
@@ -45,6 +46,8 @@ pub(super) struct Host {
     /// uses one proves its player's key.
     pub(super) next_token: u64,
     pub(super) draining: Option<Draining>,
+    /// Whether it sleeps, since nobody is here.
+    pub(super) rest: Rest,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
     /// Votes, and those who were voted out.
@@ -118,6 +121,7 @@ impl Rotation {
                 events: VecDeque::new(),
                 next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
+                rest: Rest::default(),
                 farewells: BTreeMap::new(),
                 votes: Votes::default(),
                 next_ticket: 0,

@@ -119,6 +119,8 @@ impl Meter {
 pub struct Measured {
     /// The world's tick.
     pub tick: u64,
+    /// The room stands still, since nobody is in it.
+    pub is_asleep: bool,
     /// People with a seat.
     pub players: Vec<PlayerFigures>,
     /// Counts of their inputs.
@@ -150,8 +152,9 @@ impl Rooms {
             return;
         }
         running.meter.told_at = now;
-        let told = self.call(id, |room| (room.players(now), room.status().tick.0));
-        let Some((players, tick)) = told else { return };
+        let told =
+            self.call(id, |room| (room.players(now), room.status().tick.0, room.is_asleep()));
+        let Some((players, tick, is_asleep)) = told else { return };
         let Some(running) = self.running.get_mut(&id) else { return };
         let meter = &mut running.meter;
         meter.count(&players);
@@ -159,6 +162,7 @@ impl Rooms {
         meter.samples.clear();
         let measured = Measured {
             tick,
+            is_asleep,
             players,
             inputs: meter.inputs,
             ticks: meter.ticks.clone(),
