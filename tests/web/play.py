@@ -114,7 +114,13 @@ class Player(browser.Browser):
         self.go(url)
 
     def status(self):
-        return self.run("window.phaselock ? phaselock.status : null") or {}
+        try:
+            return self.run("window.phaselock ? phaselock.status : null") or {}
+        except RuntimeError as error:
+            # The page is being loaded anew.
+            if "navigated" not in str(error):
+                raise
+            return {}
 
     def comes_to(self, what, wanted, seconds=30):
         """Waits until the status is as wanted, and returns it."""
