@@ -40,6 +40,8 @@ const RESERVED: [&str; 13] = [
 const MARKS_MAX: usize = 4;
 /// The dot above, which is invisible on `i` and `j`.
 const DOT: char = '\u{307}';
+/// The joiner of Tifinagh, which has no category among the joiners of other scripts.
+const CONSONANT_JOINER: char = '\u{2d7f}';
 /// Endings of these words: one, and several in English and Russian.
 const ENDINGS: [&str; 3] = ["", "s", "ы"];
 /// All forms of these words, in small letters and in capitals.
@@ -85,9 +87,14 @@ pub(super) fn checked(stated: &str) -> Result<String, BadName> {
 }
 
 /// Whether a mark in a name is invisible (UTS 39, 5.4): the same one twice on a letter, a dot on a
-/// letter that has one, more than [`MARKS_MAX`] on a letter, or a stacker with nothing to stack.
+/// letter that has one, more than [`MARKS_MAX`] on a letter, or a joiner with nothing to join.
 fn has_hidden_marks(name: &str) -> bool {
-    let stacks = CodePointMapData::<IndicSyllabicCategory>::new();
+    let categories = CodePointMapData::<IndicSyllabicCategory>::new();
+    let joins = |c| {
+        use IndicSyllabicCategory as Is;
+        let is_joiner = matches!(categories.get(c), Is::InvisibleStacker | Is::NumberJoiner);
+        is_joiner || c == CONSONANT_JOINER
+    };
     let dotted = CodePointSetData::new::<SoftDotted>();
     let (mut base, mut marks) = (' ', Vec::new());
     for c in name.nfd() {
@@ -101,10 +108,7 @@ fn has_hidden_marks(name: &str) -> bool {
         marks.push(c);
     }
     let after = name.chars().skip(1).map(Some).chain([None]);
-    name.chars().zip(after).any(|(c, after)| {
-        stacks.get(c) == IndicSyllabicCategory::InvisibleStacker
-            && !after.is_some_and(char::is_alphabetic)
-    })
+    name.chars().zip(after).any(|(c, after)| joins(c) && !after.is_some_and(char::is_alphanumeric))
 }
 
 /// True of `7`, `p7` and `#7`, by which hosts mean seats and bans.
@@ -238,6 +242,10 @@ mod tests {
             ("Ada\u{13440}", BadName::Mixed),
             ("Ada\u{13447}", BadName::Mixed),
             ("Ada\u{16fe4}", NameError::Hidden.into()),
+            ("\u{13080}\u{13441}", NameError::Hidden.into()),
+            ("\u{13442}\u{13080}", NameError::Hidden.into()),
+            ("\u{2d5f}\u{2d7f}", BadName::Stacked),
+            ("\u{11052}\u{1107f}", BadName::Stacked),
             ("Ada\u{2d7f}", BadName::Mixed),
             ("Ada\u{1107f}", BadName::Mixed),
             ("Ada\u{e48}", BadName::Mixed),
@@ -295,6 +303,8 @@ mod tests {
             "\u{928}\u{93f}\u{932}\u{92f}",
             "\u{e19}\u{e49}\u{e33}",
             "\u{1000}\u{1039}\u{1000}",
+            "\u{13080}\u{13443}",
+            "\u{11053}\u{1107f}\u{11065}",
             "\u{17a2}\u{1793}\u{17d2}\u{1791}",
             "\u{5e9}\u{5b8}\u{5dc}\u{5d5}\u{5b9}\u{5dd}",
         ] {

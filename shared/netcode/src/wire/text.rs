@@ -86,10 +86,11 @@ pub enum NameError {
     Baseless,
 }
 
-/// Symbols that are blank, although no Unicode property says so: the braille pattern without dots,
-/// the place of an object that is not text, a musical note without a head, and the filler of
-/// Khitan's small script.
-const BLANK: [char; 4] = ['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}'];
+/// Characters with an empty glyph, although no Unicode property says so: the braille pattern without
+/// dots, the placeholder for an object, two blank hieroglyphs, the filler of Khitan's small script
+/// and the musical note without a head. A test compares them with all names that sound alike.
+const BLANK: [char; 6] =
+    ['\u{2800}', '\u{fffc}', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
 /// Whether a character is invisible by itself or changes the writing direction, so that one name
 /// could pass for another: control, format, private and unassigned characters, separators of lines,
@@ -126,6 +127,8 @@ pub(crate) fn is_mark(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::RangeInclusive;
+
     use super::*;
 
     #[test]
@@ -165,7 +168,7 @@ mod tests {
         ("zero width, directions", &['\u{200b}', '\u{200d}', '\u{200f}', '\u{202e}', '\u{2069}']),
         ("separators", &['\u{2028}', '\u{2029}']),
         ("invisible operators", &['\u{2060}', '\u{2061}', '\u{2064}', '\u{2065}', '\u{206f}']),
-        ("blank symbols", &['\u{2800}', '\u{fffc}', '\u{1d159}', '\u{16fe4}']),
+        ("blank glyphs", &BLANK),
         ("variation selectors", &['\u{fe00}', '\u{fe0f}', '\u{e0100}', '\u{e01ef}']),
         ("byte order mark, annotations", &['\u{feff}', '\u{fff9}', '\u{fffb}', '\u{fff0}']),
         ("Kaithi and Egyptian", &['\u{110bd}', '\u{110cd}', '\u{13430}', '\u{1343f}']),
@@ -189,6 +192,87 @@ mod tests {
         let plain = "aZ09 ~\u{a0}\u{e9}\u{df}\u{1ea1}\u{416}\u{5d0}\u{645}\u{905}\u{e01}\u{3000}";
         for c in plain.chars().chain(['\u{5c71}', '\u{ac00}', '\u{fffd}', '\u{1f680}']) {
             assert!(!is_hidden(c), "{c:?}");
+        }
+    }
+
+    /// Every character of Unicode 18 whose name has one of the words blank, empty, fill, filler,
+    /// inherent, invisible, joiner, lost, null, space and void: those that show nothing.
+    const NAMED_BLANK: [RangeInclusive<char>; 18] = [
+        '\u{34f}'..='\u{34f}',
+        '\u{115f}'..='\u{1160}',
+        '\u{17b4}'..='\u{17b5}',
+        '\u{200b}'..='\u{200d}',
+        '\u{2060}'..='\u{2060}',
+        '\u{2062}'..='\u{2064}',
+        '\u{2800}'..='\u{2800}',
+        '\u{3164}'..='\u{3164}',
+        '\u{feff}'..='\u{feff}',
+        '\u{ffa0}'..='\u{ffa0}',
+        '\u{13430}'..='\u{13431}',
+        '\u{13441}'..='\u{13442}',
+        '\u{16fe4}'..='\u{16fe4}',
+        '\u{1d159}'..='\u{1d159}',
+        '\u{e0020}'..='\u{e0020}',
+        // Names of another kind: the rest of Egyptian format, tags, and shorthand.
+        '\u{13432}'..='\u{1343f}',
+        '\u{e0021}'..='\u{e007f}',
+        '\u{1bca0}'..='\u{1bca3}',
+    ];
+    /// Those that are white space: it is trimmed, and two names that differ in it alone are one.
+    const NAMED_SPACE: [RangeInclusive<char>; 7] = [
+        ' '..=' ',
+        '\u{a0}'..='\u{a0}',
+        '\u{1680}'..='\u{1680}',
+        '\u{2002}'..='\u{200a}',
+        '\u{202f}'..='\u{202f}',
+        '\u{205f}'..='\u{205f}',
+        '\u{3000}'..='\u{3000}',
+    ];
+    /// Those that show something, with what they show.
+    const NAMED_VISIBLE: [(&str, RangeInclusive<char>); 27] = [
+        ("stops with a hole", '\u{6ea}'..='\u{6eb}'),
+        ("a crossed circle", '\u{2205}'..='\u{2205}'),
+        ("small letters for control codes", '\u{2400}'..='\u{2400}'),
+        ("small letters for a space", '\u{2420}'..='\u{2420}'),
+        ("a crossed b", '\u{2422}'..='\u{2422}'),
+        ("hatched squares", '\u{25a4}'..='\u{25a9}'),
+        ("a hatched circle", '\u{25cd}'..='\u{25cd}'),
+        ("crossed circles", '\u{29b0}'..='\u{29b4}'),
+        ("a mark on the letter before", '\u{2d7f}'..='\u{2d7f}'),
+        ("a crossed box: it stands for a space", '\u{303f}'..='\u{303f}'),
+        ("a line in a gap of Devanagari", '\u{a8f9}'..='\u{a8f9}'),
+        ("dots in a gap of Manichaean", '\u{10af6}'..='\u{10af6}'),
+        ("a mark on the digit before", '\u{1107f}'..='\u{1107f}'),
+        ("a line in a gap of Newa", '\u{1144e}'..='\u{1144e}'),
+        ("a sign in a gap of Dives Akuru", '\u{11945}'..='\u{11945}'),
+        ("signs in a gap of Bhaiksuki", '\u{11c44}'..='\u{11c45}'),
+        ("a sign in a gap of Kawi", '\u{11f48}'..='\u{11f48}'),
+        ("hatched areas for lost hieroglyphs", '\u{13443}'..='\u{13446}'),
+        ("hatched blocks", '\u{1cc40}'..='\u{1cc47}'),
+        ("a note's outline", '\u{1d157}'..='\u{1d157}'),
+        ("planes of SignWriting", '\u{1da7f}'..='\u{1da80}'),
+        ("marks on the sign before", '\u{1da9b}'..='\u{1da9f}'),
+        ("outlines of notes", '\u{1f5c5}'..='\u{1f5c7}'),
+        ("outlines of documents", '\u{1f5cb}'..='\u{1f5cd}'),
+        ("a nest", '\u{1fab9}'..='\u{1fab9}'),
+        ("checkered blocks", '\u{1fb95}'..='\u{1fb96}'),
+        ("hatched blocks of old computers", '\u{1fb97}'..='\u{1fb99}'),
+    ];
+
+    #[test]
+    fn characters_with_names_of_nothing_are_hidden_or_show_something() {
+        for c in NAMED_BLANK.into_iter().flatten() {
+            assert!(is_hidden(c), "U+{:04X}", u32::from(c));
+            for name in [format!("{c}"), format!("\u{13080}{c}")] {
+                assert_eq!(read_name(&name), Err(NameError::Hidden), "U+{:04X}", u32::from(c));
+            }
+        }
+        for c in NAMED_SPACE.into_iter().flatten() {
+            assert!(c.is_whitespace() && !is_hidden(c), "U+{:04X}", u32::from(c));
+            assert_eq!(read_name(&format!("Ada{c}")), Ok("Ada"), "U+{:04X}", u32::from(c));
+        }
+        for (shows, all) in NAMED_VISIBLE {
+            assert!(all.clone().all(|c| !is_hidden(c)), "{shows}: {all:?}");
         }
     }
 
