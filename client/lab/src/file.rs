@@ -145,6 +145,16 @@ enum Problem {
          above it if it is a point"
     )]
     NumberedHead(Quote),
+    #[error(
+        "{0} may be a point or a header of numbers; remove it, or write objects with time, x and y \
+         if it is a point"
+    )]
+    NumberedPoint(Quote),
+    #[error(
+        "the time and the timestamp disagree: {time:?} s and {stamp:?} after the first point; \
+         rename the one that is not meant"
+    )]
+    Timestamp { time: f64, stamp: f64 },
     #[error("{0} is not a number; write an object with a number for time, x and y in each line")]
     List(Quote),
     #[error("the point {0} has more than 3 numbers; write objects with time, x and y")]

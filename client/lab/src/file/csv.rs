@@ -7,8 +7,8 @@ use phaselock::games::{Games, UnknownGame};
 use phaselock::textfile::Text;
 use phaselock::time::Rates;
 
-use super::heads::{Found, Heads};
-use super::moment::Clock;
+use super::heads::{Found, Heads, is_numbered, number_of};
+use super::moment::{Clock, Timestamps};
 use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number, rising};
 
 /// Beginning of a recording of play; the number of its layout and a colon follow.
@@ -48,7 +48,7 @@ fn cell(text: &str) -> &str {
 }
 
 /// The cells of a line; a separator between quotation marks is none.
-fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
+fn split(line: &str, separator: char) -> impl Iterator<Item = &str> + Clone {
     let mut quoted = false;
     line.split(move |char| {
         quoted ^= char == '"';
@@ -70,22 +70,15 @@ impl Columns {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let cells = || split(line, separator).map(cell);
         let known = cells().count();
-        let is_number = |cell: &str| cell.replacen(',', ".", 1).parse::<f64>().is_ok();
-        if !cells().any(is_number) {
+        if !cells().any(|cell| number_of(cell).is_some()) {
             let mut heads = Heads::default();
             (0..).zip(cells()).for_each(|(at, name)| heads.note(name, at));
             return Ok((Self { separator, found: heads.found(line, number)?, known }, true));
         }
-        // Some programs number columns without names; the values below are not whole numbers.
-        let is_numbered = |first: usize| {
-            known >= 3 && (first..).zip(cells()).all(|(at, cell)| cell == at.to_string())
-        };
-        let is_fraction = |cell: &str| is_number(cell) && cell.contains(['.', ',']);
-        let has_fractions = split(next, separator).map(cell).any(is_fraction);
-        if has_fractions && (is_numbered(0) || is_numbered(1)) {
+        if is_numbered(cells(), split(next, separator).map(cell)) {
             return Err(Problem::NumberedHead(Quote::of(line)).at(number));
         }
-        let found = Found { time: 0, per_second: 1.0, x: 1, y: 2, segment: None };
+        let found = Found { time: 0, per_second: 1.0, timestamp: None, x: 1, y: 2, segment: None };
         Ok((Self { separator, found, known: 3 }, false))
     }
 
@@ -131,9 +124,10 @@ fn plain<'a>(
     let Some((first, line)) = ahead.next() else { return Ok(()) };
     let (_, next) = ahead.next().unwrap_or_default();
     let (columns, is_header) = Columns::of(first, line, next)?;
-    let (needs, Found { time, per_second, x, y, segment: segments }) =
+    let (needs, Found { time, per_second, timestamp, x, y, segment: segments }) =
         (columns.needs(), columns.found);
-    let (mut segment, mut decimal, mut clock) = (0, Decimal::default(), Clock::default());
+    let (mut segment, mut decimal) = (0, Decimal::default());
+    let (mut clock, mut timestamps) = (Clock::default(), Timestamps::default());
     for (at, line) in content.skip(usize::from(is_header)) {
         let cells = || split(line, columns.separator).map(cell);
         let has = cells().count();
@@ -154,6 +148,9 @@ fn plain<'a>(
         }
         let [time, x, y] = [read("the time", time)?, read("x", x)?, read("y", y)?];
         let time = clock.read(at, &time, per_second)?;
+        if let Some(text) = timestamp.and_then(|index| cells().nth(index)) {
+            timestamps.check(at, time, text)?;
+        }
         let (x, y) = (number(at, "x", &x)?, number(at, "y", &y)?);
         taker.take(at, Point { time, x, y, segment })?;
     }

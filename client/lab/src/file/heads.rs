@@ -14,7 +14,7 @@ const TIMES: [(&str, f64); 9] = [
     ("millis", 1000.0),
     ("milliseconds", 1000.0),
 ];
-/// A name for the time that counts only if there is no other; dates often have it.
+/// A name for the time that another one may stand beside, if both say the same.
 const TIMESTAMP: &str = "timestamp";
 
 /// A part of a point.
@@ -30,7 +30,6 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads<P> {
     time: Option<(P, f64)>,
-    /// A time that counts only if there is no other one.
     timestamp: Option<P>,
     x: Option<P>,
     y: Option<P>,
@@ -43,6 +42,8 @@ pub(super) struct Heads<P> {
 pub(super) struct Found<P> {
     pub(super) time: P,
     pub(super) per_second: f64,
+    /// A timestamp beside that time, which must agree with it.
+    pub(super) timestamp: Option<P>,
     pub(super) x: P,
     pub(super) y: P,
     pub(super) segment: Option<P>,
@@ -94,6 +95,37 @@ impl<P: Copy> Heads<P> {
         let (time, per_second) = time.ok_or_else(|| lacks("time"))?;
         let x = self.x.ok_or_else(|| lacks("x"))?;
         let y = self.y.ok_or_else(|| lacks("y"))?;
-        Ok(Found { time, per_second, x, y, segment: self.segment })
+        let timestamp = self.time.and(self.timestamp);
+        Ok(Found { time, per_second, timestamp, x, y, segment: self.segment })
     }
+}
+
+/// Whether the first line of a table may be a header of numbers instead of a point: some programs
+/// number columns without names, as in `0,1,2` or `1.0,2.0,3.0`. Only tables with a decimal mark,
+/// here or in the `next` line, are in doubt.
+pub(super) fn is_numbered<'t>(
+    first: impl Iterator<Item = &'t str>,
+    mut next: impl Iterator<Item = &'t str>,
+) -> bool {
+    let is_decimal = |text: &str| number_of(text).is_some() && text.contains(['.', ',']);
+    let (mut start, mut count, mut decimals) = (0.0, 0_u32, 0);
+    for text in first.filter(|text| !text.is_empty()) {
+        let Some(number) = number_of(text) else { return false };
+        if count == 0 {
+            start = number;
+        }
+        if number != start + f64::from(count) {
+            return false;
+        }
+        count += 1;
+        decimals += u32::from(is_decimal(text));
+    }
+    let is_counted = count >= 3 && (start == 0.0 || start == 1.0);
+    // A program writes all of its numbers in one way.
+    is_counted && (decimals == count || decimals == 0 && next.any(is_decimal))
+}
+
+/// The number that a text is, with either decimal mark.
+pub(super) fn number_of(text: &str) -> Option<f64> {
+    text.replacen(',', ".", 1).parse().ok()
 }

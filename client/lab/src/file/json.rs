@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::heads::{Found, Heads};
-use super::moment::Clock;
+use super::heads::{Found, Heads, is_numbered};
+use super::moment::{Clock, Timestamps};
 use super::{FileError, Motion, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising};
 
 /// Reads an array of points, one point at a time.
@@ -74,6 +74,9 @@ struct Points<'t> {
     last: (usize, usize),
     taker: Taker,
     clock: Clock,
+    timestamps: Timestamps,
+    /// The first element and its line.
+    first: (&'t str, usize),
     /// The segment of the last element that has one.
     segment: Option<u32>,
     /// The mistake that ended the array, if the JSON itself is right up to there.
@@ -105,6 +108,8 @@ impl<'t> Points<'t> {
             last: (0, 1),
             taker: Taker::default(),
             clock: Clock::default(),
+            timestamps: Timestamps::default(),
+            first: ("", 1),
             segment: None,
             refused: None,
         }
@@ -121,6 +126,7 @@ impl<'t> Points<'t> {
         if element.len() > POINT_BYTES_MAX {
             return Err(Problem::LongPoint(Quote::of(element)).at(line));
         }
+        self.check_numbered(line, element)?;
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
         let found = if element.starts_with('[') {
             of_array(&serde_json::from_str::<Vec<_>>(element).map_err(no_point)?, line, element)?
@@ -139,6 +145,9 @@ impl<'t> Points<'t> {
         let time = found.time.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         let time =
             self.clock.read(line_of(found.time), time.unwrap_or(found.time), found.per_second)?;
+        if let Some(text) = found.timestamp {
+            self.timestamps.check(line_of(text), time, text.trim_matches('"'))?;
+        }
         let x = number(line_of(found.x), "x", found.x)?;
         let y = number(line_of(found.y), "y", found.y)?;
         self.segment = match (found.segment, self.segment) {
@@ -151,6 +160,26 @@ impl<'t> Points<'t> {
         };
         let segment = self.segment.unwrap_or_default();
         self.taker.take(line, Point { time, x, y, segment })
+    }
+
+    /// Refuses a first array that may be a header of numbers.
+    fn check_numbered(&mut self, line: usize, element: &'t str) -> Result<(), FileError> {
+        let next = match self.taker.motion.points.len() {
+            0 => {
+                self.first = (element, line);
+                ""
+            }
+            1 => element,
+            _ => return Ok(()),
+        };
+        let [first, next] = [self.first.0, next]
+            .map(|element| serde_json::from_str::<Vec<&RawValue>>(element).unwrap_or_default());
+        let texts =
+            |parts: Vec<&'t RawValue>| parts.into_iter().map(|part| part.get().trim_matches('"'));
+        match is_numbered(texts(first), texts(next)) {
+            true => Err(Problem::NumberedPoint(Quote::of(self.first.0)).at(self.first.1)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -169,7 +198,7 @@ fn of_array<'t>(
     if all.get(3).is_some_and(|more| more.get().parse::<f64>().is_ok()) {
         return Err(Problem::Unnamed(Quote::of(element)).at(line));
     }
-    Ok(Found { time, per_second: 1.0, x, y, segment: None })
+    Ok(Found { time, per_second: 1.0, timestamp: None, x, y, segment: None })
 }
 
 /// The keys of an object, including duplicates.

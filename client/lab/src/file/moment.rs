@@ -1,5 +1,6 @@
 //! Times as files write them: numbers, or dates with times of day (ISO 8601).
 
+use super::heads::number_of;
 use super::{FileError, Problem, Quote, number};
 
 /// The format of a file's times, taken from the first one.
@@ -36,6 +37,55 @@ impl Clock {
                 *self = Self::Numbers;
                 Ok(number(line, "the time", text)? / per_second)
             }
+        }
+    }
+}
+
+/// Units per second that a timestamp may count: seconds, and thousandths, millionths and billionths
+/// of them.
+const UNITS: [f64; 4] = [1.0, 1e3, 1e6, 1e9];
+/// Part of the time since the first point, and time in seconds, by which a timestamp may differ.
+/// Arbitrary: clocks drift and jitter by less, and numbers of frames differ by more.
+const DRIFT_MAX: f64 = 0.25;
+const JITTER_MAX: f64 = 0.01;
+
+/// Timestamps beside another time: dates, or numbers in any of the [`UNITS`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timestamps {
+    /// Time in seconds and timestamp of the first point.
+    first: Option<(f64, f64)>,
+    /// Which of the units agree with all points so far.
+    agrees: [bool; UNITS.len()],
+}
+
+impl Default for Timestamps {
+    fn default() -> Self {
+        Self { first: None, agrees: [true; UNITS.len()] }
+    }
+}
+
+impl Timestamps {
+    /// Compares a timestamp with a time in seconds. Text that is neither a number nor a date is no
+    /// time, so it is ignored.
+    pub(super) fn check(&mut self, line: usize, time: f64, text: &str) -> Result<(), FileError> {
+        let text = text.trim().trim_matches('"');
+        // As seconds, a date is exact to a microsecond.
+        let date = nanos_of(text).map(|nanos| nanos as f64 / 1e9);
+        let Some(stamp) = date.or_else(|| number_of(text)).filter(|it| it.is_finite()) else {
+            return Ok(());
+        };
+        let (first_time, first_stamp) = *self.first.get_or_insert((time, stamp));
+        let (time, stamp) = (time - first_time, stamp - first_stamp);
+        let (_, decimals) = text.split_once(['.', ',']).unwrap_or_default();
+        let decimals = decimals.bytes().take_while(u8::is_ascii_digit);
+        let step = decimals.fold(1.0, |step, _| step / 10.0);
+        for (agrees, unit) in self.agrees.iter_mut().zip(UNITS) {
+            let most = time.abs() * DRIFT_MAX + step / unit + JITTER_MAX;
+            *agrees &= (stamp / unit - time).abs() <= most;
+        }
+        match self.agrees.contains(&true) {
+            true => Ok(()),
+            false => Err(Problem::Timestamp { time, stamp }.at(line)),
         }
     }
 }

@@ -86,6 +86,20 @@ fn one_motion_reads_the_same_from_every_format() {
         ("dates with blanks", csv(HEAD, with_time(|it| date(it, "2026-05-01 ", (23, 59))))),
         ("dates with offsets", csv(HEAD, with_time(|it| date(it, day, (1, 29)) + "+01:30"))),
         ("timestamps", csv("timestamp,x,y,segment", with_time(|it| date(it, day, (23, 59))))),
+        (
+            "times and timestamps in milliseconds",
+            csv("time,timestamp,x,y,segment", |it| {
+                let unix = 1_700_000_000_000.0 + (it.time * 1000.0).round();
+                with_time(|it| format!("{:?},{unix}", it.time))(it)
+            }),
+        ),
+        (
+            "times and dates of whole seconds",
+            csv("time,timestamp,x,y,segment", |it| {
+                let date = date(it, day, (23, 59));
+                with_time(|it| format!("{:?},{}", it.time, &date[..19]))(it)
+            }),
+        ),
         ("dates and decimal commas", german(&csv(HEAD, with_time(|it| date(it, day, (23, 59)))))),
         ("objects in lines", lines.clone()),
         ("objects in lines with CRLF", lines.replace('\n', "\r\n")),
@@ -174,6 +188,57 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
             "a header of numbers",
             csv("0,1,2", |it| format!("{:?},{:?},{:?}", it.time + 3.0, it.x, it.y)),
             "line 1: '0,1,2' may be a point or a header of numbers; write time,x,y in its place",
+        ),
+        (
+            "a header of numbers with points",
+            csv("0.0,1.0,2.0", |it| format!("{:?},{:?},{:?}", it.time + 3.0, it.x, it.y)),
+            "line 1: '0.0,1.0,2.0' may be a point or a header of numbers; write time,x,y in its",
+        ),
+        (
+            "a header of numbers with points in quotes",
+            csv("\"1.0\";\"2.0\";\"3.0\"", |it| {
+                format!("{:?};{:?};{:?}", it.time + 3.0, it.x, it.y)
+            }),
+            "line 1: '\"1.0\";\"2.0\";\"3.0\"' may be a point or a header of numbers",
+        ),
+        (
+            "a header of numbers and an index without a head",
+            csv(",0,1,2", |it| format!("{},{}", frame(it), plain(it))),
+            "line 1: ',0,1,2' may be a point or a header of numbers",
+        ),
+        (
+            "a header of numbers in an array",
+            text(["[[0, 1, 2],\n", ",\n", "]"], |it| {
+                format!("[{:?}, {:?}, {:?}]", it.time + 3.0, it.x, it.y)
+            }),
+            "line 1: '[0, 1, 2]' may be a point or a header of numbers; remove it, or write",
+        ),
+        (
+            "a header of numbers with points in lines of arrays",
+            text(["[1.0,2.0,3.0]\n", "\n", ""], |it| {
+                format!("[{:?}, {:?}, {:?}]", it.time + 3.0, it.x, it.y)
+            }),
+            "line 1: '[1.0,2.0,3.0]' may be a point or a header of numbers; remove it, or write",
+        ),
+        (
+            "numbers of frames beside timestamps",
+            csv("t,timestamp,x,y", |it| format!("{},{}", frame(it), plain(it))),
+            "line 3: the time and the timestamp disagree: 1.0 s and 0.05 after the first point",
+        ),
+        (
+            "numbers of frames beside timestamps in objects",
+            text(["", "\n", ""], |it| {
+                format!("{{\"t\": {}, \"timestamp\": {:?}, {}}}", frame(it), it.time, values(it))
+            }),
+            "line 2: the time and the timestamp disagree: 1.0 s and 0.05 after the first point",
+        ),
+        (
+            "numbers of frames beside dates",
+            csv("t,timestamp,x,y", |it| {
+                let date = date(it, "2026-05-01T", (23, 59));
+                format!("{},{date},{:?},{:?}", frame(it), it.x, it.y)
+            }),
+            "line 3: the time and the timestamp disagree",
         ),
         (
             "an index without a name",
