@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::textfile::{Text, line_at};
-use phaselock::wire::text::{clip, printable};
-use serde::{Deserialize, Serialize};
+use phaselock::wire::text::{clip, one_line, printable};
+use serde::Serialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::files::{self, Held};
 use crate::words::fill;
@@ -16,20 +19,22 @@ use crate::words::fill;
 const PEOPLE_MAX: usize = 1000;
 /// Bytes of the file: twice what so many people take.
 const FILE_BYTES_MAX: usize = 256 * 1024;
+/// Mistakes of a file that are said at once. Arbitrary.
+const FAULTS_MAX: usize = 3;
+/// Bytes of a quote from the file. Arbitrary.
+const QUOTE_BYTES_MAX: usize = 40;
 
-/// The file.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// The file, as the window writes it.
+#[derive(Debug, Serialize)]
 struct Kept {
-    #[serde(default)]
     people: Vec<KeptPerson>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 struct KeptPerson {
     /// The number in hexadecimal digits.
     person: String,
     /// The name when the person was muted, for whoever reads the file.
-    #[serde(default)]
     name: String,
 }
 
@@ -43,27 +48,23 @@ pub(super) struct Muted {
 }
 
 impl Muted {
-    /// Reads the people of a file, which need not exist. A sentence says why it cannot be used.
+    /// Reads the people of a file, which need not exist. A sentence says what cannot be read.
     pub(super) fn open(path: Option<PathBuf>) -> (Self, Option<String>) {
         let mut muted = Self { path, ..Self::default() };
         let Some(path) = &muted.path else { return (muted, None) };
-        let read = files::read(path, FILE_BYTES_MAX);
-        match read.and_then(|bytes| bytes.map_or_else(|| Ok(People::new()), parse)) {
-            Ok(people) => {
-                muted.people = people;
-                (muted, None)
-            }
-            Err(error) => {
-                let values =
-                    [("file", &*path.display().to_string()), ("error", &*error.to_string())];
-                let told = fill(
-                    "The people that you muted, in {file}, cannot be read: {error}. Mend the \
-                     file, or it is set aside when you mute somebody.",
-                    &values,
-                );
-                (muted, Some(told))
-            }
-        }
+        let Content { people, faults } = match files::read(path, FILE_BYTES_MAX) {
+            Ok(bytes) => bytes.map_or_else(Content::default, |bytes| parse(&bytes)),
+            Err(error) => Content { faults: Some(error.to_string()), ..Content::default() },
+        };
+        let told = faults.map(|faults| {
+            fill(
+                "Some of the people that you muted, in {file}, cannot be read: {error}. Mend the \
+                 file, or it is set aside when you mute somebody.",
+                &[("file", &*path.display().to_string()), ("error", &*faults)],
+            )
+        });
+        muted.people = people;
+        (muted, told)
     }
 
     /// True for somebody who is muted.
@@ -116,45 +117,117 @@ fn change(people: &mut People, person: u64, name: &str, is_muted: bool) -> Resul
     Ok(())
 }
 
-fn parse(bytes: Vec<u8>) -> io::Result<People> {
-    let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(io::Error::other)?.unix();
-    let kept: Kept = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |at| line_at(text.as_bytes(), at.start));
-        io::Error::other(format!("line {line}: {}", printable(error.message())))
-    })?;
-    let number = |it: KeptPerson| {
-        let person = u64::from_str_radix(&it.person, 16);
-        let bad = || io::Error::other(format!("{:?} is no person's number", clip(&it.person, 40)));
-        Ok((person.map_err(|_| bad())?, clip(&printable(&it.name), NAME_BYTES_MAX).to_owned()))
-    };
-    if kept.people.len() > PEOPLE_MAX {
-        return Err(io::Error::other(format!("it has more than {PEOPLE_MAX} people")));
-    }
-    kept.people.into_iter().map(number).collect()
+/// What a file holds.
+#[derive(Debug, Default)]
+struct Content {
+    /// Everybody who can be read.
+    people: People,
+    /// A sentence on what cannot.
+    faults: Option<String>,
 }
 
-/// Changes the file, in full or not at all, unless a change is refused. One that cannot be used is
-/// set aside first, for one with what is `known`; returns its new name.
+/// Reads a file's text, entry by entry, so that a mistake in one does not unmute the others.
+fn parse(bytes: &[u8]) -> Content {
+    let text = match Text::decode(bytes, FILE_BYTES_MAX) {
+        Ok(text) => text.unix(),
+        Err(error) => {
+            return Content { people: People::new(), faults: Some(error.to_string()) };
+        }
+    };
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    let mut reader = Reader::default();
+    for error in &errors {
+        reader.fault(error.span().unwrap_or_default(), one_line(error.message()));
+    }
+    for (key, value) in table.get_ref().iter() {
+        match (&**key.get_ref(), value.get_ref().as_array()) {
+            ("people", Some(entries)) => reader.people(entries),
+            ("people", None) => reader.fault(value.span(), "people is no list".into()),
+            (other, _) => reader.unknown(key.span(), other),
+        }
+    }
+    reader.faults.sort_by_key(|(offset, _)| *offset);
+    let line = |offset| line_at(text.as_bytes(), offset);
+    let faults = reader.faults.iter().take(FAULTS_MAX);
+    let said: Vec<_> = faults.map(|(at, fault)| format!("line {}: {fault}", line(*at))).collect();
+    Content { people: reader.people, faults: (!said.is_empty()).then(|| said.join("; ")) }
+}
+
+/// Reads a file's people, with mistakes at their offsets.
+#[derive(Debug, Default)]
+struct Reader {
+    people: People,
+    faults: Vec<(usize, String)>,
+}
+
+impl Reader {
+    fn fault(&mut self, span: Range<usize>, fault: String) {
+        self.faults.push((span.start, fault));
+    }
+
+    /// The window would drop it when it writes the file.
+    fn unknown(&mut self, span: Range<usize>, key: &str) {
+        self.fault(span, format!("{:?} is no setting of this file", clip(key, QUOTE_BYTES_MAX)));
+    }
+
+    fn people(&mut self, entries: &[Spanned<DeValue<'_>>]) {
+        if let Some(more) = entries.get(PEOPLE_MAX) {
+            self.fault(more.span(), format!("there are more than {PEOPLE_MAX} people"));
+        }
+        for entry in entries.iter().take(PEOPLE_MAX) {
+            match entry.get_ref().as_table() {
+                Some(fields) => self.person(entry.span(), fields),
+                None => self.fault(entry.span(), "this is no person".into()),
+            }
+        }
+    }
+
+    fn person(&mut self, span: Range<usize>, fields: &DeTable<'_>) {
+        let (mut number, mut name) = (None, String::new());
+        for (key, value) in fields {
+            match (&**key.get_ref(), value.get_ref().as_str()) {
+                ("person", Some(digits)) => number = Some((value.span(), digits)),
+                ("name", Some(text)) => name = clip(&printable(text), NAME_BYTES_MAX).to_owned(),
+                (key @ ("person" | "name"), None) => {
+                    self.fault(value.span(), format!("{key} is no text in quotation marks"));
+                }
+                (other, _) => self.unknown(key.span(), other),
+            }
+        }
+        match number.map(|(span, digits)| (span, digits, u64::from_str_radix(digits, 16))) {
+            Some((_, _, Ok(number))) => drop(self.people.insert(number, name)),
+            Some((span, digits, Err(_))) => {
+                let digits = clip(digits, QUOTE_BYTES_MAX);
+                self.fault(span, format!("{digits:?} is no person's number"));
+            }
+            None if fields.contains_key("person") => {}
+            None => self.fault(span, "the person has no number".into()),
+        }
+    }
+}
+
+/// Changes the file, in full or not at all, unless a change is refused. One that cannot be read in
+/// full is set aside first, for one with what is `known` and what can be read; returns its new name.
 fn save(
     path: &Path,
     known: &People,
     changes: &BTreeMap<u64, Option<String>>,
 ) -> io::Result<Result<(People, Option<PathBuf>), String>> {
     let held = Held::new(path)?;
-    let read = held.read(FILE_BYTES_MAX)?.map(parse);
-    let is_broken = matches!(read, Some(Err(_)));
-    let mut people = match read {
-        None => People::new(),
-        Some(Ok(people)) => people,
-        Some(Err(_)) => known.clone(),
-    };
+    let bytes = held.read(FILE_BYTES_MAX)?;
+    let Content { mut people, faults } = bytes.map_or_else(Content::default, |it| parse(&it));
+    if faults.is_some() {
+        for (person, name) in known.iter().take(PEOPLE_MAX.saturating_sub(people.len())) {
+            people.entry(*person).or_insert_with(|| name.clone());
+        }
+    }
     for (person, name) in changes {
         let (name, is_muted) = (name.as_deref().unwrap_or_default(), name.is_some());
         if let Err(told) = change(&mut people, *person, name, is_muted) {
             return Ok(Err(told));
         }
     }
-    let aside = if is_broken { Some(held.set_aside()?) } else { None };
+    let aside = if faults.is_some() { Some(held.set_aside()?) } else { None };
     let lines = people
         .iter()
         .map(|(person, name)| KeptPerson { person: format!("{person:016x}"), name: name.clone() });
@@ -224,6 +297,34 @@ mod tests {
                 *text
             );
             assert!(Muted::open(Some(path.clone())).0.has(Some(7)));
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_said_with_its_line_and_unmutes_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("muted.toml");
+        let text = "[[people]]\nperson = \"7\"\nname = \"Eve\"\n\n\
+                    [[people]]\nname = \"Bob\"\nperson = \"xyz\"\n\n\
+                    [[people]]\nperson = \"9\"\n";
+        let broken = path.with_extension("toml.broken");
+        for (text, said) in [
+            (text.to_owned(), "line 7: \"xyz\" is no person's number"),
+            (text.replace("\"xyz\"", "8"), "line 7: person is no text in quotation marks"),
+            (text.replace("person = \"xyz\"\n", ""), "line 5: the person has no number"),
+            (text.replace("\"xyz\"", "\"8\"\nuntil = 3"), "line 8: \"until\" is no setting"),
+            (text.replace("\"xyz\"", "\"8"), "line 7: "),
+            (text.replace("[[people]]\nname", "[[poeple]]\nname"), "line 5: \"poeple\" is no"),
+        ] {
+            fs::write(&path, &text).unwrap();
+            let (mut muted, told) = Muted::open(Some(path.clone()));
+            assert!(told.as_ref().is_some_and(|told| told.contains(said)), "{said}: {told:?}");
+            assert!(muted.has(Some(7)) && muted.has(Some(9)), "{said}");
+            assert!(muted.set(5, "Mallory", true).is_some_and(|told| told.contains(".broken")));
+            assert_eq!(fs::read_to_string(&broken).unwrap(), text, "{said}");
+            let (again, told) = Muted::open(Some(path.clone()));
+            assert!(told.is_none() && [5, 7, 9].iter().all(|it| again.has(Some(*it))), "{said}");
+            fs::remove_file(&broken).unwrap();
         }
     }
 
