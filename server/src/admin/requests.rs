@@ -1,15 +1,19 @@
 //! Bodies and queries of requests. Unknown fields are refused, so that a misspelt one does not
 //! ban somebody for ever.
 
+use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use phaselock::wire::rooms::RoomCode;
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Error, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
@@ -34,16 +38,40 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Unread;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Unread> {
-        let body: Result<Json<Value>, JsonRejection> = Json::from_request(request, state).await;
-        let Json(body) = body.map_err(|error| Unread(error.status(), error.body_text()))?;
-        // serde would read a list as the fields in their order.
-        let is_object = body.is_object();
-        let read =
-            if is_object { T::deserialize(body) } else { Err(Error::custom("not an object")) };
-        read.map(Self).map_err(|error| {
-            let text = format!("the body is invalid: {error}; see /openapi.json");
-            Unread(StatusCode::UNPROCESSABLE_ENTITY, text)
-        })
+        let body: Result<Json<Object<T>>, JsonRejection> = Json::from_request(request, state).await;
+        match body {
+            Ok(Json(Object(body))) => Ok(Self(body)),
+            Err(JsonRejection::JsonDataError(error)) => {
+                let cause = error.source().map_or_else(|| error.body_text(), ToString::to_string);
+                let text = format!("the body is invalid: {cause}; see /openapi.json");
+                Err(Unread(StatusCode::UNPROCESSABLE_ENTITY, text))
+            }
+            Err(error) => Err(Unread(error.status(), error.body_text())),
+        }
+    }
+}
+
+/// A JSON object, read straight into its type, so that a key that stands twice is refused. serde
+/// would read a list as the fields in their order.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields)).map(Object)
     }
 }
 
