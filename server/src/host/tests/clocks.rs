@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use phaselock_quic::identity::Identity;
+
 use super::*;
 use crate::clocks::{BootId, CalendarState, Clocks, Reading};
 use crate::tests::serve_by;
@@ -160,4 +162,28 @@ fn statistics_and_uptime_count_elapsed_time() {
         served.wait(read).expect("it can be read")
     };
     served.until("a total", |_| read() == (66, 0_i64));
+}
+
+#[test]
+fn certificates_for_browsers_follow_a_jump_that_lasts_and_no_other() {
+    for (jump, kept) in [(-DAY / 2, 2), (-2 * DAY, 0), (5 * DAY, 1), (YEARS, 0)] {
+        let hands = Hands::new();
+        let clocks = hands.clocks(1)(None);
+        let identity = Identity::ephemeral().expect("an identity");
+        let date = clocks.clone();
+        identity.date_by(move || date.unix());
+        let web = identity.web();
+        let before = web.hashes();
+        hands.jump(jump);
+        assert_eq!(clocks.look(), None);
+        hands.pass(599 * SECOND);
+        assert_eq!(clocks.look(), None);
+        assert_eq!(web.hashes(), before, "{jump}: it may have been a mistake");
+        hands.pass(2 * SECOND);
+        assert_eq!(clocks.look(), Some(jump / SECOND));
+        let after = web.hashes();
+        let stayed = after.iter().filter(|hash| before.contains(hash)).count();
+        assert_eq!(stayed, kept, "{jump}: browsers refuse a date before or after a certificate's");
+        assert_eq!(web.hashes(), after, "{jump}: once");
+    }
 }

@@ -71,9 +71,10 @@ impl Rotation {
         Ok(Self { current: Short::make(now)?, next: Short::make(now)?, last: None, turned: now })
     }
 
-    /// Makes the next one the one in force, if it is time. On an error all stays as it is.
+    /// Makes the next one the one in force, if it is time. If the date has moved so far that
+    /// browsers would refuse the next one, both are made anew. On an error all stays as it is.
     pub(super) fn advance(&mut self, now: i64) -> Result<(), IdentityError> {
-        // A host may have set its clock back.
+        // A date that moved back by less leaves the certificates valid.
         if (-BEFORE..TURN).contains(&(now - self.turned)) {
             return Ok(());
         }
