@@ -22,7 +22,7 @@ use axum::extract::Request;
 use axum::http::header;
 use bytes::Bytes;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use self::board::{Bests, Board};
 use self::words::{LANGUAGES, language};
@@ -39,6 +39,8 @@ const STYLE: &str = "public.css";
 /// Time between two renderings, and the header that lets caches keep them as long.
 const INTERVAL: Duration = Duration::from_secs(5);
 const CACHING: &str = "public, max-age=5";
+/// Longest time to wait for the database; after it, the records stay as they were.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns the link to the page, given the link for browsers; empty if that is empty.
 pub(super) fn link(origin: &str) -> String {
@@ -90,7 +92,8 @@ pub(super) async fn publish(host: &Host, to: &watch::Sender<Option<Arc<Published
     loop {
         let is_wanted = config.borrow_and_update().public_page;
         let published = if is_wanted {
-            bests.read(host).await;
+            // A database that hangs must not keep anything on the page that has become private.
+            let _ = timeout(READ_TIMEOUT, bests.read(host)).await;
             Some(Arc::new(Published::of(&Board::of(host, &bests))))
         } else {
             None

@@ -366,17 +366,29 @@ fn the_page_comes_and_goes_with_its_setting_and_keeps_up() {
     let mut next = |is_wanted: &dyn Fn(Option<&Published>) -> bool| {
         served.wait(async {
             let found = public.wait_for(|it| is_wanted(it.as_deref()));
-            let found = tokio::time::timeout(PATIENCE, found).await;
+            let found = timeout(PATIENCE, found).await;
             found.expect("in time").map(drop).expect("it goes on");
         });
     };
     set("true");
     next(&|it| it.is_some());
     let _ada = served.join("Ada");
-    next(&|it| {
+    let names_ada = |it: Option<&Published>| {
         let page = it.and_then(|it| it.get(PAGE, &request));
-        page.is_some_and(|page| String::from_utf8_lossy(&page.content).contains("Ada"))
+        page.map(|page| String::from_utf8_lossy(&page.content).contains("Ada"))
+    };
+    next(&|it| names_ada(it) == Some(true));
+    // A database that hangs keeps no name on the page of a server that has become private.
+    let (resume, hang) = std::sync::mpsc::channel::<()>();
+    let host = Arc::clone(&served.host);
+    served.runtime.spawn(async move {
+        let hung = host.store.read(move |_| Ok(hang.recv().is_err()));
+        let by = author(Role::Admin);
+        let private = host.set_setting(&by, "password", Some("sesame"));
+        tokio::join!(hung, private)
     });
+    next(&|it| names_ada(it) == Some(false));
+    drop(resume);
     set("false");
     next(&|it| it.is_none());
 }
