@@ -105,6 +105,18 @@ pub struct Session {
     fed_over: bool,
 }
 
+/// The reason of an end with words for the player, whatever the peer has said.
+fn explained(reason: Disconnect) -> Disconnect {
+    let text = match reason.code {
+        // The player's own goodbye is never without words.
+        Code::Left if reason.text.trim().is_empty() => {
+            "the server closed the connection without a reason".to_owned()
+        }
+        _ => reason.to_string(),
+    };
+    Disconnect { text, ..reason }
+}
+
 impl Session {
     /// Begins to join.
     pub fn new(config: SessionConfig, now: LocalTime) -> Self {
@@ -318,7 +330,7 @@ impl Session {
         if reason.code == Code::BadToken {
             self.token = None;
         }
-        let reason = self.sent_back(reason);
+        let reason = self.sent_back(explained(reason));
         if let Some(redirect) = &reason.redirect {
             self.redirects += 1;
             self.redirect = Some(redirect.clone());

@@ -117,6 +117,26 @@ fn reason(session: &Session) -> &str {
 }
 
 #[test]
+fn every_end_has_words_even_where_the_server_gives_none() {
+    for code in Code::ALL.iter().copied().chain([Code::Other(999)]) {
+        for blank in ["", " "] {
+            let mut session = begun();
+            session.handle_connected(ms(1), Credentials::default());
+            session.handle_control(&welcome("second", Rates::DEFAULT), ms(9));
+            let goodbye = Disconnect::new(code, blank);
+            session.handle_control(&body(&ServerMessage::Disconnect(goodbye.clone())), ms(10));
+            assert!(reason(&session).len() > 12, "{code:?} as a message: {}", reason(&session));
+            let mut session = begun();
+            session.handle_lost(ms(10), goodbye);
+            assert!(reason(&session).len() > 12, "{code:?} as a close: {}", reason(&session));
+        }
+    }
+    let mut session = begun();
+    session.handle_lost(ms(10), Disconnect::new(Code::Left, ""));
+    assert_eq!(reason(&session), "the server closed the connection without a reason");
+}
+
+#[test]
 fn a_session_connects_greets_and_plays() {
     let mut session = begun();
     assert_eq!(outputs(&mut session), [Output::Connect { redirect: None }]);
