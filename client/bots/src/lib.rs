@@ -67,6 +67,7 @@ pub async fn play(
             match notice {
                 Notice::Game { game, .. } => {
                     add(&mut report, &driver.session, stay.take(), now);
+                    report.game.get_or_insert(game);
                     let (entry, client) = (config.games.get(game), driver.session.client());
                     stay = entry.ok().zip(client).map(|(entry, client)| Stay {
                         controller: (entry.autopilot)(seed),

@@ -47,6 +47,9 @@ struct Arguments {
     /// Code of the room to play in [default: one with people and a free seat]
     #[arg(long, value_name = "CODE")]
     room: Option<RoomCode>,
+    /// Game to play, if a room with free seats does [default: where people are]
+    #[arg(long, value_name = "GAME")]
+    game: Option<String>,
     /// Password of the server, where it needs one
     #[arg(long, value_name = "WORD")]
     password: Option<String>,
@@ -119,6 +122,9 @@ pub fn run(games: &Games) -> ExitCode {
 }
 
 fn start(games: &Games, arguments: Arguments) -> Result<ExitCode> {
+    if let Some(game) = &arguments.game {
+        games.get(game).context("--game")?;
+    }
     let files = arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose()?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     runtime.block_on(play_all(games, arguments, files))
@@ -138,11 +144,11 @@ async fn play_all(
         let options = Options { link, ..Options::new(arguments.address.clone(), Pins::Memory) };
         let filter = arguments.clock;
         let plain = arguments.plain;
-        let room = arguments.room.clone();
+        let (room, game) = (arguments.room.clone(), arguments.game.clone());
         let password = arguments.password.clone();
         let defaults = SessionConfig::new(games.clone(), name);
         let part = if arguments.watch { Part::Watch } else { Part::Play };
-        let config = SessionConfig { filter, plain, room, password, part, ..defaults };
+        let config = SessionConfig { filter, plain, room, game, password, part, ..defaults };
         running.push(tokio::spawn(play(
             options,
             config,
@@ -167,7 +173,25 @@ async fn play_all(
     for (reason, count) in reasons {
         eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
+    if let Some(wished) = &arguments.game {
+        tell_other_games(wished, &reports);
+    }
     Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says how many began in a room of another game than they were to play.
+fn tell_other_games(wished: &str, reports: &[Report]) {
+    let mut others = BTreeMap::<_, u32>::new();
+    let games = reports.iter().filter_map(|report| report.game);
+    for game in games.filter(|game| *game != wished) {
+        *others.entry(game).or_default() += 1;
+    }
+    for (game, count) in others {
+        let all = reports.len();
+        eprintln!(
+            "phaselock-bots: {count} of {all} played {game}: no room with a free seat played {wished}"
+        );
+    }
 }
 
 fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {

@@ -69,6 +69,8 @@ pub struct Report {
     pub disconnects: u32,
     /// Reason of the last one.
     pub last_reason: Option<String>,
+    /// Name of the first game.
+    pub game: Option<&'static str>,
     pub(super) round_trip: Samples,
     pub(super) clock_error: Samples,
     /// Seconds from the first try to join until the clock was locked.

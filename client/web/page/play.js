@@ -377,15 +377,6 @@
 
   let found = new Uint8Array(0);
 
-  /** Code of the room with the most people that plays a game and has a free seat; the server chooses
-   * where there is none. */
-  function roomOf(game) {
-    const fits = (room) => game && room.game === game && room.free !== 0;
-    const rooms = (home.rooms || []).filter(fits);
-    rooms.sort((one, other) => other.players - one.players);
-    return rooms.length ? rooms[0].code : null;
-  }
-
   function lookUp(name) {
     const [kind, rest] = [name.split(":", 1)[0], name.slice(name.indexOf(":") + 1)];
     switch (kind) {
@@ -398,7 +389,7 @@
           return null;
         }
       case "link":
-        return link.get(rest) || (rest === "room" ? roomOf(link.get("game")) : null);
+        return link.get(rest);
       case "whole link":
         return location.search;
       case "server":

@@ -41,7 +41,8 @@ pub(crate) struct Args {
     pub(crate) options: Options,
 }
 
-/// Wishes of a page's link, of which the player is told where they cannot be met.
+/// Wishes of a page's link or of the command line, of which the player is told where they cannot be
+/// met.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wishes {
     /// Name of the game to play.
@@ -58,7 +59,7 @@ pub(crate) struct Setup {
     /// Code of the server's room to play in [default: one with people and a free seat]
     #[arg(long, global = true, value_name = "CODE")]
     pub(crate) room: Option<RoomCode>,
-    /// Wishes of the page's link.
+    /// Wishes of the page's link, or of `join`.
     #[arg(skip)]
     pub(crate) wishes: Wishes,
     /// Password of the server, where it needs one
@@ -170,6 +171,7 @@ impl Args {
                 "--record-motion records a game, and the laboratory is none; play or join one";
             return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
         }
+        let mut options = cli.options;
         let start = match cli.command {
             None => Start::Menu,
             Some(Sub::Play { game, bots, bot_strength }) => {
@@ -180,7 +182,12 @@ impl Args {
                 games.select(&names).map_err(unknown)?;
                 Start::Play { games: names, bots: Bots { count: bots, strength: bot_strength } }
             }
-            Some(Sub::Join { mut server, fingerprint }) => {
+            Some(Sub::Join { mut server, fingerprint, game }) => {
+                if let Some(name) = &game {
+                    let why = |_| ArgsError::value(name, "--game <GAME>", &no_game(games));
+                    games.get(name).map_err(why)?;
+                }
+                options.setup.wishes.game = game;
                 server.fingerprint = fingerprint.or(server.fingerprint);
                 Start::Join { invitation: server }
             }
@@ -194,7 +201,6 @@ impl Args {
                 Start::Lab(Begin { file, path, methods, export })
             }
         };
-        let mut options = cli.options;
         if options.screenshot.is_some() {
             options.exit_after.get_or_insert(SCREENSHOT_AFTER);
         }
@@ -291,6 +297,9 @@ enum Sub {
         /// Fingerprint of the server's certificate, if somebody told you
         #[arg(long, value_name = "sha256:...")]
         fingerprint: Option<Fingerprint>,
+        /// Which game, if a room with a free seat plays it [default: where people are]
+        #[arg(long)]
+        game: Option<String>,
     },
     /// Draw a motion, or take one, and see what networks and methods make of it
     Lab {
@@ -386,6 +395,8 @@ mod tests {
         for line in ["phaselock://", "phaselock:--fullscreen", "join a --fingerprint sha256:0"] {
             assert!(parse(line).is_err(), "{line}");
         }
+        let args = parse("join example.org --game race").unwrap();
+        assert_eq!(args.options.setup.wishes.game.as_deref(), Some("race"));
         let args = parse("--directory a.example --directory [::1]:9").unwrap();
         let directories: Vec<_> =
             args.options.directories.iter().map(ToString::to_string).collect();
@@ -442,6 +453,7 @@ mod tests {
             ("play --bots 99", "99 is not in 0..=15"),
             ("play --bot-strength weak", "write easy, normal or hard"),
             ("play --game chess", "the games are skirmish"),
+            ("join a --game chess", "'chess' for '--game <GAME>': the games are skirmish"),
             ("--window 12", "as in 1280x720"),
             ("--exit-after -1", "unexpected argument '-1'"),
             ("--exit-after=-1", "not a time to wait"),

@@ -84,7 +84,6 @@ impl Page {
         let invited = linked.as_ref().or(kept.as_ref());
         // One that no server takes stays in the field, which says why.
         let is_ready = invited.is_some_and(|name| read_name(name).is_ok());
-        // A room of the wished game stands in for one that the link does not name.
         let (text, mut wishes) = (page::linked("room"), Wishes::default());
         let room = text.as_ref().and_then(|code| code.parse().ok());
         wishes.bad_room = text.filter(|_| room.is_none());

@@ -7,6 +7,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::Look;
 
 use super::App;
+use crate::args::Wishes;
 use crate::servers::{Answer, Choice, Trust};
 use crate::settings::Store;
 use crate::settings::screen::Screen;
@@ -69,6 +70,7 @@ impl App {
 
     pub(super) fn host(&mut self, games: &[String], bots: Bots, open: bool) {
         self.store.settings.last.note_play(games, bots);
+        self.args.options.setup.wishes = Wishes::default();
         self.invitation = None;
         let games = self.views.games().select(games).map_err(|error| error.to_string());
         let name = self.menu.name();
@@ -142,6 +144,9 @@ impl App {
         visit::begin_file(self.motion.as_mut());
         self.sounds.hush();
         if let Some(visit) = self.visit.take() {
+            if visit.has_begun() {
+                self.args.options.setup.wishes = Wishes::default();
+            }
             self.closing.extend(visit.close("left"));
         }
         self.closing.retain(|goodbye| !goodbye.is_finished());

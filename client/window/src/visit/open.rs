@@ -140,6 +140,7 @@ impl VisitConfig<'_> {
             look: self.look,
             filter: setup.filter,
             room: setup.room.clone(),
+            game: setup.wishes.game.clone(),
             password: setup.password.clone(),
             // Where all seats are taken, one watches until one is free.
             part: if setup.watch { Part::Watch } else { Part::Wait },

@@ -15,6 +15,12 @@ impl Visit {
         panels.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name).collect()
     }
 
+    /// True from the first game on: wishes of the command line count until then.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.wishes.is_none()
+    }
+
     /// True while the pause is shown.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused

@@ -1,4 +1,5 @@
-//! Wishes of a page's link that may not be met, and what the player is told then.
+//! Wishes of a page's link or of the command line that may not be met, and what the player is told
+//! then.
 
 use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::{clip, printable};

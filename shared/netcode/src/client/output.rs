@@ -28,6 +28,9 @@ pub struct SessionConfig {
     pub plain: bool,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
+    /// Name of the game to play, if a room with a free seat does; none for the server's choice. A
+    /// name that is not among `games` is no wish.
+    pub game: Option<String>,
     /// The server's password, where it needs one.
     pub password: Option<String>,
     /// Part to take.
@@ -44,8 +47,8 @@ impl SessionConfig {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
         let (look, part) = (Look::UNCHOSEN, Part::default());
-        let (plain, room, password, resume) = (false, None, None, None);
-        Self { games, name, look, filter, plain, room, password, part, resume, silence_max }
+        let (plain, room, game, password, resume) = (false, None, None, None, None);
+        Self { games, name, look, filter, plain, room, game, password, part, resume, silence_max }
     }
 }
 

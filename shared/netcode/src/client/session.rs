@@ -179,15 +179,16 @@ impl Session {
         if self.step != Step::Dialing {
             return;
         }
+        let (games, wishes) = self.games_and_wishes();
         let hello = ClientMessage::Hello(Hello {
             wire: wire_hash(),
             version: env!("CARGO_PKG_VERSION").into(),
             name: self.config.name.clone(),
-            games: self.config.games.hashes(self.config.plain),
+            games,
             sent: now,
             credentials,
             resume: self.token,
-            wishes: self.wishes(),
+            wishes,
             room: self.config.room.clone(),
             password: self.config.password.clone(),
             look: self.config.look,

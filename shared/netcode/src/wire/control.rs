@@ -96,7 +96,8 @@ pub struct Hello {
     pub credentials: Credentials,
     /// Token of the session to resume, from its welcome.
     pub resume: Option<ResumeToken>,
-    /// [`WISH_PLAIN`], [`WISH_SILENCE`], [`WISH_WATCH`], [`WISH_WAIT`], and bits of later versions.
+    /// [`WISH_PLAIN`], [`WISH_SILENCE`], [`WISH_WATCH`], [`WISH_WAIT`], [`WISH_GAME`], and bits of
+    /// later versions.
     pub wishes: u32,
     /// The room to play in; none for the server's choice.
     pub room: Option<RoomCode>,
@@ -120,7 +121,17 @@ pub const WISH_WATCH: u32 = 4;
 /// Wish to play, and to watch until a seat is free. It counts for nothing beside [`WISH_WATCH`].
 pub const WISH_WAIT: u32 = 8;
 
+/// Wish for a room that plays the first of the client's games. It counts for nothing beside a room
+/// or a seat that is kept.
+pub const WISH_GAME: u32 = 16;
+
 impl Hello {
+    /// The game that the client would rather play than others, if it has said so.
+    pub fn wished_game(&self) -> Option<&str> {
+        let first = self.games.first().filter(|_| self.wishes & WISH_GAME != 0);
+        first.map(|(name, _)| name.as_str())
+    }
+
     /// Tells whether the client wishes to watch.
     pub fn wishes_to_watch(&self) -> bool {
         self.wishes & WISH_WATCH != 0

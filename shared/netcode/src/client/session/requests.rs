@@ -8,7 +8,9 @@ use crate::client::output::{Notice, Output, Part};
 use crate::game::{MessageError, write_message};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::time::LocalTime;
-use crate::wire::control::{ClientMessage, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame};
+use crate::wire::control::{
+    ClientMessage, WISH_GAME, WISH_PLAIN, WISH_SILENCE, WISH_WAIT, WISH_WATCH, frame,
+};
 use crate::wire::round::{Poll, RoundNotice, RoundRequest};
 use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
@@ -17,15 +19,21 @@ use crate::wire::text::clip;
 const REQUESTS_MAX: usize = 64;
 
 impl Session {
-    /// Wishes of a hello.
-    pub(super) fn wishes(&self) -> u32 {
+    /// Games and wishes of a hello: a wished game is the first one.
+    pub(super) fn games_and_wishes(&self) -> (Vec<(String, u64)>, u32) {
+        let mut games = self.config.games.hashes(self.config.plain);
+        let is_wished = |(name, _): &(String, u64)| Some(name) == self.config.game.as_ref();
+        let wished = games.iter().position(is_wished);
+        if let Some(at) = wished {
+            games[..=at].rotate_right(1);
+        }
         let coding = if self.config.plain { WISH_PLAIN } else { WISH_SILENCE };
-        coding
-            | match self.config.part {
-                Part::Play => 0,
-                Part::Watch => WISH_WATCH,
-                Part::Wait => WISH_WAIT,
-            }
+        let part = match self.config.part {
+            Part::Play => 0,
+            Part::Watch => WISH_WATCH,
+            Part::Wait => WISH_WAIT,
+        };
+        (games, coding | part | wished.map_or(0, |_| WISH_GAME))
     }
 
     /// Says a line to everybody: see [`say`](Self::say).

@@ -46,9 +46,12 @@ fn ms(ms: i64) -> LocalTime {
     LocalTime(ms * 1000)
 }
 
+fn config() -> SessionConfig {
+    SessionConfig::new(Games::new().with::<First>().with::<Second>(), "somebody")
+}
+
 fn begun() -> Session {
-    let games = Games::new().with::<First>().with::<Second>();
-    Session::new(SessionConfig::new(games, "somebody"), ms(0))
+    Session::new(config(), ms(0))
 }
 
 fn body(message: &ServerMessage) -> Vec<u8> {
@@ -114,6 +117,28 @@ fn reason(session: &Session) -> &str {
         State::Waiting { reason, .. } | State::Ended { reason } => &reason.text,
         state => panic!("{state:?} has no reason"),
     }
+}
+
+/// Games and wished game of the hello of a session that wishes for one.
+fn wishing(game: &str) -> (Vec<String>, Option<String>) {
+    let game = Some(game.to_owned());
+    let mut session = Session::new(SessionConfig { game, ..config() }, ms(0));
+    session.handle_connected(ms(1), Credentials::default());
+    let hello = outputs(&mut session).into_iter().find_map(|output| match output {
+        Output::Control(framed) => ClientMessage::parse(&framed[2..]).ok(),
+        _ => None,
+    });
+    let Some(ClientMessage::Hello(hello)) = hello else { panic!("{hello:?}") };
+    let games = hello.games.iter().map(|(name, _)| name.clone()).collect();
+    (games, hello.wished_game().map(str::to_owned))
+}
+
+#[test]
+fn a_wished_game_is_the_first_of_a_hello_and_an_unknown_one_is_no_wish() {
+    let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+    assert_eq!(wishing("first"), (names(["first", "second"]), Some("first".into())));
+    assert_eq!(wishing("second"), (names(["second", "first"]), Some("second".into())));
+    assert_eq!(wishing("third"), (names(["first", "second"]), None));
 }
 
 #[test]

@@ -59,10 +59,15 @@ impl List {
                 }
             };
         }
+        let wished = hello.wished_game();
+        let is_wished = |entry: &Entry| wished.is_some_and(|it| entry.figures.status.game == it);
         if hello.wishes_to_watch() {
             // Where most is to be seen.
             let open = self.rooms.iter().filter(|(_, entry)| entry.figures.is_open);
-            let order = |entry: &Entry| (self.is_silent(entry.shard, now), Reverse(entry.taken()));
+            let order = |entry: &Entry| {
+                let is_silent = self.is_silent(entry.shard, now);
+                (is_silent, !is_wished(entry), Reverse(entry.taken()))
+            };
             if let Some((room, _)) = open.min_by_key(|(_, entry)| order(entry)) {
                 return Ok(*room);
             }
@@ -70,7 +75,8 @@ impl List {
         let has = |game: &str| hello.games.iter().any(|(name, _)| name == game);
         let free_if = |may: &dyn Fn(&Entry) -> bool| {
             let free = |entry: &Entry| entry.has_seat() && may(entry);
-            self.liveliest(now, |entry| free(entry) && has(&entry.figures.status.game))
+            self.liveliest(now, |entry| free(entry) && is_wished(entry))
+                .or_else(|| self.liveliest(now, |it| free(it) && has(&it.figures.status.game)))
                 .or_else(|| self.liveliest(now, free))
         };
         // A room that stands still is the last choice.
@@ -183,7 +189,7 @@ impl List {
 mod tests {
     use phaselock::identity::Credentials;
     use phaselock::time::{Micros, Tick};
-    use phaselock::wire::control::Status;
+    use phaselock::wire::control::{Status, WISH_GAME, WISH_WATCH};
     use phaselock::wire::talk::Look;
 
     use super::super::Directory;
@@ -257,6 +263,22 @@ mod tests {
         let directory = house(&[("chess", 3, 0), ("go", 0, 0), ("go", 1, 0)]);
         assert_eq!(next(&directory, &["go"]), 2);
         assert_eq!(next(&directory, &["go", "chess"]), 0);
+    }
+
+    #[test]
+    fn wished_game_comes_before_company_as_long_as_there_are_seats() {
+        let directory = house(&[("chess", 3, 0), ("go", 1, 0), ("go", 3, 0), ("draughts", 0, 0)]);
+        let wishing = |games: &[&str], more: u32| {
+            let hello = Hello { wishes: WISH_GAME | more, ..hello(games) };
+            directory.choose(Some(&hello), NOW).expect("there is a seat").room.0
+        };
+        assert_eq!(wishing(&["draughts", "chess", "go"], 0), 3);
+        let led: Vec<_> = (0..5).map(|_| wishing(&["go", "chess"], 0)).collect();
+        assert_eq!(led, [2, 1, 1, 1, 0], "the first with a seat, then where people are");
+        assert_eq!(wishing(&["go"], WISH_WATCH), 1, "full rooms of it can be watched");
+        let named = Hello { room: "1".parse().ok(), wishes: WISH_GAME, ..hello(&["go"]) };
+        let room = directory.choose(Some(&named), NOW).expect("it is there").room.0;
+        assert_eq!(room, 0, "a room's code comes first");
     }
 
     #[test]
