@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use egui_macroquad::egui::text_edit::TextEditState;
-use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, Ui, vec2};
 use macroquad::Window;
 use macroquad::miniquad::conf::Conf;
 use macroquad::miniquad::window::set_fullscreen;
@@ -15,6 +14,7 @@ use phaselock::wire::text::{clip, read_name};
 use phaselock_web::page::{self, Field};
 
 use super::args::{Setup, Wishes, default_name};
+use super::before::{Before, PASSWORD_MAX, Wish};
 use super::controls::Controls;
 use super::cues::{self, Cues, common};
 use super::gamepad::{Gamepads, Rumble};
@@ -22,7 +22,7 @@ use super::glass::Glass;
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::network::Clock;
-use super::parts::{NAME_CHARS_MAX, action, card_frame, field, is_entered, name_field, name_note};
+use super::parts::NAME_CHARS_MAX;
 use super::renderer::Renderer;
 use super::rig;
 use super::settings::Store;
@@ -31,12 +31,7 @@ use super::sounds::Sounds;
 use super::view::Views;
 use super::visit::{self, Next, TELL_EVERY, Visit, VisitConfig};
 use super::words::{fill, tr};
-use super::{actions, background, navigate, palette, sight, typing};
-
-/// Width of the card before the game, in points.
-const CARD_WIDTH: f32 = 340.0;
-/// Characters of a password at most.
-const PASSWORD_MAX: usize = 64;
+use super::{actions, navigate, palette, sight, typing};
 
 /// Opens the page's canvas and stays for as long as the page does.
 pub fn run(views: &Views) {
@@ -271,6 +266,8 @@ impl Page {
         let Self { renderer, visit, controls, cues, glass, screen, store, .. } = self;
         let (views, gamepads, languages) = (&self.views, &self.gamepads, &self.languages);
         let mut card = Before {
+            server: page::server_name(),
+            needs_password: page::needs_password(),
             name: &mut self.name,
             password: &mut self.password,
             asks_password: &mut self.asks_password,
@@ -327,78 +324,5 @@ impl Page {
             Some(Wish::Settings) => self.screen = Some(Screen::default()),
             None => {}
         }
-    }
-}
-
-/// The player's wish before the game.
-enum Wish {
-    Join,
-    Settings,
-}
-
-/// The card before the game, or after it.
-struct Before<'a> {
-    name: &'a mut String,
-    password: &'a mut String,
-    asks_password: &'a mut bool,
-    /// Reason of the end.
-    error: Option<&'a str>,
-}
-
-impl Before<'_> {
-    /// Draws the card. Returns the player's wish, and true while the password is written.
-    fn draw(&mut self, ctx: &Context, covered: bool) -> (Option<Wish>, bool) {
-        let painter = ctx.layer_painter(LayerId::background());
-        let screen = ctx.screen_rect();
-        let y = screen.top() + screen.height() * 0.2;
-        background::draw(&painter, screen, y, ctx.input(|input| input.time));
-        if covered {
-            return (None, false);
-        }
-        let (mut wish, mut is_secret) = (None, false);
-        // By its upper edge: the fields stay where they are when a reason comes below them.
-        let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, y + 40.0));
-        area.show(ctx, |ui| {
-            card_frame(1.0, 20).show(ui, |ui| {
-                ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
-                ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
-                let server = page::server_name().unwrap_or_default();
-                ui.label(match server.is_empty() {
-                    true => tr("Play").to_owned(),
-                    false => fill("Play on {server}", &[("server", &server)]),
-                });
-                let entered;
-                (entered, is_secret) = self.draw_fields(ui);
-                if let Some(error) = self.error {
-                    ui.colored_label(palette::BAD, error);
-                }
-                if action(ui, tr("Play"), true).clicked() || entered {
-                    wish = Some(Wish::Join);
-                }
-                if action(ui, tr("Settings"), false).clicked() {
-                    wish = Some(Wish::Settings);
-                }
-            });
-        });
-        (wish, is_secret)
-    }
-
-    /// Draws the fields. Returns whether Enter ended the writing, and whether the password is
-    /// written.
-    fn draw_fields(&mut self, ui: &mut Ui) -> (bool, bool) {
-        let width = ui.available_width();
-        let name = ui.add(name_field(self.name, tr("Your name"), width));
-        name_note(ui, self.name);
-        let mut entered = is_entered(ui, &name);
-        if !page::needs_password() {
-            return (entered, false);
-        }
-        let field = field(self.password, tr("Password"), width, PASSWORD_MAX).password(true);
-        let password = ui.add(field);
-        if std::mem::take(self.asks_password) {
-            password.request_focus();
-        }
-        entered |= is_entered(ui, &password);
-        (entered, password.has_focus())
     }
 }

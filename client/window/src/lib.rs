@@ -40,6 +40,9 @@ pub mod actions;
 mod app;
 mod args;
 mod background;
+#[cfg(any(target_arch = "wasm32", test))]
+#[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
+mod before;
 pub mod bindings;
 #[cfg(target_arch = "wasm32")]
 mod browser;

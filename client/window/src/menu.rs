@@ -172,16 +172,14 @@ impl Menu {
     ) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
-        let error = self.error.clone().map(|error| {
-            let font = FontId::proportional(14.0);
-            painter.layout(error, font, palette::TEXT, WIDTH - 96.0)
-        });
+        // What is wrong stands in the title's place, so that nothing moves under the mouse.
+        let top = screen.top() + (screen.height() * 0.36).min(screen.height() - HEIGHT);
+        let error = self.error.as_deref();
+        let error = error.map(|error| banner_words(&painter, error, top - screen.top()));
         let banner = error.as_ref().map_or(0.0, |text| text.size().y + BANNER_PADDING + ROW_GAP);
-        let fits = screen.height() - HEIGHT - banner;
-        let top = screen.top() + (screen.height() * 0.36).min(fits);
         // Little room makes the title small; a long error leaves none for it.
-        let scale = ((top - screen.top()) / TITLE_ROOM).min(1.0);
-        let title_y = (top - 115.0 * scale).min(screen.top() + screen.height() * 0.2);
+        let scale = ((top - banner - screen.top()) / TITLE_ROOM).min(1.0);
+        let title_y = (top - banner - 115.0 * scale).min(screen.top() + screen.height() * 0.2);
         let title = pos2(screen.center().x, title_y);
         background::draw(&painter, screen, title.y, ctx.input(|input| input.time));
         if scale > TITLE_SCALE_MIN {
@@ -194,7 +192,7 @@ impl Menu {
 
         let mut wish = None;
         let area = Area::new(Id::new("menu"))
-            .fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top))
+            .fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top - banner))
             .show(ctx, |ui| {
                 ui.spacing_mut().item_spacing = vec2(GAP, ROW_GAP);
                 ui.set_width(WIDTH);
@@ -446,6 +444,25 @@ fn strength_words(strength: Strength) -> &'static str {
     strength.pick([tr("easy"), tr("normal"), tr("hard")])
 }
 
+/// The words of an error, in letters that are small enough for a room of that height above the
+/// cards; of one that is too long still, the first lines.
+fn banner_words(painter: &Painter, error: &str, room: f32) -> Arc<Galley> {
+    let room = room - BANNER_PADDING - 2.0 * ROW_GAP;
+    let layout = |size: f32, rows: usize| {
+        let font = FontId::proportional(size);
+        let mut job = LayoutJob::simple(error.to_owned(), font, palette::TEXT, WIDTH - 96.0);
+        job.wrap.max_rows = rows;
+        painter.layout_job(job)
+    };
+    let sizes = [14.0, 12.5, 11.0, 9.5].into_iter();
+    let mut all = sizes.map(|size| layout(size, usize::MAX));
+    let fits = |words: &Arc<Galley>| words.size().y <= room;
+    all.find(fits).unwrap_or_else(|| {
+        let row = layout(9.5, 1).size().y;
+        layout(9.5, (room / row).max(1.0) as usize)
+    })
+}
+
 /// An [`action`] at the foot of a card.
 fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
     space_above_action(ui);
@@ -475,4 +492,54 @@ fn laboratory(ui: &mut Ui) -> Response {
     let what = painter.layout_job(job);
     painter.galley(after - vec2(0.0, what.size().y / 2.0), what, color);
     response.on_hover_cursor(CursorIcon::PointingHand)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use egui_macroquad::egui::{Event, RawInput};
+
+    use super::*;
+
+    /// Draws some frames, the first with these events. Returns the place of the field that has the
+    /// keyboard.
+    fn draw(menu: &mut Menu, context: &Context, events: &[Event]) -> Option<Rect> {
+        let mut settings = Settings::default();
+        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0)));
+        for events in [events, &[], &[], &[]] {
+            let input = RawInput { screen_rect, events: events.to_vec(), ..RawInput::default() };
+            let _ = context.run(input, |ctx| {
+                let told = ("A server - puck - 1 of 16 players - 9 ms".to_owned(), true);
+                assert_eq!(menu.draw_told(ctx, &mut settings, Some(told)), None);
+            });
+        }
+        let focused = context.memory(|memory| memory.focused())?;
+        Some(context.read_response(focused)?.rect)
+    }
+
+    #[test]
+    fn password_keeps_keyboard_and_place_when_it_was_wrong() {
+        let views = crate::views::all();
+        let args = Args::parse([OsString::from("phaselock")], views.games()).expect("no words");
+        let mut menu = Menu::new(&args, views.games(), &Settings::default());
+        let context = Context::default();
+        let typed = |text: &str| [Event::Text(text.into())];
+        menu.ask_password();
+        let first = draw(&mut menu, &context, &[]).expect("the password has the keyboard");
+        let stays = |now: Option<Rect>, when: &str| {
+            let now = now.expect("it keeps the keyboard");
+            // Rows with dots are a hair higher than those with a hint.
+            assert!(now.min.distance(first.min) < 3.0, "{when}: {first:?} {now:?}");
+        };
+        stays(draw(&mut menu, &context, &typed("wrong")), "written");
+        // Back from the server, which says that it is another one.
+        menu.set_error(Some("that is not the password; ask the host for it".into()));
+        menu.ask_password();
+        stays(draw(&mut menu, &context, &typed(" word")), "refused");
+        menu.set_error(None);
+        stays(draw(&mut menu, &context, &typed("s")), "dismissed");
+        assert_eq!(menu.password, "wrong words");
+        assert_eq!(menu.enter, Enter::Join);
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Area, Button, Context, CursorIcon, Id, Key, Label, LayerId, RichText, ScrollArea, Sense, Ui,
-    UiBuilder,
+    Area, Button, Context, CursorIcon, FontId, Galley, Id, Key, Label, LayerId, RichText,
+    ScrollArea, Sense, Ui, UiBuilder,
 };
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::address::Address;
@@ -167,13 +167,18 @@ impl Servers {
                 ui.set_height(height - 38.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                 choice = self.head(ui, view, now);
-                self.banner(ui);
                 self.filters(ui);
                 if self.tab == Tab::Internet {
                     self.directory_row(ui, now);
                 }
                 let shown = rows(self.tab, &view.found, &self.book.pages, &self.filter, self.order);
-                choice = choice.take().or(self.body(ui, view, &shown));
+                // At the foot, where the list gives way: nothing moves under the mouse.
+                let error = self.error_words(ui);
+                let foot =
+                    error.as_ref().map_or(0.0, |it| it.size().y + ui.spacing().item_spacing.y);
+                let height = ui.available_height() - foot;
+                choice = choice.take().or(self.body(ui, height, view, &shown));
+                self.banner(ui, error);
             });
         });
         if choice.is_none() && ctx.input(|input| input.key_pressed(Key::Escape)) {
@@ -217,10 +222,15 @@ impl Servers {
         choice
     }
 
+    fn error_words(&self, ui: &Ui) -> Option<Arc<Galley>> {
+        let words = format!("⚠  {}", self.error.as_ref()?);
+        let (font, width) = (FontId::proportional(14.0), ui.available_width());
+        Some(ui.painter().layout(words, font, palette::BAD, width))
+    }
+
     /// Error of the last visit; a click dismisses it.
-    fn banner(&mut self, ui: &mut Ui) {
-        let Some(error) = &self.error else { return };
-        let words = RichText::new(format!("⚠  {error}")).size(14.0).color(palette::BAD);
+    fn banner(&mut self, ui: &mut Ui, error: Option<Arc<Galley>>) {
+        let Some(words) = error else { return };
         let label = Label::new(words).wrap().selectable(false).sense(Sense::click());
         if ui.add(label).on_hover_cursor(CursorIcon::PointingHand).clicked() {
             self.error = None;
@@ -285,11 +295,10 @@ impl Servers {
     }
 
     /// The rows at the left, the chosen server at the right.
-    fn body(&mut self, ui: &mut Ui, view: &View, shown: &[Row]) -> Option<Choice> {
+    fn body(&mut self, ui: &mut Ui, height: f32, view: &View, shown: &[Row]) -> Option<Choice> {
         self.move_selection(ui, shown);
         let mut choice = None;
         let list_width = ui.available_width() - DETAILS_WIDTH - 16.0;
-        let height = ui.available_height();
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| {
                 ui.set_width(list_width);

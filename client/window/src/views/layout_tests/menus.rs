@@ -1,5 +1,6 @@
 //! The screens without a world: menu, settings, servers, the question of trust.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
@@ -12,7 +13,7 @@ use phaselock::wire::rooms::RoomStatus;
 use phaselock_quic::client::Changed;
 use phaselock_quic::survey::{Found, Reply, Via, View};
 
-use super::checker::problems;
+use super::checker::{problems, texts};
 use super::{report, sizes, variants};
 use crate::args::Args;
 use crate::controls::Controls;
@@ -72,6 +73,63 @@ fn layout_of_menu_is_clear() {
         drop(menu.draw_told(ctx, &mut store.settings, Some((told.to_owned(), true))));
     }));
     report(found);
+}
+
+/// Places of the words of a screen in a window of a size in points.
+fn places(size: (f32, f32), mut draw: impl FnMut(&Context)) -> BTreeMap<String, Rect> {
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), size.into());
+    let (context, mut seen) = (Context::default(), Vec::new());
+    look::style(&context);
+    for frame in 0..4 {
+        let time = Some(f64::from(frame) / 60.0);
+        let input = RawInput { screen_rect: Some(screen), time, ..RawInput::default() };
+        seen = texts(&context.run(input, &mut draw).shapes, screen);
+    }
+    seen.into_iter().map(|text| (text.words, text.rect)).collect()
+}
+
+/// Words that stand elsewhere once an error is shown.
+fn moved(before: &BTreeMap<String, Rect>, after: &BTreeMap<String, Rect>) -> Vec<String> {
+    let both = before.iter().filter_map(|(words, rect)| Some((words, rect, after.get(words)?)));
+    // A hair is not seen.
+    let moved = both.filter(|(_, before, after)| before.min.distance(after.min) > 3.0);
+    moved.map(|(words, before, after)| format!("{words:?}: {before:?} to {after:?}")).collect()
+}
+
+#[test]
+fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
+    let (views, mut store) = (crate::views::all(), Store::open(None));
+    let plain = Args::parse(["phaselock"].map(OsString::from), views.games());
+    let plain = plain.expect("the words can be read");
+    let mut menu = Menu::new(&plain, views.games(), &store.settings);
+    let mut servers = Servers::silent(Book::open(None));
+    let error = "a.server.example.org:4433: the server did not answer for 10 s; ask its host \
+                 whether it runs, and look whether your network lets UDP through to this port";
+    for size in sizes() {
+        let mut of_menu =
+            |menu: &mut Menu| places(size, |ctx| drop(menu.draw(ctx, &mut store.settings)));
+        menu.set_error(None);
+        let before = of_menu(&mut menu);
+        menu.set_error(Some(error.to_owned()));
+        let mut after = of_menu(&mut menu);
+        // The error has the title's place.
+        after.retain(|words, _| words != "PHASELOCK" && words != "A game whose clocks agree");
+        assert!(before.contains_key("Quit") && after.len() > 10, "{before:?}");
+        assert_eq!(moved(&before, &after), Vec::<String>::new(), "menu at {size:?}");
+
+        let of_list = |servers: &mut Servers| {
+            places(size, |ctx| {
+                servers.draw_page(ctx, Tab::Internet, &view_of(4, |n| format!("a:{}", n + 1)))
+            })
+        };
+        servers.error = None;
+        let before = of_list(&mut servers);
+        servers.error = Some(error.to_owned());
+        let after = of_list(&mut servers);
+        assert!(after.keys().any(|words| words.contains("ask its host")), "{after:?}");
+        assert!(before.contains_key("Refresh") && after.len() > 10, "{before:?}");
+        assert_eq!(moved(&before, &after), Vec::<String>::new(), "servers at {size:?}");
+    }
 }
 
 #[test]

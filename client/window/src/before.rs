@@ -1,0 +1,173 @@
+//! The card before the game in a page, or after it: name, password, and why the last visit ended.
+
+use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, Ui, vec2};
+
+use super::parts::{action, card_frame, field, is_entered, name_field, name_note};
+use super::words::{fill, tr};
+use super::{background, palette};
+
+/// Width of the card, in points.
+const CARD_WIDTH: f32 = 340.0;
+/// Characters of a password at most.
+pub(crate) const PASSWORD_MAX: usize = 64;
+
+/// The player's wish before the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Join,
+    Settings,
+}
+
+/// The card before the game, or after it.
+pub(crate) struct Before<'a> {
+    /// Name of the server, as far as it is known.
+    pub(crate) server: Option<String>,
+    pub(crate) needs_password: bool,
+    pub(crate) name: &'a mut String,
+    pub(crate) password: &'a mut String,
+    /// The password's field gets the keyboard in the next frame.
+    pub(crate) asks_password: &'a mut bool,
+    /// Reason of the end.
+    pub(crate) error: Option<&'a str>,
+}
+
+impl Before<'_> {
+    /// Draws the card. Returns the player's wish, and true while the password is written.
+    pub(crate) fn draw(&mut self, ctx: &Context, covered: bool) -> (Option<Wish>, bool) {
+        let painter = ctx.layer_painter(LayerId::background());
+        let screen = ctx.screen_rect();
+        let y = screen.top() + screen.height() * 0.2;
+        background::draw(&painter, screen, y, ctx.input(|input| input.time));
+        if covered {
+            return (None, false);
+        }
+        let (mut wish, mut is_secret) = (None, false);
+        // By its upper edge: the fields stay where they are when a reason comes below them.
+        let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, y + 40.0));
+        area.show(ctx, |ui| {
+            card_frame(1.0, 20).show(ui, |ui| {
+                ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
+                ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
+                let server = self.server.as_deref().filter(|server| !server.is_empty());
+                ui.label(match server {
+                    None => tr("Play").to_owned(),
+                    Some(server) => fill("Play on {server}", &[("server", server)]),
+                });
+                let entered;
+                (entered, is_secret) = self.draw_fields(ui);
+                if let Some(error) = self.error {
+                    ui.colored_label(palette::BAD, error);
+                }
+                if action(ui, tr("Play"), true).clicked() || entered {
+                    wish = Some(Wish::Join);
+                }
+                if action(ui, tr("Settings"), false).clicked() {
+                    wish = Some(Wish::Settings);
+                }
+            });
+        });
+        (wish, is_secret)
+    }
+
+    /// Draws the fields. Returns whether Enter ended the writing, and whether the password is
+    /// written.
+    fn draw_fields(&mut self, ui: &mut Ui) -> (bool, bool) {
+        let width = ui.available_width();
+        let name = ui.add(name_field(self.name, tr("Your name"), width));
+        name_note(ui, self.name);
+        let mut entered = is_entered(ui, &name);
+        if !self.needs_password {
+            return (entered, false);
+        }
+        let field = field(self.password, tr("Password"), width, PASSWORD_MAX).password(true);
+        let password = ui.add(field);
+        if std::mem::take(self.asks_password) {
+            password.request_focus();
+        }
+        entered |= is_entered(ui, &password);
+        (entered, password.has_focus())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_macroquad::egui::{Event, Key, Modifiers, RawInput, Rect, pos2};
+
+    use super::*;
+
+    /// A page's card from frame to frame.
+    #[derive(Default)]
+    struct Page {
+        context: Context,
+        name: String,
+        password: String,
+        asks_password: bool,
+        error: Option<&'static str>,
+    }
+
+    impl Page {
+        /// Draws two frames, the first with these events: the second shows what they changed.
+        /// Returns the wishes, and the place of the field with the keyboard.
+        fn draw(&mut self, events: &[Event]) -> (Vec<Wish>, Option<Rect>) {
+            let screen_rect = Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 720.0)));
+            let mut wishes = Vec::new();
+            for events in [events, &[]] {
+                let input = RawInput { screen_rect, events: events.to_vec(), ..Default::default() };
+                let context = self.context.clone();
+                let _ = context.run(input, |ctx| {
+                    let mut card = Before {
+                        server: Some("A server".into()),
+                        needs_password: true,
+                        name: &mut self.name,
+                        password: &mut self.password,
+                        asks_password: &mut self.asks_password,
+                        error: self.error,
+                    };
+                    wishes.extend(card.draw(ctx, false).0);
+                });
+            }
+            let focused = self.context.memory(|memory| memory.focused());
+            let place = focused.and_then(|id| Some(self.context.read_response(id)?.rect));
+            (wishes, place)
+        }
+    }
+
+    fn typed(text: &str) -> Vec<Event> {
+        vec![Event::Text(text.into())]
+    }
+
+    fn enter() -> Vec<Event> {
+        let (key, modifiers) = (Key::Enter, Modifiers::NONE);
+        vec![Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }]
+    }
+
+    #[test]
+    fn password_keeps_keyboard_and_place_when_reasons_come_and_go() {
+        let mut page = Page { asks_password: true, ..Page::default() };
+        // An anchored card is in its place once its size is known.
+        page.draw(&[]);
+        let (_, first) = page.draw(&[]);
+        let first = first.expect("the password has the keyboard");
+        let stays = |now: Option<Rect>| {
+            let now = now.expect("it keeps the keyboard");
+            // Rows with dots are a hair higher than those with a hint.
+            assert!(now.min.distance(first.min) < 3.0, "{first:?} {now:?}");
+        };
+        let (wishes, place) = page.draw(&typed("wrong"));
+        assert_eq!(wishes, []);
+        stays(place);
+        assert_eq!(page.draw(&enter()).0, [Wish::Join]);
+        // The server refuses it: the page asks again, and says why.
+        (page.asks_password, page.error) = (true, Some("that is not the password; ask the host"));
+        stays(page.draw(&[]).1);
+        page.draw(&typed(" word"));
+        assert_eq!(page.password, "wrong word", "the keys still write the password");
+        page.error = None;
+        stays(page.draw(&typed("s")).1);
+        assert_eq!(page.password, "wrong words");
+        // A note on the name stands above it, and leaves it the keyboard.
+        page.name = "Ada\u{fff9}".into();
+        page.draw(&typed("!"));
+        assert_eq!(page.password, "wrong words!");
+    }
+}
