@@ -85,7 +85,10 @@ impl Timestamps {
         }
         match self.agrees.contains(&true) {
             true => Ok(()),
-            false => Err(Problem::Timestamp { time, stamp }.at(line)),
+            false => {
+                let [time, stamp] = [time, stamp].map(|it| (it * 1e6).round() / 1e6);
+                Err(Problem::Timestamp { time, stamp }.at(line))
+            }
         }
     }
 }

@@ -233,6 +233,13 @@ fn what_could_mean_two_things_is_refused_with_what_to_change() {
             "line 2: the time and the timestamp disagree: 1.0 s and 0.05 after the first point",
         ),
         (
+            "numbers of frames beside Unix time",
+            csv("t,timestamp,x,y", |it| {
+                format!("{},{:.2},{:?},{:?}", frame(it), 1.7e9 + it.time, it.x, it.y)
+            }),
+            "line 3: the time and the timestamp disagree: 1.0 s and 0.05 after the first point",
+        ),
+        (
             "numbers of frames beside dates",
             csv("t,timestamp,x,y", |it| {
                 let date = date(it, "2026-05-01T", (23, 59));
