@@ -80,7 +80,7 @@ impl Sentence {
     pub fn goodbye(&self, now: i64) -> String {
         let whom = match self.subject {
             Subject::Key(_) => "you are",
-            Subject::Address(_) => "your address is",
+            Subject::Address { .. } => "your address is",
             Subject::Network(_) => "your network is",
         };
         let span = match self.until {

@@ -3,6 +3,8 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use crate::people::Subject;
+
 /// Administer a running server on this machine
 #[derive(Args, Clone, Debug)]
 pub(super) struct CtlArgs {
@@ -58,16 +60,7 @@ pub(super) struct Against {
 impl Against {
     pub(super) fn body(&self, sentence: &Sentence) -> Value {
         let Self { whom, room } = self;
-        let is_key = whom.len() == 64 && whom.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let subject = if is_key {
-            "key"
-        } else if whom.parse::<std::net::IpAddr>().is_ok() {
-            "address"
-        } else if whom.contains('/') {
-            "network"
-        } else {
-            "who"
-        };
+        let subject = Subject::kind_of(whom).unwrap_or("who");
         let mut body = json!({ "reason": sentence.reason.join(" ") });
         body[subject] = whom.as_str().into();
         if let Some(room) = room {

@@ -241,7 +241,7 @@ impl Host {
                 let person = self.known(by, whom)?;
                 let mut subjects = vec![Subject::Key(person.key)];
                 // A new key from the same place is the same player; this machine's own is nobody's.
-                let address = person.address.map(|it| it.ip()).filter(|it| !is_own(*it));
+                let address = person.address.filter(|it| !is_own(it.ip()));
                 if act == Act::Ban {
                     subjects.extend(address.map(Subject::of_address));
                 }
@@ -301,8 +301,7 @@ impl Host {
 
     /// The mute of a player that is in force now, if any.
     pub(super) fn mute_of(&self, person: &Person, now: i64) -> Option<Sentence> {
-        let ip = person.address.map(|it| it.ip());
-        self.book.against(Act::Mute, Some(person.key), ip, now)
+        self.book.against(Act::Mute, Some(person.key), person.address, now)
     }
 
     /// Tells a player's room of the mute that is in force now, if any.
@@ -385,24 +384,30 @@ impl Host {
         Ok(lines)
     }
 
-    /// Numbers of the bans or mutes that a text means: a number, and of no number a subject, the
-    /// beginning of a key, or a player's name or seat.
+    /// Numbers of the bans or mutes that a text means: a number; a subject, in any spelling that
+    /// makes one; the beginning of a key; or, of no number, a player's name or seat.
     pub(super) fn find_sentences(&self, act: Act, whom: &Whom) -> Result<Vec<i64>, ActError> {
         let text = whom.who.trim();
         let all = self.book.sentences(act, self.clocks.unix());
-        let is_meant = |it: &&Sentence| match is_number(text) {
-            true => Ok(it.id) == text.parse(),
-            false => {
-                let subject = it.subject.to_string();
-                subject.eq_ignore_ascii_case(text)
-                    || text.len() >= KEY_DIGITS_MIN
-                        && matches!(it.subject, Subject::Key(_))
-                        && subject.starts_with(&text.to_ascii_lowercase())
-                    || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
-            }
+        let numbers = |is_meant: &dyn Fn(&Sentence) -> bool| -> Vec<_> {
+            all.iter().filter(|it| is_meant(it)).map(|it| it.id).collect()
         };
-        let mut found: Vec<_> = all.iter().filter(is_meant).map(|it| it.id).collect();
-        if found.is_empty() && !is_number(text) {
+        let subject = Subject::read(text);
+        let is_number = is_number(text) && subject.is_none();
+        let mut found = match is_number {
+            true => numbers(&|it| Ok(it.id) == text.parse()),
+            false => numbers(&|it| {
+                subject == Some(Ok(it.subject))
+                    || it.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text))
+            }),
+        };
+        if found.is_empty() && text.len() >= KEY_DIGITS_MIN {
+            let digits = text.to_ascii_lowercase();
+            found = numbers(&|it| {
+                matches!(it.subject, Subject::Key(_)) && it.subject.to_string().starts_with(&digits)
+            });
+        }
+        if found.is_empty() && !is_number {
             let room = room_code(whom.room.as_deref())?;
             match self.roster().find_also_left(text, room.as_ref()) {
                 Ok(person) => {
@@ -414,6 +419,9 @@ impl Host {
             }
         }
         if found.is_empty() {
+            if let Some(Err(bad)) = subject {
+                return Err(bad.into());
+            }
             let text = format!("no {} is about {text:?}; the list has them all", act.as_str());
             return Err(ActError::NotFound(text));
         }

@@ -195,8 +195,7 @@ impl Host {
     /// Puts a player out whose ban was made while the hello was on its way, or who has moved to a
     /// banned address.
     async fn put_out_if_banned(&self, person: &Person, now: i64) {
-        let address = person.address.map(|it| it.ip());
-        if let Some(ban) = self.book.against(Act::Ban, Some(person.key), address, now) {
+        if let Some(ban) = self.book.against(Act::Ban, Some(person.key), person.address, now) {
             let order = Command::Ban { player: person.target(), text: ban.goodbye(now) };
             // Gone by now, if it fails.
             let _ = self.handle.command_in(&person.room, order).await;

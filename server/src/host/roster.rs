@@ -57,7 +57,7 @@ impl Person {
 
     /// True if a ban or mute of that subject is about this player.
     pub fn is_subject(&self, subject: &Subject) -> bool {
-        subject.is_about(Some(self.key), self.address.map(|it| it.ip()))
+        subject.is_about(Some(self.key), self.address)
     }
 }
 

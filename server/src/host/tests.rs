@@ -9,6 +9,7 @@ use phaselock_quic::server::RoomEvent;
 
 mod clocks;
 mod restarts;
+mod spellings;
 
 use super::{ActError, Author, BanRequest, DrainRequest, Host, Whom};
 use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};

@@ -580,8 +580,7 @@ impl Host {
         before: MemberStats,
         now: Now,
     ) -> PlayerView {
-        let ip = person.address.map(|it| it.ip());
-        let mute = self.book.against(crate::people::Act::Mute, Some(person.key), ip, now.unix);
+        let mute = self.mute_of(person, now.unix);
         let stats = figures.map(|it| it.stats).unwrap_or_default();
         let missing = stats.missing.saturating_sub(before.missing) as f64;
         let accepted = stats.accepted.saturating_sub(before.accepted) as f64;

@@ -1,7 +1,7 @@
 //! The book of bans, mutes, roles and tokens in memory, which the database repeats.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use phaselock::identity::PublicKey;
@@ -165,7 +165,7 @@ impl Book {
         &self,
         act: Act,
         key: Option<PublicKey>,
-        address: Option<IpAddr>,
+        address: Option<SocketAddr>,
         now: i64,
     ) -> Option<Sentence> {
         let lists = self.lists();
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn who_keeps_order_does_not_answer_for_a_neighbour() {
         let book = Book::default();
-        let home = "192.0.2.7".parse().expect("an address");
+        let home = "192.0.2.7:5000".parse().expect("an address");
         let subject = Subject::of_address(home);
         for act in [Act::Ban, Act::Mute] {
             book.add(Sentence { act, subject, ..ban(Role::Admin, 0, None) }, true)

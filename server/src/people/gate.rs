@@ -67,13 +67,14 @@ impl Gatekeeper {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
-    fn check(&self, hello: &Hello, address: IpAddr, now: i64) -> Result<(), Disconnect> {
+    fn check(&self, hello: &Hello, address: SocketAddr, now: i64) -> Result<(), Disconnect> {
         let key = hello.credentials.key;
         if let Some(ban) = self.book.against(Act::Ban, Some(key), Some(address), now) {
             return Err(Disconnect::new(Code::Banned, ban.goodbye(now)));
         }
+        let ip = address.ip().to_canonical();
         // Players with a role may come from anywhere.
-        if self.book.role(key).is_none() && self.deny_lists.refuse(address) {
+        if self.book.role(key).is_none() && self.deny_lists.refuse(ip) {
             return Err(Disconnect::new(Code::Banned, LISTED));
         }
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +92,7 @@ impl Gatekeeper {
                     if equal.is_ok() {
                         return Ok(());
                     }
-                    self.failed_logins.note(Secret::Password, address);
+                    self.failed_logins.note(Secret::Password, ip);
                     "this is not the server's password; ask its host"
                 }
             };
@@ -124,15 +125,15 @@ impl Gate for Gatekeeper {
     }
 
     fn judge(&self, hello: &Hello, address: SocketAddr) -> Result<Pass, Disconnect> {
-        let (ip, now) = (address.ip().to_canonical(), self.clocks.unix());
-        if let Err(goodbye) = self.check(hello, ip, now) {
+        let now = self.clocks.unix();
+        if let Err(goodbye) = self.check(hello, address, now) {
             // Neighbours of one who has no password, or whose key is banned, may knock on.
-            if self.book.against(Act::Ban, None, Some(ip), now).is_some() {
-                self.note(ip);
+            if self.book.against(Act::Ban, None, Some(address), now).is_some() {
+                self.note(address.ip().to_canonical());
             }
             return Err(goodbye);
         }
-        let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(ip), now);
+        let mute = self.book.against(Act::Mute, Some(hello.credentials.key), Some(address), now);
         let mute = mute.map(|it| it.as_mute(now));
         Ok(Pass {
             address: Some(address),

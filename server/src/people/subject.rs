@@ -1,8 +1,9 @@
 //! Subjects of bans and mutes: a key, an address, or a network.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
+use phaselock::address::{Address, split_port, split_zone};
 use phaselock::identity::PublicKey;
 
 /// A text is no subject.
@@ -14,8 +15,19 @@ pub enum BadSubject {
     /// Not an address.
     #[error("an address is one such as 192.0.2.7 or 2001:db8::7, without a port")]
     Address,
+    /// An address with a port.
+    #[error("a port is not part of an address: write 192.0.2.7, without :5000")]
+    Port,
+    /// A zone that no link of this machine has, or behind an address that has none.
+    #[error(
+        "only a link-local address has a %, and behind it the name or number of one of the \
+         server's network interfaces, such as fe80::7%eth0"
+    )]
+    Zone,
     /// Not a network.
-    #[error("a network is an address and a length, such as 192.0.2.0/24 or 2001:db8::/48")]
+    #[error(
+        "a network is an address without a % and a length, such as 192.0.2.0/24 or 2001:db8::/48"
+    )]
     Network,
     /// Too many addresses.
     #[error(
@@ -114,7 +126,12 @@ pub enum Subject {
     /// A player's key.
     Key(PublicKey),
     /// An address.
-    Address(IpAddr),
+    Address {
+        /// The address.
+        ip: IpAddr,
+        /// Number of the interface that leads to the link of a link-local address; 0 for all.
+        zone: u32,
+    },
     /// A network.
     Network(Network),
 }
@@ -124,19 +141,41 @@ impl Subject {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Key(_) => "key",
-            Self::Address(_) => "address",
+            Self::Address { .. } => "address",
             Self::Network(_) => "network",
         }
     }
 
-    /// Reads one of a kind. An address of IPv6 means its /64; a network's address is cut to its
-    /// length.
+    /// The kind of subject that a host means by a text; `None` for a player's name or seat, or the
+    /// beginning of a key.
+    pub fn kind_of(text: &str) -> Option<&'static str> {
+        let text = text.trim();
+        if parse_key(text).is_some() {
+            Some("key")
+        } else if text.contains('/') {
+            Some("network")
+        } else {
+            spelled(text).map(|_| "address")
+        }
+    }
+
+    /// Reads a subject of the kind that a text [shows](Self::kind_of); `None` if it shows none.
+    pub fn read(text: &str) -> Option<Result<Self, BadSubject>> {
+        Self::kind_of(text).map(|kind| Self::parse(kind, text))
+    }
+
+    /// Reads a subject of a kind. An address of IPv6 means its /64; a network's address is cut to
+    /// its length.
     pub fn parse(kind: &str, text: &str) -> Result<Self, BadSubject> {
+        let text = text.trim();
         match kind {
             "key" => parse_key(text).map(Self::Key).ok_or(BadSubject::Key),
             "address" => {
-                let address = text.parse::<IpAddr>().map_err(|_| BadSubject::Address)?;
-                Ok(Self::of_address(address))
+                let spelled = spelled(text).ok_or(BadSubject::Address)?;
+                if spelled.has_port {
+                    return Err(BadSubject::Port);
+                }
+                Ok(Self::of(spelled.ip, spelled.zone_number()?))
             }
             _ => {
                 let (address, len) = parts(text)?;
@@ -146,19 +185,25 @@ impl Subject {
     }
 
     /// The subject of whoever comes from an address: of IPv6 its /64, since one customer has all of
-    /// its addresses.
-    pub fn of_address(address: IpAddr) -> Self {
-        let address = address.to_canonical();
-        Network::of(address).map_or(Self::Address(address), Self::Network)
+    /// its addresses; of a link-local one the address on its link.
+    pub fn of_address(address: SocketAddr) -> Self {
+        Self::of(address.ip(), zone_of(address))
     }
 
-    /// True if it is about that player.
-    pub fn is_about(&self, key: Option<PublicKey>, address: Option<IpAddr>) -> bool {
-        let address = address.map(|it| it.to_canonical());
-        match self {
-            Self::Key(it) => Some(*it) == key,
-            Self::Address(it) => Some(*it) == address,
-            Self::Network(it) => address.is_some_and(|address| it.contains(address)),
+    fn of(ip: IpAddr, zone: u32) -> Self {
+        let ip = ip.to_canonical();
+        Network::of(ip).map_or(Self::Address { ip, zone }, Self::Network)
+    }
+
+    /// Whether it is about the player with that key at that address.
+    pub fn is_about(&self, key: Option<PublicKey>, address: Option<SocketAddr>) -> bool {
+        match (self, address) {
+            (Self::Key(it), _) => Some(*it) == key,
+            (_, None) => false,
+            (Self::Address { ip, zone }, Some(address)) => {
+                *ip == address.ip().to_canonical() && (*zone == 0 || *zone == zone_of(address))
+            }
+            (Self::Network(it), Some(address)) => it.contains(address.ip().to_canonical()),
         }
     }
 }
@@ -167,9 +212,46 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(key) => key.fmt(f),
-            Self::Address(address) => address.fmt(f),
+            Self::Address { ip, zone: 0 } => ip.fmt(f),
+            Self::Address { ip, zone } => write!(f, "{ip}%{zone}"),
             Self::Network(Network { address, len }) => write!(f, "{address}/{len}"),
         }
+    }
+}
+
+/// Number of the interface that leads to a link-local address; 0 for others.
+fn zone_of(address: SocketAddr) -> u32 {
+    match address {
+        SocketAddr::V6(it) if it.ip().is_unicast_link_local() => it.scope_id(),
+        _ => 0,
+    }
+}
+
+/// The parts of an address as people write it, or copy it from a list of players.
+struct Spelled<'t> {
+    ip: IpAddr,
+    zone: Option<&'t str>,
+    has_port: bool,
+}
+
+/// Splits an address into its parts; `None` if the text is none.
+fn spelled(text: &str) -> Option<Spelled<'_>> {
+    let (host, port) = split_port(text);
+    let (ip, zone) = split_zone(host);
+    Some(Spelled { ip: ip.parse().ok()?, zone, has_port: port.is_some() })
+}
+
+impl Spelled<'_> {
+    /// Number of the interface that the zone names; 0 without a zone.
+    fn zone_number(&self) -> Result<u32, BadSubject> {
+        let Self { ip, zone: Some(zone), .. } = self else { return Ok(0) };
+        let address: Address = format!("[{ip}%{zone}]").parse().map_err(|_| BadSubject::Zone)?;
+        if let Ok(number) = zone.parse::<u32>() {
+            return Some(number).filter(|number| *number != 0).ok_or(BadSubject::Zone);
+        }
+        // The system knows its interfaces' names; it asks no name server for a number.
+        let mut found = (address.host(), 0).to_socket_addrs().map_err(|_| BadSubject::Zone)?;
+        found.next().map(zone_of).filter(|number| *number != 0).ok_or(BadSubject::Zone)
     }
 }
 
@@ -218,7 +300,9 @@ mod tests {
             ("address", "::ffff:192.0.2.7", "192.0.2.7"),
             ("address", "2001:db8::7", "2001:db8::/64"),
             ("address", "fe80::7", "fe80::7"),
-            ("address", "fd91::7", "fd91::7"),
+            ("address", "fe80:0::7%2", "fe80::7%2"),
+            ("address", "[fe80::7%2]", "fe80::7%2"),
+            ("address", " fd91::7 ", "fd91::7"),
             ("network", "192.0.2.7/24", "192.0.2.0/24"),
             ("network", "::ffff:127.0.0.0/104", "127.0.0.0/8"),
             ("network", "::ffff:192.0.2.7/128", "192.0.2.7/32"),
@@ -232,7 +316,15 @@ mod tests {
         for (kind, text, error) in [
             ("key", "xyz", BadSubject::Key),
             ("key", &*"+1".repeat(32), BadSubject::Key),
-            ("address", "192.0.2.7:80", BadSubject::Address),
+            ("address", "nobody", BadSubject::Address),
+            ("address", "192.0.2.7:80", BadSubject::Port),
+            ("address", "[fe80::7%2]:80", BadSubject::Port),
+            ("address", "192.0.2.7%2", BadSubject::Zone),
+            ("address", "2001:db8::7%2", BadSubject::Zone),
+            ("address", "fe80::7%", BadSubject::Zone),
+            ("address", "fe80::7%0", BadSubject::Zone),
+            ("address", "fe80::7%nowhere-at-all", BadSubject::Zone),
+            ("network", "fe80::%2/64", BadSubject::Network),
             ("network", "192.0.2.7", BadSubject::Network),
             ("network", "0.0.0.0/0", BadSubject::Length),
             ("network", "192.0.2.7/33", BadSubject::Length),
@@ -277,13 +369,51 @@ mod tests {
     fn a_network_holds_its_addresses_and_no_others() {
         let about = |subject: &str, address: &str| {
             let subject = Subject::parse("network", subject).expect("it is one");
-            subject.is_about(None, address.parse().ok())
+            let address = address.parse::<IpAddr>().expect("an address");
+            subject.is_about(None, Some(SocketAddr::new(address, 5000)))
         };
         assert!(about("192.0.2.0/24", "192.0.2.255") && about("192.0.2.0/24", "::ffff:192.0.2.1"));
         assert!(about("::ffff:127.0.0.0/104", "127.1.2.3"));
         assert!(!about("192.0.2.0/24", "192.0.3.1") && !about("192.0.2.0/24", "2001:db8::1"));
         assert!(about("2001:db8::/32", "2001:db8:9::1") && !about("2001:db8::/32", "2001:db9::"));
-        let home = Subject::of_address("2001:db8::1:2:3:4".parse().expect("an address"));
+        let home = Subject::of_address("[2001:db8::1:2:3:4]:1".parse().expect("an address"));
         assert_eq!(home.to_string(), "2001:db8::/64");
+    }
+
+    #[test]
+    fn a_link_local_address_is_one_of_its_link() {
+        let at = |text: &str| text.parse::<SocketAddr>().expect("an address");
+        let here = Subject::of_address(at("[fe80::7%2]:5000"));
+        assert_eq!(Subject::parse("address", "fe80::7%2"), Ok(here));
+        assert!(here.is_about(None, Some(at("[fe80::7%2]:6000"))));
+        assert!(!here.is_about(None, Some(at("[fe80::7%3]:5000"))));
+        let everywhere = Subject::parse("address", "fe80::7").expect("an address");
+        assert!(everywhere.is_about(None, Some(at("[fe80::7%3]:5000"))));
+        // Linux numbers the loopback interface first.
+        #[cfg(target_os = "linux")]
+        assert_eq!(Subject::read("[fe80::7%lo]"), Subject::read("fe80::7%1"));
+        // Others have no link.
+        let unique = Subject::of_address(at("[fd91::7%2]:5000"));
+        assert_eq!(unique.to_string(), "fd91::7");
+    }
+
+    #[test]
+    fn the_kind_of_a_subject_shows_in_its_text() {
+        for (text, kind) in [
+            (&*"0123456789abcdef".repeat(4), Some("key")),
+            (&*"12345678".repeat(8), Some("key")),
+            ("192.0.2.7", Some("address")),
+            ("192.0.2.7:5000", Some("address")),
+            ("::ffff:192.0.2.7", Some("address")),
+            ("[fe80::7%eth0]:5000", Some("address")),
+            ("fe80::7%eth0", Some("address")),
+            ("192.0.2.0/24", Some("network")),
+            ("Ada", None),
+            ("p3", None),
+            ("12345678", None),
+            ("Ada:5000", None),
+        ] {
+            assert_eq!(Subject::kind_of(text), kind, "{text}");
+        }
     }
 }

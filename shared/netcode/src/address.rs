@@ -105,8 +105,22 @@ impl Address {
     }
 }
 
+/// The address with its IPv4-mapped IP address (`::ffff:192.0.2.7`) as IPv4.
+pub fn canonical(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// Whether two addresses are of one host: the same IP address, on the same link if it is a
+/// link-local one.
+pub fn is_same_host(one: SocketAddr, other: SocketAddr) -> bool {
+    Address::from(one).host() == Address::from(other).host()
+}
+
 /// Splits `host:port`, `[host]:port` and `[host]`; a bare IPv6 address has no port.
-fn split_port(text: &str) -> (&str, Option<&str>) {
+pub fn split_port(text: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         let is_ip = split_zone(host).0.parse::<IpAddr>().is_ok();
         return match rest.strip_prefix(':') {
@@ -122,7 +136,7 @@ fn split_port(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Splits the zone off an IPv6 address.
-fn split_zone(host: &str) -> (&str, Option<&str>) {
+pub fn split_zone(host: &str) -> (&str, Option<&str>) {
     host.split_once('%').map_or((host, None), |(ip, zone)| (ip, Some(zone)))
 }
 
@@ -238,5 +252,12 @@ mod tests {
         assert_eq!(Address::from(scoped).to_string(), "[fe80::1%5]:4433");
         let mapped: SocketAddr = "[::ffff:192.0.2.7]:4433".parse().expect("an address");
         assert_eq!(Address::from(mapped).to_string(), "192.0.2.7:4433");
+        assert_eq!(canonical(mapped).to_string(), "192.0.2.7:4433");
+        assert_eq!(canonical(scoped), scoped);
+        let at = |text: &str| text.parse::<SocketAddr>().expect(text);
+        assert!(
+            is_same_host(scoped, at("[fe80::1%5]:5000")) && is_same_host(mapped, at("192.0.2.7:1"))
+        );
+        assert!(!is_same_host(scoped, at("[fe80::1%6]:4433")), "another link");
     }
 }

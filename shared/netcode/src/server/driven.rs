@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use crate::address::{Address, is_same_host};
 use crate::game::{Game, Measure};
 use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
 use crate::path::PathWindow;
@@ -71,8 +72,10 @@ impl<G: Game> AnyRoom for Room<G> {
         let member = &mut seated.member;
         let (player, is_muted) = (member.player, member.muted.is_some());
         let before = member.address.replace(address);
-        if before.map(|before| before.ip()) != Some(address.ip()) {
-            tracing::info!(client = client.0, %player, ?before, %address, "moved");
+        if !before.is_some_and(|before| is_same_host(before, address)) {
+            let before = before.map(|before| tracing::field::display(Address::from(before)));
+            let shown = Address::from(address);
+            tracing::info!(client = client.0, %player, before, address = %shown, "moved");
             self.host.tell(Event::Moved { player, address, is_muted });
         }
     }

@@ -8,6 +8,7 @@ use super::people::Pass;
 use super::room::Room;
 use super::rotation::Host;
 use super::talk::bot_seat;
+use crate::address::is_same_host;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
@@ -246,8 +247,9 @@ impl<G: Game> Room<G> {
         }
         self.brief(now, client);
         self.host.tell(Event::Resumed { player });
-        let ip = member.address.map(|before| before.ip());
-        if let Some(address) = address.filter(|address| ip != Some(address.ip())) {
+        let before = member.address;
+        let is_new = |now: &_| !before.is_some_and(|before| is_same_host(before, *now));
+        if let Some(address) = address.filter(is_new) {
             self.host.tell(Event::Moved { player, address, is_muted });
         }
         if seat != member.seat() {
