@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::wire::rooms::RoomCode;
@@ -25,6 +26,11 @@ const HEAD_BYTES: usize = 8 + 8 + 1 + 32;
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Seconds by which the clock may have been set back since a room was kept.
 const SET_BACK_MAX: i64 = 86_400;
+/// Time after which a write or a removal that failed is tried again. Arbitrary.
+const RETRY: Duration = Duration::from_secs(1);
+/// Number of jobs from which on one that failed is dropped. Strangers choose the codes of rooms, so
+/// those that are gone must not add up. Arbitrary.
+const WAITING_MAX: usize = 4096;
 /// End of a file's name.
 const END: &str = "room";
 /// End of the name of a file that was set aside.
@@ -39,14 +45,41 @@ enum Job {
 
 #[derive(Debug, Default)]
 struct Jobs {
-    waiting: BTreeMap<RoomCode, Job>,
-    /// The thread is at one.
-    is_busy: bool,
+    /// The newest job for each room, and the earliest time for it if it has failed before.
+    waiting: BTreeMap<RoomCode, (Job, Option<Instant>)>,
     ends: bool,
     /// Rooms whose file could not be written or removed, and why.
     unkept: BTreeMap<RoomCode, String>,
     /// Attempts that failed, since the start.
     errors: u64,
+}
+
+impl Jobs {
+    /// Takes a job that is due out; at the end of the thread every job is.
+    fn take_due(&mut self, now: Instant) -> Option<(RoomCode, Job)> {
+        let is_due = |at: &Option<Instant>| self.ends || at.is_none_or(|at| at <= now);
+        let code = self.waiting.iter().find(|(_, (_, at))| is_due(at))?.0.clone();
+        let (job, _) = self.waiting.remove(&code)?;
+        Some((code, job))
+    }
+
+    /// Returns when the next of the jobs that failed is due.
+    fn retry_at(&self) -> Option<Instant> {
+        self.waiting.values().filter_map(|(_, at)| *at).min()
+    }
+
+    /// Notes a failure, and puts the job back, unless there is a newer one for the room.
+    fn put_back(&mut self, code: RoomCode, job: Job, error: &io::Error) {
+        self.errors += 1;
+        if self.waiting.len() >= WAITING_MAX && !self.waiting.contains_key(&code) {
+            self.unkept.remove(&code);
+            return;
+        }
+        self.unkept.insert(code.clone(), error.to_string());
+        if !self.ends {
+            self.waiting.entry(code).or_insert((job, Some(Instant::now() + RETRY)));
+        }
+    }
 }
 
 /// How well rooms are kept.
@@ -174,46 +207,46 @@ impl Shared {
         loop {
             let (code, job) = {
                 let mut jobs = self.jobs();
-                jobs.is_busy = false;
-                self.changed.notify_all();
                 loop {
-                    if let Some(job) = jobs.waiting.pop_first() {
-                        jobs.is_busy = true;
+                    let now = Instant::now();
+                    if let Some(job) = jobs.take_due(now) {
                         break job;
                     }
                     if jobs.ends {
                         return;
                     }
-                    jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+                    let until = |at: Instant| at.saturating_duration_since(now);
+                    let timeout = jobs.retry_at().map_or(Duration::MAX, until);
+                    let waited = self.changed.wait_timeout(jobs, timeout);
+                    jobs = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             };
             let path = self.directory.join(format!("{code}.{END}"));
-            let done = match job {
-                Job::Write { is_open, checkpoint } => self.write(&path, is_open, &checkpoint),
+            let done = match &job {
+                Job::Write { is_open, checkpoint } => self.write(&path, *is_open, checkpoint),
                 Job::Remove => match fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                     _ => Ok(()),
                 },
             };
-            self.note(&code, done);
+            self.note(code, job, done);
         }
     }
 
     /// Records the result of a job. Logs the first of several failures, and recovery.
-    fn note(&self, code: &RoomCode, done: io::Result<()>) {
+    fn note(&self, code: RoomCode, job: Job, done: io::Result<()>) {
         let mut jobs = self.jobs();
         let had_failed = !jobs.unkept.is_empty();
         match done {
             Err(error) => {
-                jobs.errors += 1;
-                jobs.unkept.insert(code.clone(), error.to_string());
+                jobs.put_back(code.clone(), job, &error);
                 drop(jobs);
                 if !had_failed {
                     tracing::error!(%error, %code, "the room cannot be kept for the next start");
                 }
             }
             Ok(()) => {
-                jobs.unkept.remove(code);
+                jobs.unkept.remove(&code);
                 let is_well = jobs.unkept.is_empty();
                 drop(jobs);
                 if had_failed && is_well {
@@ -246,7 +279,7 @@ impl Shared {
 
     fn give(&self, room: &RoomCode, job: Job) {
         let mut jobs = self.jobs();
-        jobs.waiting.insert(room.clone(), job);
+        jobs.waiting.insert(room.clone(), (job, None));
         self.changed.notify_all();
     }
 }
@@ -320,6 +353,15 @@ mod tests {
         text.parse().expect("it is a code")
     }
 
+    fn until(worlds: &Worlds, what: &str, is_so: impl Fn(&KeepingHealth) -> bool) -> KeepingHealth {
+        let begun = Instant::now();
+        while !is_so(&worlds.health()) {
+            assert!(begun.elapsed().as_secs() < 60, "{what}: {:?}", worlds.health());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        worlds.health()
+    }
+
     #[test]
     fn rooms_are_kept_whole_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -358,14 +400,6 @@ mod tests {
     fn rooms_that_cannot_be_kept_are_told_until_they_are() {
         let dir = tempfile::tempdir().expect("a directory");
         let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
-        let until = |what: &str, is_so: &dyn Fn(&KeepingHealth) -> bool| {
-            let begun = std::time::Instant::now();
-            while !is_so(&worlds.health()) {
-                assert!(begun.elapsed().as_secs() < 60, "{what}: {:?}", worlds.health());
-                std::thread::sleep(std::time::Duration::from_millis(2));
-            }
-            worlds.health()
-        };
         assert_eq!(worlds.health(), KeepingHealth::default());
         // A directory in place of the file simulates a disk that refuses writes.
         for room in ["1", "2"] {
@@ -373,20 +407,63 @@ mod tests {
                 .expect("a directory");
             worlds.keep(&code(room), true, vec![1; 10]);
         }
-        let health = until("two fail", &|health| health.unkept == 2);
+        let health = until(&worlds, "two fail", |health| health.unkept == 2);
         let problem = health.problem.expect("a sentence");
         assert!(problem.starts_with("room 1 and 1 more cannot be kept ("), "{problem}");
-        assert_eq!(health.errors, 2);
+        assert!(health.errors >= 2);
         // One that is kept does not hide the other.
         worlds.keep(&code("3"), true, vec![1; 10]);
         fs::remove_dir(dir.path().join("rooms").join("1.new")).expect("it is empty");
         worlds.keep(&code("1"), true, vec![1; 10]);
-        let health = until("one is left", &|health| health.unkept == 1);
+        let health = until(&worlds, "one is left", |health| health.unkept == 1);
         assert!(health.problem.is_some_and(|problem| problem.starts_with("room 2 cannot")));
         worlds.forget(&code("2"));
-        let health = until("all are well", &|health| health.unkept == 0);
-        assert_eq!((health.errors, health.problem), (2, None), "failures stay counted");
+        let health = until(&worlds, "all are well", |health| health.unkept == 0);
+        assert!(health.errors >= 2, "failures stay counted");
+        assert_eq!(health.problem, None);
         assert!(thread.end());
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_unless_there_is_something_newer() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let rooms = dir.path().join("rooms");
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        worlds.keep(&code("1"), true, vec![1; 10]);
+        worlds.keep(&code("2"), true, vec![1; 10]);
+        until(&worlds, "both are kept", |_| {
+            ["1.room", "2.room"].iter().all(|name| rooms.join(name).exists())
+        });
+        // Somebody puts a file into the place of the directory, and takes it away later.
+        let aside = dir.path().join("aside");
+        fs::rename(&rooms, &aside).expect("ours");
+        fs::write(&rooms, b"").expect("writable");
+        worlds.forget(&code("1"));
+        worlds.keep(&code("2"), true, vec![2; 10]);
+        until(&worlds, "both fail", |health| health.unkept == 2);
+        worlds.keep(&code("1"), true, vec![3; 10]);
+        worlds.forget(&code("1"));
+        fs::remove_file(&rooms).expect("it is there");
+        fs::rename(&aside, &rooms).expect("ours");
+        until(&worlds, "both are done", |health| health.unkept == 0);
+        assert!(!rooms.join("1.room").exists(), "it was forgotten last");
+        assert!(thread.end());
+        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        assert_eq!(worlds.kept(), [(code("2"), true)]);
+        assert_eq!(worlds.take(&code("2")), Some(vec![2; 10]));
+        assert!(thread.end());
+    }
+
+    #[test]
+    fn jobs_that_fail_for_ever_do_not_add_up() {
+        let mut jobs = Jobs::default();
+        let error = io::Error::from(io::ErrorKind::StorageFull);
+        for room in 0..WAITING_MAX + 5 {
+            jobs.put_back(code(&format!("room-{room}")), Job::Remove, &error);
+        }
+        assert_eq!((jobs.waiting.len(), jobs.unkept.len()), (WAITING_MAX, WAITING_MAX));
+        assert!(jobs.take_due(Instant::now() - RETRY).is_none(), "none is due yet");
+        assert!(jobs.take_due(Instant::now() + RETRY).is_some());
     }
 
     #[test]
