@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use phaselock::fingerprint::Fingerprint;
@@ -10,6 +10,7 @@ use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, IdentityError};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use crate::clocks::Clocks;
 use crate::config::{Config, Mistake};
 use crate::people::{date, span_text};
 
@@ -78,7 +79,8 @@ fn expiry(certificate: &[u8]) -> Option<i64> {
     Some(certificate.validity().not_after.timestamp())
 }
 
-/// Returns the system clock's Unix time in seconds, which a certificate's expiry is compared with.
+/// Returns the system clock's Unix time in seconds, which `--check-config` compares a certificate's
+/// expiry with. A server that runs asks its calendar.
 fn today() -> i64 {
     Clock::unix_millis() / 1000
 }
@@ -140,14 +142,55 @@ pub(crate) fn paths(config: &Config) -> (PathBuf, PathBuf) {
 pub(crate) struct Presented {
     /// The one that the server started with, by which others are presented.
     identity: Arc<Identity>,
-    /// Fingerprint and expiry of the certificate in force.
-    in_force: Arc<Mutex<(Fingerprint, Option<i64>)>>,
+    in_force: Arc<Mutex<InForce>>,
+}
+
+/// The certificate in force.
+#[derive(Debug)]
+struct InForce {
+    fingerprint: Fingerprint,
+    /// When it expires, as Unix time in seconds.
+    expires: Option<i64>,
+    warnings: Warnings,
+}
+
+impl InForce {
+    fn of(identity: &Identity) -> Self {
+        let (fingerprint, expires) = (identity.fingerprint, expiry(&identity.certificate));
+        Self { fingerprint, expires, warnings: Warnings::default() }
+    }
+}
+
+/// What the log has said about a certificate's expiry, so that it says it once.
+#[derive(Debug, Default)]
+struct Warnings {
+    /// Whether the certificate had expired then.
+    past: Option<bool>,
+    /// The date was sure.
+    was_sure: bool,
+}
+
+impl Warnings {
+    /// Notes the warning that is due. Returns whether the log has to say it: one of another kind,
+    /// or of a date that is sure now.
+    fn is_news(&mut self, due: Option<&Expiry>, is_sure: bool) -> bool {
+        let past = due.map(|it| matches!(it, Expiry::Past(_)));
+        let is_other = past != self.past;
+        let is_news = is_other || is_sure && !self.was_sure;
+        self.was_sure = is_sure || !is_other && self.was_sure;
+        self.past = past;
+        due.is_some() && is_news
+    }
 }
 
 impl Presented {
     pub(crate) fn new(identity: Identity) -> Self {
-        let in_force = Arc::new(Mutex::new(facts(&identity)));
+        let in_force = Arc::new(Mutex::new(InForce::of(&identity)));
         Self { identity: Arc::new(identity), in_force }
+    }
+
+    fn in_force(&self) -> MutexGuard<'_, InForce> {
+        self.in_force.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -156,12 +199,33 @@ impl Presented {
 
     /// Fingerprint of the certificate in force.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        self.in_force.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.in_force().fingerprint
     }
 
     /// When the certificate in force expires, as Unix time in seconds.
     pub(crate) fn expires(&self) -> Option<i64> {
-        self.in_force.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.in_force().expires
+    }
+
+    /// Logs that the certificate has expired or will soon, once for each. Call it once a second.
+    pub(crate) fn warn_of_expiry(&self, clocks: &Clocks) {
+        let (now, is_sure) = (clocks.unix(), clocks.is_sure());
+        let mut in_force = self.in_force();
+        let due = Expiry::of(in_force.expires, now);
+        let is_news = in_force.warnings.is_news(due.as_ref(), is_sure);
+        drop(in_force);
+        let Some(due) = due.filter(|_| is_news) else { return };
+        let why = due.text();
+        match due {
+            Expiry::Past(_) if is_sure => {
+                tracing::error!(why, "the certificate has to be renewed");
+            }
+            _ if is_sure => tracing::warn!(why, "the certificate has to be renewed"),
+            _ => {
+                let why = format!("{why}; but the system clock jumped: check the date first");
+                tracing::warn!(why, "the certificate has to be renewed");
+            }
+        }
     }
 
     /// The identity that these settings name, if it is not the one in force.
@@ -173,26 +237,19 @@ impl Presented {
     /// Presents another one from now on. Returns the fingerprint of the one before.
     pub(crate) fn replace(&self, other: &Identity) -> Fingerprint {
         self.identity.present(other);
-        let mut in_force = self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *in_force, facts(other)).0
+        std::mem::replace(&mut *self.in_force(), InForce::of(other)).fingerprint
     }
-}
-
-/// Returns the fingerprint and the expiry of an identity's certificate. Logs a warning about the
-/// expiry, if any.
-fn facts(identity: &Identity) -> (Fingerprint, Option<i64>) {
-    let expires = expiry(&identity.certificate);
-    if let Some(expiry) = Expiry::of(expires, today()) {
-        tracing::warn!(why = expiry.text(), "the certificate has to be renewed");
-    }
-    (identity.fingerprint, expires)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
+    use tracing::Level;
+
     use super::*;
+    use crate::clocks::{BootId, CalendarState, Reading};
+    use crate::logging;
 
     #[test]
     fn a_check_finds_what_a_start_would_refuse_and_changes_nothing() {
@@ -244,5 +301,68 @@ mod tests {
         assert_eq!((&soon, soon.text()), (&Expiry::Soon(text.to_owned()), text));
         assert!(matches!(Expiry::of(Some(9), 10), Some(Expiry::Past(_))));
         assert_eq!(expiry(b"no certificate"), None);
+    }
+
+    #[test]
+    fn the_expiry_goes_by_the_calendar_and_the_log_says_so_once() {
+        const DAY: i64 = 86_400_000;
+        let (log, _logs) = logging::for_tests();
+        let presented = Presented::new(Identity::ephemeral().expect("an identity"));
+        let expires = presented.expires().expect("it has an end") * 1000;
+        let wall = expires - 60 * DAY;
+        let now = Arc::new(Mutex::new(Reading { wall, awake: 0, boot: Some(DAY) }));
+        let clocks = |kept: Option<&CalendarState>| {
+            let now = Arc::clone(&now);
+            Clocks::read_by(kept, Some(BootId(1)), move || *now.lock().expect("readable"))
+        };
+        let pass = |time| {
+            let mut now = now.lock().expect("writable");
+            (now.wall, now.awake, now.boot) =
+                (now.wall + time, now.awake + time, now.boot.map(|boot| boot + time));
+        };
+        let said = |clocks: &Clocks| {
+            clocks.look();
+            (0..2).for_each(|_| presented.warn_of_expiry(clocks));
+            let lines = log.recent(100).into_iter().map(|it| (it.level, it.text));
+            lines.filter(|(_, text)| text.contains("has to be renewed")).collect::<Vec<_>>()
+        };
+        let before = clocks(None);
+        before.look();
+        // The system clock is a year ahead when the server restarts.
+        now.lock().expect("writable").wall += 365 * DAY;
+        let clocks = clocks(Some(&before.state()));
+        assert_eq!(said(&clocks), [], "the certificate is valid for 60 days");
+        assert!(clocks.problem().is_some_and(|it| it.contains("jumped by")));
+        pass(700_000);
+        let lines = said(&clocks);
+        let [(Level::WARN, text)] = &lines[..] else { panic!("{lines:?}") };
+        assert!(text.contains("the certificate expired on 3000-01-01"), "{text}");
+        assert!(text.contains("the system clock jumped: check the date first"), "{text}");
+        pass(2 * DAY);
+        let lines = said(&clocks);
+        let [_, (Level::ERROR, text)] = &lines[..] else { panic!("{lines:?}") };
+        assert!(!text.contains("check the date"), "the date is sure: {text}");
+    }
+
+    #[test]
+    fn each_warning_is_given_once_and_again_when_the_date_is_sure() {
+        let mut warnings = Warnings::default();
+        let [soon, past] = [Expiry::Soon(String::new()), Expiry::Past(String::new())];
+        for (due, is_sure, is_news) in [
+            (None, true, false),
+            (Some(&soon), true, true),
+            (Some(&soon), true, false),
+            // A jump, and the calendar follows it.
+            (Some(&soon), false, false),
+            (Some(&past), false, true),
+            (Some(&past), false, false),
+            (Some(&past), true, true),
+            (Some(&past), true, false),
+            // The date goes back.
+            (None, false, false),
+            (Some(&soon), true, true),
+        ] {
+            assert_eq!(warnings.is_news(due, is_sure), is_news, "{due:?} {is_sure}");
+        }
     }
 }

@@ -16,6 +16,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::certificate::{self, Presented};
+use crate::clocks::Clocks;
 use crate::config::{
     AllowList, BadOverride, Change, Config, ListError, Mistake, SettingValue, Settings, Special,
     setting_key,
@@ -77,6 +78,11 @@ impl Reloader {
     /// The last moment at which the certificate in force is valid, as Unix time in seconds.
     pub fn certificate_expires(&self) -> Option<i64> {
         self.0.parts.presented.expires()
+    }
+
+    /// Logs that the certificate in force has expired or will soon. Call it once a second.
+    pub(crate) fn warn_of_expiry(&self, clocks: &Clocks) {
+        self.0.parts.presented.warn_of_expiry(clocks);
     }
 
     /// The configuration in force, now and after each change.

@@ -333,6 +333,7 @@ pub async fn watch_figures(host: Arc<Host>) {
             calendar_due = Some(Instant::now() + CALENDAR_INTERVAL);
             host.store.note(vec![host.book.calendar(host.clocks.state())]);
         }
+        host.reloader.warn_of_expiry(&host.clocks);
         let keep_days = host.config.borrow().keep_days;
         host.store.expire_before(host.clocks.expired_before(keep_days));
         let figures = host.look(&mut before);
