@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use phaselock::address::canonical;
 use tokio::sync::oneshot;
 
 use crate::admin;
@@ -27,7 +28,7 @@ pub(crate) struct Beside {
 /// Listens on the interface's address, if there is one.
 pub(crate) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
-    let bound = TcpListener::bind(address).and_then(|listener| {
+    let bound = TcpListener::bind(canonical(address)).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
     });

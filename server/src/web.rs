@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
+use phaselock::address::canonical;
 use phaselock_quic::identity::web::WebCertificates;
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::server::ServerHandle;
@@ -68,7 +69,7 @@ pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
 
 /// Listens for IPv4 alone where everything was meant and the machine has no IPv6.
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    match TcpListener::bind(address) {
+    match TcpListener::bind(canonical(address)) {
         Err(error)
             if error.kind() != std::io::ErrorKind::AddrInUse
                 && address.is_ipv6()

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use phaselock::address::canonical;
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -32,6 +33,7 @@ pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
+    let address = canonical(address);
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
         socket.set_only_v6(false)?;
@@ -133,5 +135,18 @@ impl AsyncUdpSocket for EcnCleared {
 
     fn may_fragment(&self) -> bool {
         self.0.may_fragment()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_address_is_one_of_ipv4() {
+        let mapped = "[::ffff:127.0.0.1]:0".parse().expect("an address");
+        let socket = bind(mapped).expect("it binds");
+        let ip = socket.local_addr().expect("it is bound").ip();
+        assert_eq!(ip, Ipv4Addr::LOCALHOST);
     }
 }
