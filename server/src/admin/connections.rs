@@ -52,6 +52,8 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
 async fn answer(stream: TcpStream, router: Router) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
+    // It panics if the system clock is beyond the year 9999.
+    http.auto_date_header(false);
     let service = TowerToHyperService::new(router);
     if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
         tracing::debug!(%error, "a connection of the administration has ended");
@@ -84,6 +86,7 @@ mod tests {
         let mut answer = String::new();
         timeout(PATIENCE, asking.read_to_string(&mut answer)).await.expect("soon").expect("read");
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("here"), "{answer}");
+        assert!(!answer.contains("date:"), "no clock is read: {answer}");
         let end = timeout(PATIENCE, silent[0].read(&mut [0; 8])).await.expect("it gave way");
         assert!(matches!(end, Ok(0) | Err(_)), "{end:?}");
     }

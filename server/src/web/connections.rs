@@ -156,6 +156,8 @@ async fn speak(
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
+    // It panics if the system clock is beyond the year 9999.
+    http.auto_date_header(false);
     let service = service_fn(|request: hyper::Request<Incoming>| {
         // Nothing that is asked for has a body.
         let request = request.map(|_| Body::empty());

@@ -215,6 +215,7 @@ async fn silent_connections_make_room_for_the_next() {
     let mut answer = String::new();
     timeout(PATIENCE, asking.read_to_string(&mut answer)).await.expect("soon").expect("read");
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("<!doctype html>"), "{answer}");
+    assert!(!answer.contains("date:"), "no clock is read: {answer}");
     let end = timeout(PATIENCE, silent[0].read(&mut [0; 8])).await.expect("it gave way");
     assert!(matches!(end, Ok(0) | Err(_)), "{end:?}");
 }
