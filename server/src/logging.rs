@@ -43,8 +43,8 @@ const END_TIMEOUT: Duration = Duration::from_millis(500);
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
-    #[error("the log filter {filter:?} is not valid: {error}")]
-    Filter { filter: String, error: ParseError },
+    #[error("the log filter {filter:?} is not valid: {problem}")]
+    Filter { filter: String, problem: String },
     #[error("cannot open the log file {}: {error}; name one that can be written", path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("cannot start the thread that writes the log: {0}")]
@@ -132,9 +132,26 @@ pub(crate) fn for_tests() -> (LogHandle, tracing::subscriber::DefaultGuard) {
     (log, tracing::subscriber::set_default(subscriber))
 }
 
-/// Reads directives.
+/// Reads directives with commas between, and blanks around the commas if need be.
 pub(crate) fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
-    filter.parse().map_err(|error| LoggingError::Filter { filter: filter.to_owned(), error })
+    let invalid = |problem| LoggingError::Filter { filter: filter.to_owned(), problem };
+    let directives: Vec<_> = filter.split(',').map(str::trim).collect();
+    // The parser takes any text for the name of a module, and then nothing of it is logged.
+    if let Some(wrong) = directives.iter().find(|it| !names_module_or_level(it)) {
+        let problem = format!("{wrong:?} is neither a level nor a module, such as phaselock_quic");
+        return Err(invalid(problem));
+    }
+    directives.join(",").parse().map_err(|error: ParseError| invalid(error.to_string()))
+}
+
+/// Whether a directive begins with what can be a level or a module, with or without a field.
+fn names_module_or_level(directive: &str) -> bool {
+    let (name, level) = directive.split_once('=').unwrap_or((directive, ""));
+    let field =
+        name.split_once("[{").filter(|(_, field)| !level.is_empty() && field.ends_with("}]"));
+    let module = field.map_or(name, |(module, _)| module);
+    let plain = |c: char| c.is_alphanumeric() || "_-:.".contains(c);
+    !name.is_empty() && module.chars().all(plain)
 }
 
 fn open(path: &Path) -> Result<File, LoggingError> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use phaselock::identity::PublicKey;
 use phaselock::textfile::Text;
-use phaselock::wire::text::printable;
+use phaselock::wire::text::one_line;
 use phaselock_quic::files;
 
 use crate::people::parse_key;
@@ -48,7 +48,7 @@ fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
         let key = parse_key(word).ok_or_else(|| {
             format!("a file of keys, 64 hexadecimal digits a line, and line {number} has none")
         })?;
-        keys.entry(key).or_insert_with(|| printable(rest).trim().to_owned());
+        keys.entry(key).or_insert_with(|| one_line(rest).trim().to_owned());
     }
     Ok(keys)
 }
@@ -66,8 +66,8 @@ pub struct ListError {
 }
 
 impl AllowList {
-    /// Writes a line for a key into the file, in place of the key's lines, and leaves all others
-    /// alone. Returns the new list.
+    /// Writes a line for a key at the end of the file, in place of the key's lines, and leaves all
+    /// others as they are, with their line ends. Returns the new list.
     pub fn with(&self, key: PublicKey, name: &str) -> Result<Self, ListError> {
         self.change(key, Some(format!("{key} {name}").trim_end().to_owned()))
     }
@@ -89,23 +89,32 @@ impl AllowList {
         let is_other = |line: &&str| {
             line.split_whitespace().next().and_then(parse_key).is_none_or(|it| it != key)
         };
-        let lines = text.lines().map(|(_, line)| line).filter(is_other);
-        let mut lines: Vec<_> = lines.collect();
-        while lines.last().is_some_and(|line| line.trim().is_empty()) {
-            lines.pop();
+        let end = text.raw_lines().find_map(line_end).unwrap_or("\n");
+        let mark = &bytes[..bytes.len() - text.as_str().len()];
+        let mut changed = mark.to_vec();
+        text.raw_lines().filter(is_other).for_each(|line| changed.extend(line.bytes()));
+        if let Some(line) = line {
+            let is_cut = changed.len() > mark.len()
+                && !changed.ends_with(b"\n")
+                && !changed.ends_with(b"\r");
+            let parts = [if is_cut { end } else { "" }, &line, end];
+            parts.iter().for_each(|part| changed.extend(part.bytes()));
         }
-        lines.extend(line.as_deref());
-        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
         // A mistake elsewhere in the file is found before anything is written.
-        let decoded = Text::decode(text.as_bytes(), LIST_BYTES_MAX);
+        let decoded = Text::decode(&changed, LIST_BYTES_MAX);
         let keys = keys_in(decoded.map_err(|error| failed(error.to_string()))?).map_err(failed)?;
-        replace(&path, &text).map_err(|error| failed(error.to_string()))?;
+        replace(&path, &changed).map_err(|error| failed(error.to_string()))?;
         Ok(Self { path: self.path.clone(), keys })
     }
 }
 
+/// The end of a line, if it has one.
+fn line_end(line: &str) -> Option<&str> {
+    Some(&line[line.find(['\n', '\r'])?..])
+}
+
 /// Replaces a file atomically and keeps its permissions.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".phaselock");
@@ -114,7 +123,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let _ = fs::remove_file(&new);
     let written = fs::File::create_new(&new).and_then(|mut file| {
         file.set_permissions(fs::metadata(path)?.permissions())?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&new, path)
     });
@@ -134,21 +143,26 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("allowed");
         let [ada, bob, cyd] = [1, 2, 3].map(|it| PublicKey([it; 32]));
-        fs::write(&path, format!("\u{feff}# friends\r\n\r\n{ada} Ada\r\n{bob}\r\n\r\n"))
-            .expect("writable");
+        let own = format!("\u{feff}# friends  \r\n\r\n{ada} Ada\r\n{bob}\r\n\r\n");
+        fs::write(&path, &own).expect("writable");
         let list = read(&path).expect("a list");
         assert_eq!(list.keys, [(ada, "Ada".into()), (bob, String::new())].into());
 
         let list = list.with(cyd, "Cyd of the third floor").expect("it is added");
-        let text = format!("# friends\n\n{ada} Ada\n{bob}\n{cyd} Cyd of the third floor\n");
+        let text = own + &format!("{cyd} Cyd of the third floor\r\n");
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         assert_eq!(list.keys.len(), 3);
-        // Again with another name, after the host has added a line.
-        fs::write(&path, text + "# more\n").expect("writable");
+        // Again with another name, after the host has added a line without a line end.
+        fs::write(&path, text + "# more").expect("writable");
         let list = list.with(cyd, "").expect("it is replaced").without(ada).expect("it is removed");
-        let text = format!("# friends\n\n{bob}\n# more\n{cyd}\n");
+        let text = format!("\u{feff}# friends  \r\n\r\n{bob}\r\n\r\n# more\r\n{cyd}\r\n");
         assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         assert_eq!(list.keys.keys().collect::<Vec<_>>(), [&bob, &cyd]);
+        // The file of an old editor, whose lines end in CR alone.
+        fs::write(&path, format!("# friends\r{bob} Bob")).expect("writable");
+        list.with(cyd, "").expect("it is added");
+        let text = format!("# friends\r{bob} Bob\r{cyd}\r");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         let left = fs::read_dir(dir.path()).expect("a directory").count();
         assert_eq!(left, 1, "nothing is left beside it");
 

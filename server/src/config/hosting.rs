@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use phaselock::limits::PLAYERS_MAX;
 use phaselock::link::Conditions;
-use tracing_subscriber::filter::Targets;
 
 use super::allow_list::{self, AllowList};
 use super::deny_lists;
@@ -16,6 +15,7 @@ use super::values::{
     LISTEN_RULE, list, number, or, parse_address, parse_directories, parse_line, parse_listen,
     parse_password, parse_redirect, password_in, path, path_or, put, switch,
 };
+use crate::logging;
 
 pub(super) const START: Option<&str> = Some("it counts when the server starts");
 
@@ -301,9 +301,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         value: "DIRECTIVES",
         help: "What to log, for example info,phaselock_quic=debug [default: info]",
         read: |config, text| {
-            let filter = text
-                .to_str()
-                .filter(|filter| !filter.trim().is_empty() && filter.parse::<Targets>().is_ok());
+            let filter = text.to_str().filter(|filter| logging::parse_filter(filter).is_ok());
             let rule = "directives such as info,phaselock_quic=debug";
             put(&mut config.log_filter, filter.map(str::to_owned), rule)
         },

@@ -12,7 +12,7 @@ use axum::http::uri::Authority;
 use phaselock::limits::{GAMES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
 use phaselock::textfile::Text;
-use phaselock::wire::text::printable;
+use phaselock::wire::text::{one_line, printable};
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 use phaselock_quic::files;
 
@@ -81,17 +81,29 @@ pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
 
 /// Another server for players, as sent to clients.
 pub(crate) fn parse_redirect(text: &str) -> Result<String, String> {
-    let address = text.parse::<Address>().ok().map(|address| address.to_string());
-    let address = address.filter(|address| address.len() <= TEXT_BYTES_MAX);
-    address.ok_or_else(|| "a name or an IP address, and a port if it is not 4433".to_owned())
+    let rule = "a name or an IP address, and a port if it is not 4433";
+    let address: Address = text.parse().map_err(|_| rule)?;
+    if address.host().contains('%') {
+        let local = "an address that leads there from players' machines; a link-local one with a \
+                     network interface of this machine does not";
+        return Err(local.to_owned());
+    }
+    let address = address.to_string();
+    (address.len() <= TEXT_BYTES_MAX).then_some(address).ok_or_else(|| rule.to_owned())
 }
 
 /// A line that players are shown.
 pub(crate) fn parse_line(text: &str) -> Result<String, String> {
-    let line = printable(text).trim().to_owned();
+    let line = one_line(text).trim().to_owned();
     let fits = (1..=TEXT_BYTES_MAX).contains(&line.len());
     let rule = || format!("a line of 1 to {TEXT_BYTES_MAX} bytes, of visible characters");
     fits.then_some(line).ok_or_else(rule)
+}
+
+/// Whether something can listen on the port of a URL, if it has one.
+pub(super) fn has_good_port(authority: &Authority) -> bool {
+    let (_, place) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
+    place == authority.host() || authority.port_u16().is_some_and(|port| port != 0)
 }
 
 /// Origins of pages with commas between, and blanks around them if need be; each once.
@@ -115,8 +127,9 @@ pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, String> {
         let Some((scheme, host)) = parts else { return Err(rule()) };
         let origin = format!("{scheme}{host}");
         let host = host.parse::<Authority>().ok();
-        let is_good =
-            host.is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'));
+        let is_good = host.is_some_and(|host| {
+            !host.host().is_empty() && !host.as_str().contains('@') && has_good_port(&host)
+        });
         if !is_good || origins.contains(&origin) || origins.len() >= ORIGINS_MAX {
             return Err(rule());
         }

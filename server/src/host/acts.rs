@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use phaselock::server::Command;
 use phaselock::wire::rooms::RoomCode;
+use phaselock::wire::text::one_line;
 use phaselock_quic::server::OrderError;
 
 use super::roster::KEY_DIGITS_MIN;
@@ -69,10 +70,9 @@ pub(super) fn room_code(text: Option<&str>) -> Result<Option<RoomCode>, ActError
     code.map_err(|error: phaselock::wire::rooms::BadRoomCode| ActError::Bad(error.to_string()))
 }
 
-/// A reason without control characters, cut to its length.
+/// A text as one line, cut to its length.
 fn clean(reason: &str) -> String {
-    let visible = phaselock::wire::text::printable(reason);
-    visible.trim().chars().take(REASON_CHARS_MAX).collect()
+    one_line(reason).trim().chars().take(REASON_CHARS_MAX).collect()
 }
 
 impl Host {
@@ -456,6 +456,7 @@ impl Host {
         room: Option<&str>,
     ) -> Result<String, ActError> {
         by.needs(Right::Order)?;
+        let text = &*one_line(text);
         let order = Command::Say { text: text.to_owned() };
         let code = room_code(room)?;
         let said = match &code {

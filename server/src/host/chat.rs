@@ -6,7 +6,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::CommandHint;
 
 use super::{ActError, Author, BanRequest, Host, Person, Whom};
-use crate::people::{Act, Right, Role, parse_span};
+use crate::people::{Act, BadSpan, Right, Role, parse_span};
 
 /// Commands with their arguments, and the right that each needs; none for everybody.
 const COMMANDS: [(&str, &str, Option<Right>); 10] = [
@@ -34,12 +34,13 @@ fn word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// A time at the beginning of a text, if there is one, and the rest.
-fn span(text: &str) -> (Option<&str>, &str) {
+/// A time at the beginning of a text, if there is one, and the rest. One out of bounds is no reason.
+fn span(text: &str) -> Result<(Option<&str>, &str), BadSpan> {
     let (first, rest) = word(text);
     match parse_span(first) {
-        Ok(_) => (Some(first), rest),
-        Err(_) => (None, text),
+        Ok(_) => Ok((Some(first), rest)),
+        Err(BadSpan::Form) => Ok((None, text)),
+        Err(error) => Err(error),
     }
 }
 
@@ -105,7 +106,8 @@ impl Host {
         if needs_word && who.is_empty() {
             return Err(usage());
         }
-        let (time, reason) = span(after);
+        let takes_time = matches!(*name, "kick" | "ban" | "mute");
+        let (time, reason) = if takes_time { span(after)? } else { (None, after) };
         let sentence = |act: Act| {
             let request = BanRequest {
                 who: Some(whom.clone()),

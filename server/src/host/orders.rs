@@ -9,7 +9,7 @@ use phaselock::limits::RESUME_MAX;
 use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use phaselock::wire::text::printable;
+use phaselock::wire::text::one_line;
 use phaselock_quic::server::OrderError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
 use crate::config::{self, BadOverride, Mistake};
-use crate::people::{Right, Role, Subject, is_number, parse_key, parse_span};
+use crate::people::{BadSpan, Right, Role, Subject, is_number, parse_key, parse_span};
 use crate::store::{self, Change, Written};
 use crate::webhooks::{self, WebhookTest};
 
@@ -113,7 +113,7 @@ impl Host {
             }
         };
         // Nothing to read is no goodbye.
-        let given = request.text.as_ref().filter(|text| !printable(text).trim().is_empty());
+        let given = request.text.as_ref().filter(|text| !one_line(text).trim().is_empty());
         let text = match given {
             Some(text) => {
                 config::parse_line(text).map_err(|rule| must_be("goodbye", text, rule))?
@@ -252,6 +252,8 @@ impl Host {
             let text = "state what the log has, such as info; off has nothing logged";
             return Err(ActError::Bad(text.into()));
         }
+        let filter = one_line(filter);
+        let filter = filter.trim();
         self.log.set_filter(filter).map_err(|error| ActError::Bad(error.to_string()))?;
         let written = self
             .record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new())?
@@ -286,7 +288,7 @@ impl Host {
     pub async fn allow(&self, by: &Author, key: &str, name: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let key = self.key_for_list(key)?;
-        let name: String = printable(name).trim().chars().take(LIST_NAME_MAX).collect();
+        let name: String = one_line(name).trim().chars().take(LIST_NAME_MAX).collect();
         let line = name.clone();
         let changed = self.reloader.change_allow_list(move |list| list.with(key, &line)).await;
         let text = format!("{} may join now", called(key, &name));
@@ -416,7 +418,10 @@ fn called(key: PublicKey, name: &str) -> String {
 /// Longest time until a drained server ends, of a request's text.
 fn drain_time(text: Option<&str>) -> Result<Micros, ActError> {
     let Some(text) = text else { return Ok(DRAIN_DEFAULT) };
-    let within = parse_span(text)?.map(|secs| Micros::from_ms(secs.saturating_mul(1000)));
+    let within = match parse_span(text) {
+        Err(BadSpan::Long) => None,
+        within => within?.map(|secs| Micros::from_ms(secs.saturating_mul(1000))),
+    };
     within.filter(|within| *within <= RESUME_MAX).ok_or_else(|| {
         let most = RESUME_MAX.in_words();
         ActError::Bad(format!("a server drains for at most {most}, and {text} is longer"))

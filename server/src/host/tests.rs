@@ -455,6 +455,29 @@ fn names_that_look_alike_are_told_apart() {
 }
 
 #[test]
+fn a_text_of_several_lines_becomes_one_whose_words_stay_apart() {
+    let list = tempfile::NamedTempFile::new().expect("a file");
+    let path = list.path().to_str().expect("text");
+    let served = serve(&["--allow-list", path]);
+    let (host, admin) = (&served.host, author(Role::Admin));
+    served.kept.gate.set_rules(Rules::default());
+    let mut ada = served.join("Ada");
+    let key = key_of(host, "Ada");
+    let done = served.wait(host.allow(&admin, &key, "Eve\nBob\t\r\nCyd\n")).expect("an admin may");
+    assert!(done.starts_with("Eve Bob Cyd ("), "{done}");
+    let written = std::fs::read_to_string(list.path()).expect("a file");
+    assert_eq!(written, format!("{key} Eve Bob Cyd\n"));
+    served.wait(host.say(&admin, "all\nof\u{2028}you", None)).expect("an admin may");
+    ada.hear("all of you");
+    served.wait(host.tell_player(&admin, &whom("Ada"), "you\talone")).expect("an admin may");
+    ada.hear("you alone");
+    let order = DrainRequest { text: Some("good\nbye".into()), ..DrainRequest::default() };
+    served.wait(host.drain(&admin, &order)).expect("an admin may");
+    let (goodbye, _) = host.handle.draining().expect("it is");
+    assert_eq!(goodbye.text, "good bye");
+}
+
+#[test]
 fn a_seat_in_two_rooms_is_ambiguous_without_the_room() {
     let served = serve(&["--rooms", "2", "--max-players", "2"]);
     let host = &served.host;

@@ -10,22 +10,36 @@ const UNITS: [(char, i64); 5] = [('w', 7 * DAY), ('d', DAY), ('h', 3600), ('m', 
 
 /// A text is no span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a time is a number and a unit, such as 30s, 10m, 2h, 7d or 4w, or forever")]
-pub struct BadSpan;
+pub enum BadSpan {
+    /// It is not a number and a unit.
+    #[error("a time is a number and a unit, such as 30s, 10m, 2h, 7d or 4w, or forever")]
+    Form,
+    /// It is zero.
+    #[error("a time is at least 1s")]
+    Zero,
+    /// It is longer than [`SPAN_MAX`].
+    #[error("a time is at most 5214w, a hundred years; write forever for one without an end")]
+    Long,
+}
 
 /// Reads a span in seconds; none for ever.
 pub fn parse_span(text: &str) -> Result<Option<i64>, BadSpan> {
     if text == "forever" {
         return Ok(None);
     }
-    let unit = text.chars().next_back().ok_or(BadSpan)?;
-    let (_, secs) = UNITS.into_iter().find(|(it, _)| *it == unit).ok_or(BadSpan)?;
+    let unit = text.chars().next_back().ok_or(BadSpan::Form)?;
+    let (_, secs) = UNITS.into_iter().find(|(it, _)| *it == unit).ok_or(BadSpan::Form)?;
     let digits = &text[..text.len() - unit.len_utf8()];
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(BadSpan);
+        return Err(BadSpan::Form);
     }
+    // Digits alone, so it can only be too large.
     let span = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(secs));
-    span.filter(|span| (1..=SPAN_MAX).contains(span)).map(Some).ok_or(BadSpan)
+    match span {
+        Some(0) => Err(BadSpan::Zero),
+        Some(1..=SPAN_MAX) => Ok(span),
+        _ => Err(BadSpan::Long),
+    }
 }
 
 /// A span in seconds, in words.
@@ -68,20 +82,13 @@ mod tests {
         assert_eq!(parse_span("10m"), Ok(Some(600)));
         assert_eq!(parse_span("2w"), Ok(Some(1_209_600)));
         assert_eq!(parse_span("forever"), Ok(None));
-        for bad in [
-            "",
-            "m",
-            "10",
-            "-1m",
-            "+1m",
-            "0s",
-            "1y",
-            "99999999999999999999s",
-            "101000w",
-            "1.5h",
-            "é",
-        ] {
-            assert_eq!(parse_span(bad), Err(BadSpan), "{bad}");
+        for bad in ["", "m", "10", "-1m", "+1m", "1y", "1.5h", "é"] {
+            assert_eq!(parse_span(bad), Err(BadSpan::Form), "{bad}");
+        }
+        assert_eq!(parse_span("0s"), Err(BadSpan::Zero));
+        assert!(parse_span("5214w").is_ok());
+        for long in ["5215w", "6000w", "99999999999999999999s"] {
+            assert_eq!(parse_span(long), Err(BadSpan::Long), "{long}");
         }
     }
 

@@ -82,18 +82,21 @@ impl<'b> Text<'b> {
 
     /// Returns all lines with their numbers from 1, without line ends and trailing blanks.
     pub fn lines(self) -> impl Iterator<Item = (usize, &'b str)> + Clone {
+        (1..).zip(self.raw_lines().map(str::trim_end))
+    }
+
+    /// Returns all lines as they are, each with its line end.
+    pub fn raw_lines(self) -> impl Iterator<Item = &'b str> + Clone {
         let mut rest = self.0;
-        let lines = std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let end = rest.bytes().position(|byte| matches!(byte, b'\n' | b'\r'));
+        std::iter::from_fn(move || {
+            let end = rest.find(['\n', '\r']).map(|at| {
+                let is_pair = rest[at..].starts_with("\r\n");
+                at + if is_pair { 2 } else { 1 }
+            });
             let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-            let is_pair = after.starts_with("\r\n");
-            rest = after.get(if is_pair { 2 } else { 1 }..).unwrap_or_default();
-            Some(line.trim_end())
-        });
-        (1..).zip(lines)
+            rest = after;
+            (!line.is_empty()).then_some(line)
+        })
     }
 
     /// Returns the only line that is not blank, without trailing blanks, such as a password or a

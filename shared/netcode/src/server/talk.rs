@@ -16,7 +16,7 @@ use crate::limits::{QUICK_MESSAGES_MAX, TEXT_BYTES_MAX};
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Refusal, Seat, ServerMessage};
 use crate::wire::talk::{Audience, Look, Mark, person};
-use crate::wire::text::{clip, printable};
+use crate::wire::text::{clip, one_line};
 
 /// Chat: a quick exchange, and no more than anybody reads. Arbitrary.
 const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
@@ -29,10 +29,10 @@ const STYLES: RequestLimit = RequestLimit { burst: 3, interval: Micros::from_ms(
 /// All of it by everybody together: it may not displace a slow reader's game. Arbitrary.
 const OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
 
-/// A line as others may see it: printable, without blanks around it, at most [`TEXT_BYTES_MAX`]
-/// bytes; none if nothing is left.
+/// A text as others may see it: [one line](one_line) without blanks around it, at most
+/// [`TEXT_BYTES_MAX`] bytes; none if nothing is left.
 pub(super) fn clean_line(text: &str) -> Option<String> {
-    let visible = printable(text);
+    let visible = one_line(text);
     let line = clip(visible.trim(), TEXT_BYTES_MAX).trim_end();
     (!line.is_empty()).then(|| line.to_owned())
 }
