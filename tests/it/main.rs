@@ -47,6 +47,7 @@ mod rotation;
 mod senders;
 mod setup;
 mod skirmish;
+mod sleep;
 mod snapshots;
 mod stack;
 mod storm;
