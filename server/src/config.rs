@@ -34,16 +34,16 @@ pub use self::allow_list::{AllowList, ListError};
 pub use self::deny_lists::{DENY_LISTS_MAX, DenyList};
 pub use self::error::{ConfigError, Mistake};
 use self::loaded::Sources;
-pub(crate) use self::loaded::setting_key;
 pub use self::loaded::{BadOverride, Change, Judge, SettingValue, Settings};
+pub(crate) use self::loaded::{SendRules, setting_key};
 pub use self::play::NAME_CHARS_MAX;
 pub use self::restarts::{RESTARTS_MAX, RestartTime};
 pub use self::scopes::Special;
 pub use self::settings::{ROOM_THREADS_MAX, WORKERS_MAX};
 pub(crate) use self::sources::command_line;
 pub use self::types::{Config, LogFormat, Password};
+use self::values::parse_one_address;
 pub use self::values::{DIRECTORIES_MAX, LISTEN_MAX, ORIGINS_MAX};
-use self::values::{LISTEN_RULE, parse_address};
 pub(crate) use self::values::{parse_line, parse_redirect};
 pub use self::webhooks::{Topic, WEBHOOKS_MAX, Webhook, WebhookFormat};
 use crate::ctl::{self, Ctl};
@@ -127,7 +127,7 @@ pub fn parse_from(
         _ => None,
     };
     if let Some(text) = given {
-        return health_check_at(parse_address(text), text, "the argument ADDR");
+        return health_check_at(parse_one_address(text), text, "the argument ADDR");
     }
 
     let mut mistakes = Vec::new();
@@ -148,9 +148,9 @@ pub fn parse_from(
     let settings = Settings::load(sources, mistakes, judged).map_err(ConfigError::Mistakes)?;
     Ok(match matches.subcommand() {
         Some(("healthcheck", _)) => {
-            let listen = settings.config.listen.first().copied();
-            let text = listen.map(|listen| listen.to_string()).unwrap_or_default();
-            return health_check_at(listen, OsStr::new(&text), &settings.origin("listen"));
+            let listen = settings.config.listen[0];
+            let text = listen.to_string();
+            return health_check_at(Ok(listen), OsStr::new(&text), &settings.origin("listen"));
         }
         Some(("ctl", matches)) => Command::Ctl(Box::new(ctl::parse(matches, &settings.config)?)),
         Some(("config", matches)) => {
@@ -164,16 +164,14 @@ pub fn parse_from(
 /// Replaces an unspecified address by this machine's own of IPv4, since containers often have no
 /// IPv6 loopback.
 fn health_check_at(
-    addr: Option<SocketAddr>,
+    addr: Result<SocketAddr, String>,
     text: &OsStr,
     origin: &str,
 ) -> Result<Command, ConfigError> {
     let invalid = |rule| ConfigError::Mistakes(vec![Mistake::invalid(origin, text, rule)]);
-    let Some(mut addr) = addr else {
-        return Err(invalid(LISTEN_RULE));
-    };
+    let mut addr = addr.map_err(invalid)?;
     if addr.port() == 0 {
-        return Err(invalid("an address with the port that the server really has"));
+        return Err(invalid("an address with the port that the server really has".to_owned()));
     }
     if addr.ip().is_unspecified() {
         addr.set_ip(Ipv4Addr::LOCALHOST.into());

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use phaselock_quic::files;
 
+use super::values::{Faults, ListRule};
 use super::webhooks::check_url;
 use crate::deny::{LIST_BYTES_MAX, Ranges};
 
@@ -58,24 +59,12 @@ impl DenyList {
     }
 }
 
-/// Parses paths and URLs separated by commas and optional blanks. Duplicates are errors.
-pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, String> {
-    let rule = |problem: &str| {
-        format!("up to {DENY_LISTS_MAX} files or URLs with commas between; {problem}")
-    };
-    let text = text.to_str().ok_or_else(|| rule("this is not UTF-8"))?;
-    let mut lists: Vec<DenyList> = Vec::new();
-    for (number, word) in (1..).zip(text.split(',').map(str::trim)) {
-        if number > DENY_LISTS_MAX {
-            return Err(rule("there are more"));
-        }
-        let list = list(word).map_err(|problem| rule(&format!("number {number} {problem}")))?;
-        if lists.contains(&list) {
-            return Err(rule(&format!("{list} is named twice")));
-        }
-        lists.push(list);
-    }
-    Ok(lists)
+/// Parses paths and URLs.
+pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, Faults> {
+    let rule = format!("up to {DENY_LISTS_MAX} files or URLs with commas between");
+    let rule = ListRule { text: &rule, max: DENY_LISTS_MAX, is_distinct: true };
+    // A URL may be a secret, so none is shown.
+    rule.parse(text, |word| list(word).map_err(Some))
 }
 
 fn list(word: &str) -> Result<DenyList, String> {

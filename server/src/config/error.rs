@@ -53,18 +53,25 @@ pub enum Mistake {
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]
     Toml { path: PathBuf, line: usize, message: String },
     #[error(
-        "{name} is set twice in {}, in lines {first} and {line}; remove one of them",
-        path.display()
+        "{name} is set twice in {}, {}; remove one of them",
+        path.display(),
+        both(*first, *line)
     )]
     Doubled { name: String, path: PathBuf, line: usize, first: usize },
     #[error("{}: {problem}", path.display())]
     Expired { path: PathBuf, problem: String },
+    #[error("{origin} cannot be used: {problem}")]
+    Unusable { origin: String, problem: String },
     #[error("{origin} has {address}, but {other} listens there; give one of them another port")]
     SamePort { origin: String, address: SocketAddr, other: String },
 }
 
 fn lines(mistakes: &[Mistake]) -> String {
     mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn both(first: usize, line: usize) -> String {
+    if first == line { format!("in line {line}") } else { format!("in lines {first} and {line}") }
 }
 
 fn hint(nearest: Option<&str>, known: &str) -> String {

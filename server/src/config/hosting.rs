@@ -1,5 +1,6 @@
 //! Settings of the network, of who may join, of files, administration and the log.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use phaselock::limits::PLAYERS_MAX;
@@ -12,7 +13,7 @@ use super::restarts;
 use super::settings::Setting;
 use super::types::LogFormat;
 use super::values::{
-    LISTEN_RULE, list, number, or, parse_address, parse_directories, parse_line, parse_listen,
+    list, number, or, parse_directories, parse_line, parse_listen, parse_optional_address,
     parse_password, parse_redirect, password_in, path, path_or, put, switch,
 };
 use crate::logging;
@@ -266,15 +267,13 @@ pub(super) const HOSTING: [Setting; 24] = [
         value: "ADDR",
         help: "TCP address for administration, or off [default: 127.0.0.1:4434]",
         read: |config, text| {
-            let address = match text.to_str() {
-                Some("off") => Some(None),
+            let port = text.to_str().and_then(|port| port.parse::<u16>().ok());
+            config.admin_listen = match port {
                 // A port alone is one of this machine's own address.
-                Some(port) if port.parse::<u16>().is_ok() => {
-                    format!("127.0.0.1:{port}").parse().ok().map(Some)
-                }
-                _ => parse_address(text).map(Some),
+                Some(port) => Some((Ipv4Addr::LOCALHOST, port).into()),
+                None => parse_optional_address(text)?,
             };
-            put(&mut config.admin_listen, address, &format!("off, or {LISTEN_RULE}"))
+            Ok(())
         },
         show: |config| or(config.admin_listen.as_ref(), "off"),
         restart: Some("its socket is bound when the server starts"),

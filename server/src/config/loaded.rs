@@ -10,6 +10,7 @@ use super::scopes::Scopes;
 use super::settings::{settings, settle};
 use super::sources;
 use super::types::Config;
+use super::values::parse_send;
 
 /// The given settings by their flags.
 pub(super) type Layers = BTreeMap<&'static str, Given>;
@@ -71,6 +72,17 @@ pub enum BadOverride {
     NotSet { name: String },
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mistakes(Vec<Mistake>),
+}
+
+/// Kinds of entities that a value of the setting `send` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SendRules {
+    /// Where the value comes from, as a noun for messages.
+    pub(crate) origin: String,
+    /// The only game that it is for, if any.
+    pub(crate) game: Option<String>,
+    /// Names of the kinds.
+    pub(crate) kinds: Vec<String>,
 }
 
 /// A setting, for people and programs.
@@ -172,7 +184,7 @@ impl Settings {
         let mut next = self.clone();
         match value {
             Some(text) => {
-                let origin = format!("{key}, set by {by} while the server runs,");
+                let origin = format!("{key} set by {by} while the server runs");
                 next.overrides.insert(setting.flag, Given { text: text.into(), origin });
             }
             None if next.overrides.remove(setting.flag).is_none() => {
@@ -234,6 +246,22 @@ impl Settings {
     pub fn origin(&self, flag: &str) -> String {
         let default = || format!("the default of {}", flag.replace('-', "_"));
         self.given(flag).map_or_else(default, |given| given.origin.clone())
+    }
+
+    /// All values of the setting `send`, those of single games and rooms included.
+    pub(crate) fn send_rules(&self) -> Vec<SendRules> {
+        let of = |game: Option<&String>, layers: &Layers| {
+            let given = layers.get("send")?;
+            // What cannot be parsed is a mistake already.
+            let rules = parse_send(&given.text).ok()?;
+            let kinds = rules.into_iter().map(|(kind, _)| kind).collect();
+            Some(SendRules { origin: given.origin.clone(), game: game.cloned(), kinds })
+        };
+        let overall =
+            if self.overrides.contains_key("send") { &self.overrides } else { &self.layers };
+        let games = self.scopes.games.iter().filter_map(|(game, layers)| of(Some(game), layers));
+        let rooms = self.scopes.rooms.values().filter_map(|layers| of(None, layers));
+        of(None, overall).into_iter().chain(games).chain(rooms).collect()
     }
 
     /// Differences between these settings and newer ones.

@@ -1,7 +1,7 @@
 //! Settings of the games and their rooms.
 
 use phaselock::limits::{
-    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX, ROOMS_MAX,
+    BOTS_MAX, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX, REWIND_MAX, ROOMS_MAX,
     WATCH_DELAY_MAX, WATCHERS_MAX,
 };
 use phaselock::rewind::Favour;
@@ -50,11 +50,8 @@ pub(super) const PLAY: [Setting; 22] = [
         value: "GAMES",
         help: "Game to run, or several in turn, separated by commas [default: the first there is]",
         read: |config, text| {
-            let rule = format!(
-                "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas \
-                 between"
-            );
-            put(&mut config.games, parse_games(text), &rule)
+            config.games = parse_games(text)?;
+            Ok(())
         },
         show: |config| match &*config.games {
             [] => "the first there is".to_owned(),

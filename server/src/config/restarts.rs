@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::fmt;
 
+use super::values::{Faults, ListRule};
+
 /// Maximum number of times in the schedule. Arbitrary.
 pub const RESTARTS_MAX: usize = 16;
 /// Maximum interval between two restarts in hours: some six weeks, as for backups. Arbitrary.
@@ -71,19 +73,16 @@ impl fmt::Display for RestartTime {
 }
 
 /// Parses times separated by commas, or `none`.
-pub(super) fn parse(text: &OsStr) -> Result<Vec<RestartTime>, String> {
-    let rule = || {
-        format!(
-            "up to {RESTARTS_MAX} times in UTC such as 04:00, mon 04:00 or every 6h (1 to \
-             {HOURS_MAX} hours), with commas between, or none"
-        )
-    };
-    let text = text.to_str().ok_or_else(rule)?;
-    if text.trim() == NONE {
+pub(super) fn parse(text: &OsStr) -> Result<Vec<RestartTime>, Faults> {
+    let rule = format!(
+        "up to {RESTARTS_MAX} times in UTC such as 04:00, mon 04:00 or every 6h (1 to {HOURS_MAX} \
+         hours), with commas between, or none"
+    );
+    if text.to_str().is_some_and(|text| text.trim() == NONE) {
         return Ok(Vec::new());
     }
-    let times: Option<Vec<_>> = text.split(',').map(RestartTime::parse).collect();
-    times.filter(|times| times.len() <= RESTARTS_MAX).ok_or_else(rule)
+    let rule = ListRule { text: &rule, max: RESTARTS_MAX, is_distinct: false };
+    rule.parse(text, |word| RestartTime::parse(word).ok_or(None))
 }
 
 /// The times as text that [`parse`] reads.

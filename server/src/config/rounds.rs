@@ -6,11 +6,14 @@ use phaselock::game::Strength;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 
 use super::settings::Setting;
-use super::values::{list, put, switch};
+use super::values::{Faults, ListRule, list, put, switch};
 
 /// Names of the effects of being ready.
 const READY: [(&str, ReadyUp); 3] =
     [("off", ReadyUp::Off), ("early", ReadyUp::Early), ("wait", ReadyUp::Wait)];
+
+/// Names of no votes and of all.
+const VOTES: [(&str, VoteKinds); 2] = [("all", VoteKinds::ALL), ("none", VoteKinds::NONE)];
 
 /// Settings of rounds, in the order of the help.
 pub(super) const ROUNDS: [Setting; 4] = [
@@ -76,18 +79,16 @@ pub(super) const ROUNDS: [Setting; 4] = [
     },
 ];
 
-/// Kinds of votes with commas between, and blanks around them if need be.
-fn parse_votes(text: &OsStr) -> Result<VoteKinds, String> {
-    let rule = "all, none, or some of game, kick, time and sides with commas between";
-    match text.to_str().ok_or(rule)?.trim() {
-        "all" => Ok(VoteKinds::ALL),
-        "none" => Ok(VoteKinds::NONE),
-        text => {
-            let bit = |name: &str| {
-                let found = VoteKinds::NAMED.iter().find(|(it, _)| *it == name.trim());
-                found.map(|(_, bit)| *bit).ok_or_else(|| rule.to_owned())
-            };
-            text.split(',').try_fold(0, |bits, name| Ok(bits | bit(name)?)).map(VoteKinds)
-        }
+/// Parses kinds of votes.
+fn parse_votes(text: &OsStr) -> Result<VoteKinds, Faults> {
+    if let Some((_, all)) = VOTES.iter().find(|(name, _)| *name == text) {
+        return Ok(*all);
     }
+    let rule = "all, none, or some of game, kick, time and sides with commas between";
+    let rule = ListRule { text: rule, max: VoteKinds::NAMED.len(), is_distinct: true };
+    let bits = rule.parse(text, |word| {
+        let found = VoteKinds::NAMED.iter().find(|(name, _)| *name == word);
+        found.map(|(_, bit)| *bit).ok_or(None)
+    })?;
+    Ok(VoteKinds(bits.into_iter().fold(0, |bits, bit| bits | bit)))
 }

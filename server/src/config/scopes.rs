@@ -78,8 +78,8 @@ fn with(config: &Config, layers: &Layers, mistakes: &mut Vec<Mistake>) -> Config
     let mut config = config.clone();
     for setting in settings() {
         let Some(given) = layers.get(setting.flag) else { continue };
-        if let Err(rule) = (setting.read)(&mut config, &given.text) {
-            mistakes.push(Mistake::invalid(&given.origin, &given.text, rule));
+        if let Err(faults) = (setting.read)(&mut config, &given.text) {
+            mistakes.extend(faults.mistakes(&given.origin, &given.text));
         }
     }
     config

@@ -12,7 +12,7 @@ use super::loaded::Layers;
 use super::play::PLAY;
 use super::rounds::ROUNDS;
 use super::types::Config;
-use super::values::number;
+use super::values::{Faults, number};
 use super::web::WEB;
 use super::webhooks::WEBHOOKS;
 
@@ -61,8 +61,8 @@ pub(super) struct Setting {
     pub(super) value: &'static str,
     pub(super) help: &'static str,
     pub(super) kind: Kind,
-    /// Reads a value; the error is the rule that the value breaks.
-    pub(super) read: fn(&mut Config, &OsStr) -> Result<(), String>,
+    /// Reads a value; the error is every rule that the value breaks.
+    pub(super) read: fn(&mut Config, &OsStr) -> Result<(), Faults>,
     /// The value as text, except for a secret.
     pub(super) show: fn(&Config) -> String,
     /// True if two values differ that are shown alike.
@@ -124,10 +124,10 @@ pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, V
     let mut mistakes = Vec::new();
     for setting in settings() {
         let Some(given) = layers.get(setting.flag) else { continue };
-        if let Err(rule) = (setting.read)(&mut config, &given.text) {
+        if let Err(faults) = (setting.read)(&mut config, &given.text) {
             let hidden = OsStr::new("(hidden)");
             let text = if setting.is_secret { hidden } else { &given.text };
-            mistakes.push(Mistake::invalid(&given.origin, text, rule));
+            mistakes.extend(faults.mistakes(&given.origin, text));
             bad.push(setting.flag);
         }
     }
@@ -142,7 +142,7 @@ pub(super) fn settle(layers: &Layers, bad: &mut Vec<&'static str>) -> (Config, V
     if !bad.contains(&"rooms") {
         match rooms_max(config.rooms, layers) {
             Ok(rooms_max) => config.rooms_max = rooms_max,
-            Err(mistake) => mistakes.push(mistake),
+            Err(wrong) => mistakes.extend(wrong),
         }
     }
     let given = |flag| layers.get(flag).map(|given| given.origin.clone());
@@ -197,11 +197,11 @@ fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
 }
 
 /// The given number of rooms at most; by default those that are always there.
-fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, Mistake> {
+fn rooms_max(rooms: u16, layers: &Layers) -> Result<u16, Vec<Mistake>> {
     let mut rooms_max = rooms;
     let Some(given) = layers.get("rooms-max") else { return Ok(rooms_max) };
     number(&mut rooms_max, &given.text, rooms..=ROOMS_MAX)
-        .map_err(|rule| Mistake::invalid(&given.origin, &given.text, rule))?;
+        .map_err(|faults| faults.mistakes(&given.origin, &given.text))?;
     Ok(rooms_max)
 }
 

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::iter::{once, successors};
+use std::ops::Range;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -170,6 +171,43 @@ fn foreign(name: &str, value: &OsStr) -> bool {
 
 /// The parser's message for a duplicate key.
 const DOUBLED: &str = "duplicate key";
+/// The maximum number of places in a file at which the first of two equal keys is looked for.
+/// Arbitrary.
+const TRIES_MAX: usize = 256;
+
+/// Where the key is that an error calls a duplicate.
+fn doubled_key(error: &toml::de::Error) -> Option<Range<usize>> {
+    error.span().filter(|_| error.message() == DOUBLED)
+}
+
+/// Where the first of two equal keys is, in whatever table; `key` is the second one, and `doubled`
+/// are all such keys. The parser does not say, so this looks for the place whose renaming makes the
+/// second key valid. `tries` limits the attempts in all.
+fn first_of(
+    text: &str,
+    key: &Range<usize>,
+    doubled: &[Range<usize>],
+    tries: &mut usize,
+) -> Option<usize> {
+    let name = text.get(key.clone())?.trim_matches(['"', '\'']);
+    let rename = |text: &mut String, place: Range<usize>| {
+        let other = "_".repeat(place.len());
+        text.replace_range(place, &other);
+    };
+    // A third key would take the place of the first.
+    let mut text = text.to_owned();
+    for other in doubled.iter().filter(|it| *it != key) {
+        rename(&mut text, other.clone());
+    }
+    let places = text[..key.start].rmatch_indices(name).map(|(at, _)| at);
+    places.filter(|_| !name.is_empty()).take(*tries).find(|at| {
+        *tries -= 1;
+        let mut tried = text.clone();
+        rename(&mut tried, *at..at + name.len());
+        let (_, errors) = DeTable::parse_recoverable(&tried);
+        !errors.iter().filter_map(doubled_key).any(|it| it == *key)
+    })
+}
 
 /// A file of all settings takes a few KiB; a bigger one is some other file.
 const FILE_BYTES_MAX: usize = 64 * 1024;
@@ -199,7 +237,8 @@ pub(super) fn file(
         }
     };
     let (table, errors) = DeTable::parse_recoverable(&text);
-    let mut broken: Vec<usize> = Vec::new();
+    let doubled: Vec<_> = errors.iter().filter_map(doubled_key).collect();
+    let (mut broken, mut tries): (Vec<usize>, _) = (Vec::new(), TRIES_MAX);
     for error in errors {
         let span = error.span().unwrap_or_default();
         let line = line_at(text.as_bytes(), span.start);
@@ -208,17 +247,17 @@ pub(super) fn file(
             continue;
         }
         let path = path.to_owned();
-        let written = text.get(span.clone()).unwrap_or_default();
-        let first =
-            table.get_ref().keys().find(|key| key.span() != span && key.get_ref() == written);
+        let name = text.get(span.clone()).unwrap_or_default();
+        let first = doubled_key(&error).and_then(|key| first_of(&text, &key, &doubled, &mut tries));
         mistakes.push(match first {
-            Some(first) if error.message() == DOUBLED => {
-                let first = line_at(text.as_bytes(), first.span().start);
-                Mistake::Doubled { name: written.to_owned(), path, line, first }
+            Some(at) => {
+                let first = line_at(text.as_bytes(), at);
+                Mistake::Doubled { name: name.to_owned(), path, line, first }
             }
-            _ => {
+            None => {
                 let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-                Mistake::Toml { path, line, message }
+                let named = if message == DOUBLED { format!(" {name}") } else { String::new() };
+                Mistake::Toml { path, line, message: message + &named }
             }
         });
         broken.push(line);
@@ -264,6 +303,13 @@ impl Source<'_> {
             let within = scope.map_or(String::new(), |scope| format!(" of [{scope}]"));
             let place = format!("{}:{line}", self.path.display());
             let fits = |setting: &&Setting| scope.is_none() || setting.is_of_room;
+            if scope.is_none() && (name == PER_GAME || name == PER_ROOM) {
+                let example = if name == PER_GAME { "[per_game.race]" } else { "[per_room.lobby]" };
+                let rule = format!("tables such as {example}");
+                let origin = format!("{name} in {place}");
+                mistakes.push(Mistake::invalid(&origin, self.text[value.span()].as_ref(), rule));
+                continue;
+            }
             let Some(setting) = settings().filter(fits).find(|it| it.key() == *name) else {
                 let mut known: Vec<_> = settings().filter(fits).map(Setting::key).collect();
                 if scope.is_none() {
@@ -302,8 +348,9 @@ impl Source<'_> {
             let scope = format!("{kind}.{}", key.get_ref());
             let line = line_at(self.text.as_bytes(), key.span().start);
             let origin = format!("[{scope}] in {}:{line}", self.path.display());
+            let span = value.span();
             let DeValue::Table(table) = value.into_inner() else {
-                mistakes.push(Mistake::invalid(&origin, "a value".as_ref(), "a table"));
+                mistakes.push(Mistake::invalid(&origin, self.text[span].as_ref(), "a table"));
                 continue;
             };
             let layer = self.layer(table, Some(&scope), mistakes, &mut Vec::new());

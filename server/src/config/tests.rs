@@ -8,6 +8,7 @@ use phaselock::rewind::{Favour, Rewind};
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 
 use super::settings::{Setting, settings};
+use super::values::LISTEN_RULE;
 use super::*;
 
 mod deny_lists;
@@ -276,14 +277,43 @@ fn listen_addresses() {
         "0.0.0.0",
         "[::]",
         "[::]:",
-        "4433 ",
+        "[::1%lo]:1",
+        "[fe80::1]:1",
+        "[fe80::1%nosuchlink]:1",
         "1,,2",
-        "1,1",
         &many.join(","),
     ] {
         let error = refused(&["--listen", text], &[]);
         let start = format!("the flag --listen is {text:?}, but must be {LISTEN_RULE}");
         assert!(error.starts_with(&start), "{error}");
+    }
+}
+
+#[test]
+fn link_local_addresses_name_their_interface() {
+    for (flag, text, problem) in [
+        ("--listen", "[fe80::1]:1", "name the interface: [fe80::1%eth0]:5000"),
+        ("--web", "[::1%lo]:1", "only a link-local address has one"),
+        (
+            "--listen",
+            "1,[fe80::1%nosuchlink]:1",
+            "; number 2 names nosuchlink, which is no network",
+        ),
+        ("--admin-listen", "[fe80::1%nosuchlink]:1", "; it names nosuchlink, which is no network"),
+    ] {
+        let error = refused(&[&format!("{flag}={text}")], &[]);
+        assert!(error.contains(problem), "{error}");
+    }
+    let error = refused(&["healthcheck", "[fe80::1%nosuchlink]:1"], &[]);
+    assert!(error.contains("the argument ADDR is ") && error.contains("no network interface"));
+    if cfg!(target_os = "linux") {
+        // Every Linux machine has it, as its first interface.
+        let listen = serve(&["--listen", "[fe80::1%lo]:4500, [fe80::1%1]:0"], &[]).listen;
+        let listen: Vec<_> = listen.iter().map(ToString::to_string).collect();
+        assert_eq!(listen, ["[fe80::1%1]:4500", "[fe80::1%1]:0"]);
+        let addr = "[fe80::1%1]:4500".parse().expect("an address");
+        let asked = run(&["healthcheck", "[fe80::1%lo]:4500"], &[]).expect("valid");
+        assert_eq!(asked, Command::HealthCheck { addr });
     }
 }
 

@@ -1,9 +1,9 @@
-//! Parsers of values, and their way back to text. An error is the rule that a value breaks.
+//! Parsers of values, and their way back to text. Errors are the rules that a value breaks.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,9 +13,10 @@ use phaselock::limits::{GAMES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
 use phaselock::textfile::Text;
 use phaselock::wire::text::{one_line, printable};
-use phaselock_quic::address::{Address, DIRECTORY_PORT};
+use phaselock_quic::address::{Address, AddressError, DIRECTORY_PORT};
 use phaselock_quic::files;
 
+use super::error::Mistake;
 use super::types::Password;
 
 /// Most addresses to serve on. Arbitrary.
@@ -24,6 +25,8 @@ pub const LISTEN_MAX: usize = 8;
 pub const DIRECTORIES_MAX: usize = 8;
 /// Most pages elsewhere by which browsers may play. Arbitrary.
 pub const ORIGINS_MAX: usize = 16;
+/// The maximum number of kinds of entities with a rule of their own. Arbitrary.
+const SEND_MAX: usize = 256;
 /// Most bytes of a password. Arbitrary.
 pub(super) const PASSWORD_BYTES_MAX: usize = 64;
 /// The maximum bytes of a password file, including blanks around the password. Arbitrary.
@@ -31,12 +34,83 @@ const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
 
-pub(super) fn put<T>(field: &mut T, value: Option<T>, rule: &str) -> Result<(), String> {
+/// Rules that a value breaks, at least one.
+#[derive(Debug)]
+pub(super) struct Faults(pub(super) Vec<String>);
+
+impl From<String> for Faults {
+    fn from(rule: String) -> Self {
+        Self(vec![rule])
+    }
+}
+
+impl From<&str> for Faults {
+    fn from(rule: &str) -> Self {
+        Self(vec![rule.to_owned()])
+    }
+}
+
+impl Faults {
+    /// A mistake for each fault of the value `text`.
+    pub(super) fn mistakes(self, origin: &str, text: &OsStr) -> Vec<Mistake> {
+        self.0.into_iter().map(|rule| Mistake::invalid(origin, text, rule)).collect()
+    }
+}
+
+/// Rule of a list: values with commas between, and blanks around them if need be.
+pub(super) struct ListRule<'a> {
+    /// The rule in words.
+    pub(super) text: &'a str,
+    /// The maximum number of values.
+    pub(super) max: usize,
+    /// Each value may be there once only.
+    pub(super) is_distinct: bool,
+}
+
+impl ListRule<'_> {
+    /// Parses a list, or returns the faults of all its values. `parse` says what is wrong with a
+    /// value, as a predicate such as "is empty"; with `None`, the value itself is shown.
+    pub(super) fn parse<T: PartialEq>(
+        &self,
+        text: &OsStr,
+        parse: impl Fn(&str) -> Result<T, Option<String>>,
+    ) -> Result<Vec<T>, Faults> {
+        let Some(text) = text.to_str() else {
+            return Err(format!("{}; this is not UTF-8", self.text).into());
+        };
+        let words: Vec<_> = text.split(',').map(str::trim).collect();
+        let mut faults = Vec::new();
+        if words.len() > self.max {
+            faults.push(format!("{}; there are {}", self.text, words.len()));
+        }
+        let mut values: Vec<(usize, T)> = Vec::new();
+        for (number, word) in (1..=self.max).zip(&words) {
+            match (parse(word), words.len()) {
+                (Ok(value), _) => match values.iter().find(|(_, it)| *it == value) {
+                    Some((first, _)) if self.is_distinct => {
+                        faults.push(format!("{}; number {number} repeats {first}", self.text));
+                    }
+                    _ => values.push((number, value)),
+                },
+                (Err(None), 1) => faults.push(self.text.to_owned()),
+                (Err(Some(problem)), 1) => faults.push(format!("{}; it {problem}", self.text)),
+                (Err(problem), _) => {
+                    let problem = problem.unwrap_or_else(|| format!("is {word:?}"));
+                    faults.push(format!("{}; number {number} {problem}", self.text));
+                }
+            }
+        }
+        let values = values.into_iter().map(|(_, value)| value).collect();
+        if faults.is_empty() { Ok(values) } else { Err(Faults(faults)) }
+    }
+}
+
+pub(super) fn put<T>(field: &mut T, value: Option<T>, rule: &str) -> Result<(), Faults> {
     *field = value.ok_or(rule)?;
     Ok(())
 }
 
-pub(super) fn number<T>(field: &mut T, text: &OsStr, range: RangeInclusive<T>) -> Result<(), String>
+pub(super) fn number<T>(field: &mut T, text: &OsStr, range: RangeInclusive<T>) -> Result<(), Faults>
 where
     T: FromStr + PartialOrd + Display,
 {
@@ -45,38 +119,66 @@ where
     put(field, number.filter(|number| range.contains(number)), &rule)
 }
 
-pub(super) fn switch(field: &mut bool, text: &OsStr) -> Result<(), String> {
+pub(super) fn switch(field: &mut bool, text: &OsStr) -> Result<(), Faults> {
     put(field, text.to_str().and_then(|text| text.parse().ok()), "true or false")
 }
 
 /// A path that may not be there yet.
-pub(super) fn path(field: &mut Option<PathBuf>, text: &OsStr, noun: &str) -> Result<(), String> {
+pub(super) fn path(field: &mut Option<PathBuf>, text: &OsStr, noun: &str) -> Result<(), Faults> {
     let path = Some(text).filter(|path| !path.is_empty());
     put(field, path.map(|path| Some(PathBuf::from(path))), noun)
 }
 
-/// A port alone means every address of the machine, of IPv4 and IPv6 alike.
-pub(super) fn parse_address(text: &OsStr) -> Option<SocketAddr> {
-    let text = text.to_str()?;
-    match text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
-        Ok(port) => Some(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))),
-        Err(_) => text.parse().ok(),
+/// A port alone means every address of the machine, of IPv4 and IPv6 alike. The error is what is
+/// wrong, if it is more than that this is no address.
+fn parse_address(text: &OsStr) -> Result<SocketAddr, Option<String>> {
+    let text = text.to_str().ok_or(None)?;
+    if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse::<u16>() {
+        return Ok(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
     }
+    let is_local = |address: &SocketAddr| match address {
+        SocketAddr::V6(v6) => v6.ip().is_unicast_link_local() && v6.scope_id() == 0,
+        SocketAddr::V4(_) => false,
+    };
+    if let Ok(address) = text.parse()
+        && !is_local(&address)
+    {
+        return Ok(address);
+    }
+    // A zone may be an interface's name, and a link-local address needs one.
+    let (host, port) = text.rsplit_once(':').ok_or(None)?;
+    let port = port.parse::<u16>().ok().filter(|_| host.starts_with('[')).ok_or(None)?;
+    let address: Address = match host.parse() {
+        Err(AddressError::Unreadable(..)) => return Err(None),
+        address => address.map_err(|error| Some(format!("is wrong: {error}")))?,
+    };
+    let Some((_, zone)) = address.host().split_once('%') else { return Err(None) };
+    let found = (address.host(), port).to_socket_addrs().ok();
+    let missing = || Some(format!("names {zone}, which is no network interface of this machine"));
+    found.and_then(|mut found| found.next()).ok_or_else(missing)
 }
 
-/// Addresses with commas between, and blanks around the commas if need be; each once.
-pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, String> {
-    let rule = || format!("{LISTEN_RULE}; or up to {LISTEN_MAX} of them with commas between");
-    let text = text.to_str().ok_or_else(rule)?;
-    let words: Vec<_> = text.split(',').collect();
-    let word = |word: &&str| if words.len() > 1 { word.trim() } else { word }.to_owned();
-    let addresses = words.iter().map(|it| parse_address(OsStr::new(&word(it))));
-    let addresses: Vec<_> = addresses.collect::<Option<_>>().ok_or_else(rule)?;
-    let repeated = |(at, address): (usize, &SocketAddr)| {
-        address.port() != 0 && addresses[..at].contains(address)
-    };
-    let is_repeated = addresses.iter().enumerate().any(repeated);
-    if addresses.len() > LISTEN_MAX || is_repeated { Err(rule()) } else { Ok(addresses) }
+/// Parses an address to serve on or to ask; the error is its rule.
+pub(super) fn parse_one_address(text: &OsStr) -> Result<SocketAddr, String> {
+    parse_address(text).map_err(|problem| match problem {
+        Some(problem) => format!("{LISTEN_RULE}; it {problem}"),
+        None => LISTEN_RULE.to_owned(),
+    })
+}
+
+/// Parses an address, or off.
+pub(super) fn parse_optional_address(text: &OsStr) -> Result<Option<SocketAddr>, Faults> {
+    if text == "off" {
+        return Ok(None);
+    }
+    Ok(Some(parse_one_address(text).map_err(|rule| format!("off, or {rule}"))?))
+}
+
+/// Parses addresses to serve on. That each is free is for [`settle`](super::settings::settle).
+pub(super) fn parse_listen(text: &OsStr) -> Result<Vec<SocketAddr>, Faults> {
+    let rule = format!("{LISTEN_RULE}; or up to {LISTEN_MAX} of them with commas between");
+    let rule = ListRule { text: &rule, max: LISTEN_MAX, is_distinct: false };
+    rule.parse(text, |word| parse_address(word.as_ref()))
 }
 
 /// Another server for players, as sent to clients.
@@ -106,80 +208,64 @@ pub(super) fn has_good_port(authority: &Authority) -> bool {
     place == authority.host() || authority.port_u16().is_some_and(|port| port != 0)
 }
 
-/// Origins of pages with commas between, and blanks around them if need be; each once.
-pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, String> {
-    let rule = || {
-        format!(
-            "up to {ORIGINS_MAX} schemes and hosts with commas between, such as \
-             https://play.example.org or http://localhost:8000"
-        )
-    };
-    let words = text.to_str().ok_or_else(rule)?.split(',');
-    let mut origins: Vec<String> = Vec::new();
-    for word in words {
-        let origin = word.trim().to_ascii_lowercase();
-        // Browsers leave out the port that a scheme has by itself.
-        let schemes = [("https://", ":443"), ("http://", ":80")];
-        let parts = schemes.iter().find_map(|(scheme, port)| {
-            let host = origin.strip_prefix(scheme)?;
-            Some((scheme, host.strip_suffix(port).unwrap_or(host)))
-        });
-        let Some((scheme, host)) = parts else { return Err(rule()) };
-        let origin = format!("{scheme}{host}");
-        let host = host.parse::<Authority>().ok();
-        let is_good = host.is_some_and(|host| {
-            !host.host().is_empty() && !host.as_str().contains('@') && has_good_port(&host)
-        });
-        if !is_good || origins.contains(&origin) || origins.len() >= ORIGINS_MAX {
-            return Err(rule());
-        }
-        origins.push(origin);
-    }
-    Ok(origins)
+/// Parses origins of pages.
+pub(super) fn parse_origins(text: &OsStr) -> Result<Vec<String>, Faults> {
+    let rule = format!(
+        "up to {ORIGINS_MAX} schemes and hosts with commas between, such as \
+         https://play.example.org or http://localhost:8000"
+    );
+    let rule = ListRule { text: &rule, max: ORIGINS_MAX, is_distinct: true };
+    rule.parse(text, |word| origin(&word.to_ascii_lowercase()).ok_or(None))
 }
 
-/// Addresses of directories with commas between, and blanks around them if need be; each once.
-pub(super) fn parse_directories(text: &OsStr) -> Result<Vec<Address>, String> {
-    let rule = || {
-        format!(
-            "up to {DIRECTORIES_MAX} names or IP addresses with commas between, each with a port \
-             if it is not {DIRECTORY_PORT}"
-        )
-    };
-    let words = text.to_str().ok_or_else(rule)?.split(',');
-    let mut directories: Vec<Address> = Vec::new();
-    for word in words {
-        let directory = Address::parse_directory(word).map_err(|_| rule())?;
-        if directories.contains(&directory) || directories.len() >= DIRECTORIES_MAX {
-            return Err(rule());
-        }
-        directories.push(directory);
-    }
-    Ok(directories)
+fn origin(text: &str) -> Option<String> {
+    // Browsers leave out the port that a scheme has by itself.
+    let schemes = [("https://", ":443"), ("http://", ":80")];
+    let (scheme, host) = schemes.iter().find_map(|(scheme, port)| {
+        let host = text.strip_prefix(scheme)?;
+        Some((scheme, host.strip_suffix(port).unwrap_or(host)))
+    })?;
+    let authority = host.parse::<Authority>().ok()?;
+    let has_user = authority.as_str().contains('@');
+    let is_good = !authority.host().is_empty() && !has_user && has_good_port(&authority);
+    is_good.then(|| format!("{scheme}{host}"))
 }
 
-/// Names of games with commas between, and blanks around them if need be.
-pub(super) fn parse_games(text: &OsStr) -> Option<Vec<String>> {
+/// Parses addresses of directories.
+pub(super) fn parse_directories(text: &OsStr) -> Result<Vec<Address>, Faults> {
+    let rule = format!(
+        "up to {DIRECTORIES_MAX} names or IP addresses with commas between, each with a port if it \
+         is not {DIRECTORY_PORT}"
+    );
+    let rule = ListRule { text: &rule, max: DIRECTORIES_MAX, is_distinct: true };
+    rule.parse(text, |word| Address::parse_directory(word).map_err(|_| None))
+}
+
+/// Parses names of games.
+pub(super) fn parse_games(text: &OsStr) -> Result<Vec<String>, Faults> {
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-    let names: Vec<_> = text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect();
-    let valid = |name: &String| (1..=32).contains(&name.len()) && name.bytes().all(plain);
-    (names.len() <= GAMES_MAX && names.iter().all(valid)).then_some(names)
+    let valid = |name: &str| (1..=32).contains(&name.len()) && name.bytes().all(plain);
+    let rule = format!(
+        "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas between"
+    );
+    let rule = ListRule { text: &rule, max: GAMES_MAX, is_distinct: false };
+    rule.parse(text, |word| valid(word).then(|| word.to_owned()).ok_or(None))
 }
 
-/// Kinds of entities with their rules, with commas between, and blanks around them if need be.
-pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, String> {
-    let shape = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
-                 several with commas between";
-    let texts = text.to_str().ok_or(shape)?.split(',');
-    let rules = texts.map(|text| {
-        let (kind, rule) = text.split_once('=').ok_or(shape)?;
+/// Parses kinds of entities with their rules.
+pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, Faults> {
+    let rule = "a kind of entity and its rule, such as Rock=predictable or Car=threshold:0.05, \
+                several with commas between";
+    let rule = ListRule { text: rule, max: SEND_MAX, is_distinct: false };
+    rule.parse(text, |word| {
+        let (kind, rule) = word.split_once('=').ok_or(None)?;
         let kind = kind.trim();
         let valid = !kind.is_empty() && kind.chars().all(|it| it.is_alphanumeric() || it == '_');
-        let rule: SendRule = rule.trim().parse().map_err(|error| format!("{shape}; {error}"))?;
-        valid.then(|| (kind.to_owned(), rule)).ok_or_else(|| shape.to_owned())
-    });
-    rules.collect()
+        let rule = rule.trim().parse::<SendRule>();
+        let rule = rule.map_err(|error| Some(format!("is {word:?}: {error}")))?;
+        valid.then(|| (kind.to_owned(), rule)).ok_or(None)
+    })
 }
 
 pub(super) fn parse_password(text: &str) -> Result<Password, String> {

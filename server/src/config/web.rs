@@ -3,7 +3,7 @@
 use super::hosting::START;
 use super::settings::Setting;
 use super::values::{
-    LISTEN_RULE, list, number, or, parse_address, parse_origins, path, path_or, put, switch,
+    list, number, or, parse_optional_address, parse_origins, path, path_or, switch,
 };
 
 /// Bytes of the page a second: least, most and by default. The least serves a visit in 20 s, and
@@ -19,11 +19,8 @@ pub(super) const WEB: [Setting; 5] = [
         value: "ADDR",
         help: "TCP address or port of the page for browsers, or off [default: off]",
         read: |config, text| {
-            let address = match text.to_str() {
-                Some("off") => Some(None),
-                _ => parse_address(text).map(Some),
-            };
-            put(&mut config.web, address, &format!("off, or {LISTEN_RULE}"))
+            config.web = parse_optional_address(text)?;
+            Ok(())
         },
         show: |config| or(config.web.as_ref(), "off"),
         restart: Some("its socket is bound when the server starts"),

@@ -8,9 +8,10 @@ use axum::http::Uri;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use phaselock::textfile::Text;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::settings::{Kind, Setting};
-use super::values::{file, has_good_port};
+use super::values::{Faults, file, has_good_port};
 
 /// The maximum number of webhooks. Arbitrary.
 pub const WEBHOOKS_MAX: usize = 8;
@@ -140,64 +141,94 @@ pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
 }];
 
 /// Parses JSON with one or several webhooks, or URLs separated by commas.
-fn parse(text: &OsStr) -> Result<Vec<Webhook>, String> {
+fn parse(text: &OsStr) -> Result<Vec<Webhook>, Faults> {
     let rule = |problem: &str| format!("up to {WEBHOOKS_MAX} webhooks, but {problem}");
     let text = text.to_str().ok_or_else(|| rule("this is not UTF-8"))?.trim();
-    let given: Vec<Given> = if text.starts_with('[') {
+    let given: Vec<Value> = if text.starts_with('[') {
         serde_json::from_str(text).map_err(|error| rule(&error.to_string()))?
     } else if text.starts_with('{') {
         vec![serde_json::from_str(text).map_err(|error| rule(&error.to_string()))?]
     } else {
-        let urls = text.split(',').map(|url| url.trim().to_owned());
-        urls.map(|url| Given { url: Some(url), ..Given::default() }).collect()
+        text.split(',').map(|url| json!({ "url": url.trim() })).collect()
     };
+    let mut faults = Vec::new();
     if given.len() > WEBHOOKS_MAX {
-        return Err(rule(&format!("these are {}", given.len())));
+        faults.push(rule(&format!("these are {}", given.len())));
     }
-    let read = (1..).zip(given).map(|(number, given)| {
-        webhook(given).map_err(|problem| rule(&format!("number {number} {problem}")))
-    });
-    read.collect()
+    let mut webhooks = Vec::new();
+    for (number, given) in (1..=WEBHOOKS_MAX).zip(given) {
+        match read(given).and_then(webhook) {
+            Ok(webhook) => webhooks.push(webhook),
+            Err(problems) => {
+                let told = problems.iter().map(|it| rule(&format!("number {number} {it}")));
+                faults.extend(told);
+            }
+        }
+    }
+    if faults.is_empty() { Ok(webhooks) } else { Err(Faults(faults)) }
 }
 
-fn webhook(given: Given) -> Result<Webhook, String> {
-    let mut files = Vec::new();
-    let url = match (given.url, given.url_file) {
-        (Some(url), None) => url,
-        (None, Some(path)) => {
-            let text = text_in(&path, "a URL")?;
-            files.push(path);
-            text
-        }
-        _ => return Err("needs a url or a url_file, not both".to_owned()),
+/// Reads a table, or returns what is wrong with each of its members.
+fn read(table: Value) -> Result<Given, Vec<String>> {
+    let problem = |error: serde_json::Error| format!("has a mistake: {error}");
+    let Some(members) = table.as_object() else { return Err(vec!["is not a table".to_owned()]) };
+    // Serde stops at the first mistake, so each part is tried alone.
+    let parts = members.iter().flat_map(|(name, value)| match value.as_array() {
+        Some(values) => values.iter().map(|it| json!({ name: [it] })).collect(),
+        None => vec![json!({ name: value })],
+    });
+    let problems: Vec<_> =
+        parts.filter_map(|part| Given::deserialize(part).err().map(problem)).collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    serde_json::from_value(table).map_err(|error| vec![problem(error)])
+}
+
+fn webhook(given: Given) -> Result<Webhook, Vec<String>> {
+    let Given { url, url_file, secret_file, format, events } = given;
+    let files = url_file.iter().chain(&secret_file).cloned().collect();
+    let url = match (url, &url_file) {
+        (Some(url), None) => Ok(url),
+        (None, Some(path)) => text_in(path, "a URL"),
+        _ => Err("needs a url or a url_file, not both".to_owned()),
     };
-    let uri = check_url(&url)?;
+    let url = url.and_then(|url| check_url(&url).map(|uri| (url, uri)));
+    // The default depends on the address.
+    let by_url = url.as_ref().ok().map(|(_, uri)| format_for(uri));
+    let key = match (format.or(by_url), &secret_file) {
+        (Some(WebhookFormat::Discord), Some(_)) => {
+            Err("is Discord's, which checks no signature; leave secret_file out".to_owned())
+        }
+        (_, Some(path)) => text_in(path, "a secret").and_then(|secret| key_of(&secret)),
+        (Some(WebhookFormat::Json), None) => {
+            Err("needs a secret_file for signatures; `openssl rand -hex 32` prints a secret"
+                .to_owned())
+        }
+        (Some(WebhookFormat::Discord) | None, None) => Ok(Vec::new()),
+    };
+    let topics = events.unwrap_or_else(|| Topic::ALL.to_vec());
+    let topics = if topics.is_empty() {
+        Err("names no events; leave `events` out for all of them".to_owned())
+    } else {
+        Ok(topics)
+    };
+    match (url, key, topics) {
+        (Ok((url, uri)), Ok(key), Ok(topics)) => {
+            let format = format.unwrap_or_else(|| format_for(&uri));
+            Ok(Webhook { url, format, key, topics, files })
+        }
+        (url, key, topics) => {
+            Err([url.err(), key.err(), topics.err()].into_iter().flatten().collect())
+        }
+    }
+}
+
+/// The format for a host, if none is given.
+fn format_for(uri: &Uri) -> WebhookFormat {
     let host = uri.host().unwrap_or_default().trim_start_matches("www.").to_ascii_lowercase();
     let is_discord = DISCORD.iter().any(|it| host == *it || host.ends_with(&format!(".{it}")));
-    let by_host = if is_discord { WebhookFormat::Discord } else { WebhookFormat::Json };
-    let format = given.format.unwrap_or(by_host);
-    let key = match (format, given.secret_file) {
-        (WebhookFormat::Json, Some(path)) => {
-            let key = key_of(&text_in(&path, "a secret")?)?;
-            files.push(path);
-            key
-        }
-        (WebhookFormat::Discord, None) => Vec::new(),
-        (WebhookFormat::Json, None) => {
-            return Err(
-                "needs a secret_file for signatures; `openssl rand -hex 32` prints a secret"
-                    .to_owned(),
-            );
-        }
-        (WebhookFormat::Discord, Some(_)) => {
-            return Err("is Discord's, which checks no signature; leave secret_file out".to_owned());
-        }
-    };
-    let topics = given.events.unwrap_or_else(|| Topic::ALL.to_vec());
-    if topics.is_empty() {
-        return Err("names no events; leave `events` out for all of them".to_owned());
-    }
-    Ok(Webhook { url, format, key, topics, files })
+    if is_discord { WebhookFormat::Discord } else { WebhookFormat::Json }
 }
 
 /// Parses an HTTP URL without a user name and password.

@@ -204,6 +204,7 @@ impl Host {
         value: Option<&str>,
     ) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
+        let key = config::setting_key(name);
         let changed = match self.reloader.set(name, value, &by.name).await {
             Ok(changed) => changed,
             Err(error @ (BadOverride::Unknown(_) | BadOverride::NotSet { .. })) => {
@@ -226,10 +227,10 @@ impl Host {
                 format!("{} -> {}", it.from, it.to),
                 format!("{} is {} again", it.setting, it.to),
             ),
-            (None, Some(_)) => ("set", "no change".into(), format!("{name} has that value")),
-            (None, None) => ("unset", "no change".into(), format!("{name} keeps its value")),
+            (None, Some(_)) => ("set", "no change".into(), format!("{key} has that value")),
+            (None, None) => ("unset", "no change".into(), format!("{key} keeps its value")),
         };
-        let record = (Some(name.to_owned()), None, Some(detail));
+        let record = (Some(key), None, Some(detail));
         let written = self.record(by, act, record, Vec::new())?.done().await?;
         Ok(done(text, written))
     }

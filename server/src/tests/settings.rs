@@ -71,10 +71,13 @@ fn a_setting_changes_until_the_server_ends_and_a_reload_keeps_it() {
         (found.value.clone(), found.origin.clone())
     };
     let (value, origin) = of("max_players");
-    assert_eq!((&*value, &*origin), ("16", "max_players, set by the admin while the server runs,"));
+    assert_eq!((&*value, &*origin), ("16", "max_players set by the admin while the server runs"));
     assert_eq!(of("per_room.2.bots").0, "2");
     assert_eq!(set("max-players", None).expect("it was set"), "max_players is 30 again");
     served.until("the file's", |it| is(it, "1", "skirmish", 4, 30));
+
+    let audit = served.wait(host.store.read(|db| audit_of(db, None, 1))).expect("it reads");
+    assert_eq!(audit[0].whom.as_deref(), Some("max_players"));
 
     for (name, value, problem) in [
         ("max_players", Some("0"), "is \"0\", but must be a whole number from 1 to 1024"),

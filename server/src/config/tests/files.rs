@@ -36,6 +36,33 @@ fn a_missing_or_broken_file_is_an_error() {
     let lines: Vec<_> = lines.lines().collect();
     assert!(lines.len() == 2 && lines[0].starts_with(&doubled(4)), "{lines:?}");
     assert!(lines[1].starts_with(&doubled(5)), "{lines:?}");
+    for (content, key, lines) in [
+        ("bots = 5\n[per_game.race]\nbots=1\nbots=3", "bots", "lines 3 and 4"),
+        ("[per_game.race]\nbots=1\n# bots\nbots=3", "bots", "lines 2 and 4"),
+        ("[per_game.puck]\nbots=1\n[per_game.race]\nbots=1\nbots=3", "bots", "lines 4 and 5"),
+        ("[per_game.race]\nbots=1\n[per_game.puck]\n[per_game.race]", "race", "lines 1 and 4"),
+        (
+            "per_game.race.bots=1\nper_game.puck.bots=1\nper_game.race.bots=2",
+            "bots",
+            "lines 1 and 3",
+        ),
+        (
+            "[[webhook]]\nurl='http://a'\n[[webhook]]\nurl='http://b'\n\"url\"='http://url'",
+            "\"url\"",
+            "lines 4 and 5",
+        ),
+        ("webhook = [{url='http://a'}, {url='http://b', url='http://c'}]", "url", "line 1"),
+    ] {
+        let file = ConfigFile::new(content);
+        let error = refused(&["--config", file.path()], &[]);
+        let doubled = format!("{key} is set twice in {}, in {lines}; remove", file.path());
+        assert!(error.lines().any(|line| line.starts_with(&doubled)), "{content}: {error}");
+    }
+    // However many there are, this ends soon, and each is named.
+    let file = ConfigFile::new(&"a=1\n".repeat(2000));
+    let lines = refused(&["--config", file.path()], &[]);
+    assert_eq!(lines.lines().filter(|line| line.starts_with("a is set twice")).count(), 256);
+    assert!(lines.lines().any(|line| line.ends_with(": duplicate key a")), "{lines}");
     let file = ConfigFile::new("[server]\nbots = 1");
     assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
     let file = ConfigFile::new("bots = = 1\n\nseed = 5\ntick_hz = 5\nname = \nrooms = 2");
@@ -127,6 +154,52 @@ fn no_mistake_hides_behind_another() {
 }
 
 #[test]
+fn every_mistake_in_a_list_is_told_with_its_place() {
+    let secret = ConfigFile::new("short");
+    let bad = format!(
+        "deny_lists = [\"ftp://x/\", \"/nope\"]\n\
+         web_origins = [\"https://a\", \"ftp://b\", \"c\", \"https://A\"]\n\
+         directories = [\"a b\", \"one.example.org\", \"x:0\"]\n\
+         listen = [\"nowhere\", 4433, \"1.2.3.4\"]\n\
+         game = [\"Race\", \"puck\", \"\"]\nvotes = [\"rum\", \"kick\", \"cola\"]\n\
+         send = [\"Rock=often\", \"Rock\"]\n[[webhook]]\nurl = \"ftp://x/\"\n\
+         secret_file = {:?}\n[[webhook]]\nurl = \"https://discord.com/x\"\n\
+         [[webhook]]\nulr = \"x\"\nevents = [\"jions\", \"alarms\", \"bans\"]\n",
+        secret.path()
+    );
+    let file = ConfigFile::new(&bad);
+    let told = refused(&["--config", file.path()], &[]);
+    let mut told: Vec<_> = told.lines().collect();
+    for (setting, problem) in [
+        ("deny_lists", "; number 1 needs a URL of at most"),
+        ("deny_lists", "; number 2 cannot be used: /nope: "),
+        ("web_origins", "; number 2 is \"ftp://b\""),
+        ("web_origins", "; number 3 is \"c\""),
+        ("web_origins", "; number 4 repeats 1"),
+        ("directories", "; number 1 is \"a b\""),
+        ("directories", "; number 3 is \"x:0\""),
+        ("listen", "; number 1 is \"nowhere\""),
+        ("listen", "; number 3 is \"1.2.3.4\""),
+        ("game", "; number 1 is \"Race\""),
+        ("game", "; number 3 is \"\""),
+        ("votes", "; number 1 is \"rum\""),
+        ("votes", "; number 3 is \"cola\""),
+        ("send", "; number 1 is \"Rock=often\": "),
+        ("send", "; number 2 is \"Rock\""),
+        ("webhook", "but number 1 needs a URL of at most"),
+        ("webhook", "but number 1 has a secret that is not 16 to 256 bytes long"),
+        ("webhook", "but number 3 has a mistake: unknown field `ulr`"),
+        ("webhook", "but number 3 has a mistake: unknown variant `jions`"),
+        ("webhook", "but number 3 has a mistake: unknown variant `bans`"),
+    ] {
+        let is_it = |line: &&str| line.starts_with(setting) && line.contains(problem);
+        let at = told.iter().position(is_it).unwrap_or_else(|| panic!("{problem}\n{told:#?}"));
+        told.remove(at);
+    }
+    assert_eq!(told, [""; 0]);
+}
+
+#[test]
 fn two_services_do_not_share_a_port() {
     for (flags, mistake) in [
         (
@@ -148,6 +221,11 @@ fn two_services_do_not_share_a_port() {
             &["--listen=[::]:7,192.0.2.7:7"],
             "the flag --listen has 192.0.2.7:7, but [::]:7 of the same setting listens there; \
              give one of them another port",
+        ),
+        (
+            &["--listen=7,7"],
+            "the flag --listen has [::]:7, but [::]:7 of the same setting listens there; give one \
+             of them another port",
         ),
     ] {
         assert_eq!(refused(flags, &[]), mistake);

@@ -112,8 +112,10 @@ fn tables_of_games_and_rooms_have_settings_of_rooms_alone() {
         ("[per_room.lobby]\nlisten = 5", "\"listen\" of [per_room.lobby] in"),
         ("[per_room.lobby]\nmax_player = 5", "did you mean max_players?"),
         ("[per_room.\"No Code\"]\nbots = 5", "the code of a room"),
-        ("[per_room]\nlobby = 5", "[per_room.lobby] in"),
-        ("per_room = 5", "\"per_room\" in"),
+        ("[per_room]\nlobby = 5", ":2 is \"5\", but must be a table"),
+        ("per_room = 5", ":1 is \"5\", but must be tables such as [per_room.lobby]"),
+        ("per_game = 'race'", ":1 is \"'race'\", but must be tables such as [per_game.race]"),
+        ("[[per_game]]", "but must be tables such as [per_game.race]"),
     ] {
         let file = ConfigFile::new(content);
         let error = refused(&["--config", file.path()], &[]);
