@@ -101,7 +101,8 @@ async fn make(host: &Host) -> Result<PathBuf> {
         for (file, name) in [(certificate, "cert.pem"), (key, "key.pem")] {
             copy(&file, &new.join(name)).with_context(|| file.display().to_string())?;
         }
-        copy_rooms(&data_dir.join("rooms"), &new.join("rooms")).context("cannot copy rooms")?;
+        copy_rooms(&data_dir.join(data::ROOMS_DIR), &new.join(data::ROOMS_DIR))
+            .context("cannot copy rooms")?;
         let last = backups(&folder)?.pop().map_or(0, |(number, _)| number);
         // Such as 2026-11-26-1135.
         let date: String = date(now).chars().filter(|c| *c != ':').collect();

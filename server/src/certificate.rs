@@ -41,31 +41,29 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
     Ok(identity)
 }
 
-/// Returns the mistake in the certificate files that would make a start fail. Changes nothing.
-pub(crate) fn mistake(config: &Config) -> Option<Mistake> {
+/// Returns the mistakes in the certificate files that would make a start fail. Changes nothing.
+pub(crate) fn mistakes(config: &Config) -> Vec<Mistake> {
     let (certificate, key) = paths(config);
     if config.cert_file.is_none() {
+        let half = |present, missing| vec![IdentityError::Half { present, missing }.into()];
         match (certificate.exists(), key.exists()) {
             // The start makes them.
-            (false, false) if !config.require_identity => return None,
-            (false, false) => return Some(Mistake::NoIdentity { certificate, key }),
-            (true, false) => {
-                let half = IdentityError::Half { present: certificate, missing: key };
-                return Some(half.into());
-            }
-            (false, true) => {
-                let half = IdentityError::Half { present: key, missing: certificate };
-                return Some(half.into());
-            }
+            (false, false) if !config.require_identity => return Vec::new(),
+            (false, false) => return vec![Mistake::NoIdentity { certificate, key }],
+            (true, false) => return half(certificate, key),
+            (false, true) => return half(key, certificate),
             (true, true) => {}
         }
     }
-    match Identity::inspect(&certificate, &key) {
-        Err(error) => Some(Mistake::Identity(error)),
-        Ok(identity) => match Expiry::of(expiry(&identity.certificate), today()) {
-            Some(Expiry::Past(problem)) => Some(Mistake::Expired { path: certificate, problem }),
-            _ => None,
-        },
+    let errors = Identity::inspect(&certificate, &key).err().unwrap_or_default();
+    errors.into_iter().map(Mistake::Identity).collect()
+}
+
+/// Returns the mistake that the certificate has expired. A server starts with it all the same.
+pub(crate) fn expired(config: &Config) -> Option<Mistake> {
+    match expiry_in(config) {
+        Some(Expiry::Past(problem)) => Some(Mistake::Expired { path: paths(config).0, problem }),
+        _ => None,
     }
 }
 
@@ -115,7 +113,7 @@ impl Expiry {
     }
 }
 
-/// Returns the warning about the configured certificate, if any. Unreadable files are a [`mistake`]
+/// Returns the warning about the configured certificate, if any. Unreadable files are [`mistakes`]
 /// instead.
 pub(crate) fn expiry_in(config: &Config) -> Option<Expiry> {
     let (certificate, key) = paths(config);
@@ -256,7 +254,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
         let required = Config { require_identity: true, ..config.clone() };
-        let says = |config: &Config| mistake(config).map(|it| it.to_string()).unwrap_or_default();
+        let says = |config: &Config| {
+            let told: Vec<_> = mistakes(config).iter().map(Mistake::to_string).collect();
+            told.join("\n")
+        };
         assert_eq!(says(&config), "", "the start makes one");
         assert!(says(&required).starts_with("there is no certificate, and one is required"));
         assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
@@ -282,6 +283,13 @@ mod tests {
         write(&key, &pem);
         write(&certificate, b"\xff\xfe-\0");
         assert!(says(&config).contains("cert.pem is not PEM (it is in UTF-16"));
+        write(&key, b"nonsense");
+        let both = says(&config);
+        assert!(
+            both.contains("cert.pem is not PEM") && both.contains("key.pem holds no"),
+            "{both}"
+        );
+        write(&key, &pem);
         fs::remove_file(&certificate).expect("it is there");
         assert!(says(&config).contains("cert.pem is missing"), "{}", says(&config));
         let named = Config { cert_file: Some(certificate), key_file: Some(key), ..config };

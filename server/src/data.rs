@@ -25,6 +25,11 @@ const FIRST_TOKEN: &str = "first";
 /// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
 const TOKEN_FILE: &str = "admin-token";
 
+/// File that a server locks, in the data directory.
+pub(crate) const LOCK_FILE: &str = "lock";
+/// Folder of kept rooms, in the data directory.
+pub(crate) const ROOMS_DIR: &str = "rooms";
+
 /// Everything that a server keeps, open.
 #[derive(Debug)]
 pub(crate) struct Kept {
@@ -83,7 +88,7 @@ pub(crate) fn open_by(
     let gate = Arc::new(gate);
     let opened = Worlds::open(data_dir, config.resume_seconds, clocks.clone());
     let (worlds, worlds_thread) =
-        opened.with_context(|| format!("cannot use {}/rooms", data_dir.display()))?;
+        opened.with_context(|| format!("cannot use {}/{ROOMS_DIR}", data_dir.display()))?;
     let _lock = lock;
     Ok(Kept { book, gate, store, clocks, worlds, _lock, deny_thread, store_thread, worlds_thread })
 }
@@ -99,7 +104,7 @@ pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
 
 /// Keeps other servers from the same data directory, until the process ends, however it does.
 fn lock(data_dir: &Path) -> Result<File> {
-    let path = data_dir.join("lock");
+    let path = data_dir.join(LOCK_FILE);
     let file = File::options().create(true).write(true).truncate(false).open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match file.try_lock() {

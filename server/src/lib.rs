@@ -24,6 +24,7 @@ pub mod logging;
 mod notify;
 mod outgoing;
 pub mod people;
+mod preflight;
 pub mod reload;
 mod run;
 pub mod schedule;

@@ -9,8 +9,9 @@ use phaselock::games::Games;
 use serde_json::json;
 
 use crate::certificate;
-use crate::config::{Command, Mistake, Settings, command_line, parse};
+use crate::config::{Command, Mistake, SendRules, Settings, command_line, parse};
 use crate::logging::complain;
+use crate::preflight::preflight;
 use crate::serve::serve;
 use crate::status;
 
@@ -19,10 +20,13 @@ const PROGRAM: &str = "phaselock-server";
 
 /// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
-    // `--check-config` looks at the files, too, that a start reads later.
     let judge = |settings: &Settings, is_check: bool| {
-        let of_files = is_check.then(|| certificate::mistake(&settings.config)).flatten();
-        check_games(games, settings).into_iter().chain(of_files).collect()
+        let mut mistakes = check_games(games, settings);
+        if is_check {
+            mistakes.extend(preflight(settings));
+            mistakes.extend(certificate::expired(&settings.config));
+        }
+        mistakes
     };
     let command = match parse(std::env::args_os(), &judge) {
         Ok(command) => command,
@@ -51,11 +55,6 @@ pub fn run(games: &Games) -> ExitCode {
 
 /// Mistakes in the names of games and kinds of entities.
 pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
-    let mistake = |flag: &str, name: &str, error: String| Mistake::Game {
-        origin: settings.origin(flag),
-        name: name.to_owned(),
-        error,
-    };
     let config = &settings.config;
     let special = config.special.iter().filter(|it| it.room.is_none());
     let special = special.filter_map(|it| {
@@ -68,15 +67,25 @@ pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
         })
     });
     let unknown = config.games.iter().filter_map(|name| {
-        games.get(name).err().map(|error| mistake("game", name, error.to_string()))
+        let (origin, error) = (settings.origin("game"), games.get(name).err()?.to_string());
+        Some(Mistake::Game { origin, name: name.clone(), error })
     });
     let mut mistakes: Vec<_> = unknown.chain(special).collect();
-    if settings.is_sure("game")
-        && let Ok(selected) = games.select(&config.game_names(games))
-    {
-        mistakes.extend(config.send.iter().filter_map(|(kind, _)| {
-            let error = selected.check_kind(kind).err()?;
-            Some(mistake("send", kind, error.to_string()))
+    // Beside an unknown game, a kind may be that game's unless it is spelled like no other's.
+    let is_sure = settings.is_sure("game");
+    let selected = games.select(&config.game_names(games)).ok().filter(|_| is_sure);
+    let selected = selected.as_ref().unwrap_or(games);
+    for SendRules { origin, game, kinds } in settings.send_rules() {
+        let of_game = game.map(|game| games.select(&[game]));
+        let games = match &of_game {
+            None => selected,
+            Some(Ok(game)) => game,
+            // An unknown game is a mistake already.
+            Some(Err(_)) => games,
+        };
+        mistakes.extend(kinds.into_iter().filter_map(|name| {
+            let error = games.check_kind(&name).err()?.to_string();
+            Some(Mistake::Game { origin: origin.clone(), name, error })
         }));
     }
     mistakes
@@ -132,4 +141,43 @@ fn describe(games: &Games, game: Option<String>) -> Result<ExitCode> {
     let name = game.or_else(|| games.names().next().map(str::to_owned)).unwrap_or_default();
     let description = (games.get(&name)?.describe)();
     say(&serde_json::to_string_pretty(&description).context("cannot write JSON")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::parse_from;
+
+    #[test]
+    fn kinds_of_entities_are_checked_beside_unknown_games_and_in_each_scope() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let path = file.path().to_str().expect("text");
+        let told = |content: &str| {
+            fs::write(path, content).expect("writable");
+            let args = ["phaselock-server", "--config", path].map(Into::into);
+            let games = phaselock_games::all();
+            match parse_from(args, [], &|settings, _| check_games(&games, settings)) {
+                Ok(_) => String::new(),
+                Err(error) => error.to_string(),
+            }
+        };
+        let unknown = "game = ['nope', 'race']\nsend = 'Nope=every, Rock=every'";
+        for (content, problems) in [
+            (unknown, &["1 names \"nope\"", "send in"][..]),
+            ("game = 'race'\nsend = 'Rock=every'", &["2 names \"Rock\""]),
+            ("game = 'asteroids'\nsend = 'rock=every'", &[]),
+            ("[per_game.asteroids]\nsend = 'Rock=every'", &[]),
+            ("[per_game.race]\nsend = 'Rock=every'", &["send of [per_game.race] in"]),
+            ("[per_room.lobby]\nsend = 'Nope=every'", &["2 names \"Nope\""]),
+            ("[per_game.nope]\nsend = 'Nope=every'", &["[per_game.nope]", "2 names \"Nope\""]),
+        ] {
+            let lines = told(content);
+            assert_eq!(lines.lines().count(), problems.len(), "{content}: {lines}");
+            for (line, problem) in lines.lines().zip(problems) {
+                assert!(line.contains(problem), "{content}: {line}");
+            }
+        }
+    }
 }

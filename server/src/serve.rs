@@ -26,13 +26,14 @@ use tokio::time::timeout;
 
 use crate::beside;
 use crate::certificate::{Presented, identity};
-use crate::config::{Config, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
+use crate::config::{Config, ConfigError, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
 use crate::data;
 use crate::host::{Directory, Facts, Host};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
 use crate::notify::Notifier;
 use crate::people::Gatekeeper;
+use crate::preflight::preflight;
 use crate::reload::{Parts, Reloader, room_changes, room_settings};
 use crate::signals::{Signal, Signals};
 use crate::web;
@@ -71,6 +72,11 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
         file: config.log_file.clone(),
     };
     let (log, log_ended) = logging::init(options)?;
+    let mistakes = preflight(settings);
+    if !mistakes.is_empty() {
+        log.complain(&format!("phaselock-server: {}", ConfigError::Mistakes(mistakes)));
+        return Ok(ExitCode::FAILURE);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.context("cannot start the network runtime").and_then(|runtime| {
         let served = runtime.block_on(async {

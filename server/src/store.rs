@@ -31,6 +31,7 @@ use crate::writer::Writer;
 pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
 use keeping::Keeping;
 pub use open::OpenError;
+pub(crate) use open::check;
 pub use read::{
     AuditRow, Everything, PublicBest, RecordRow, ResultRow, audit as audit_of, public_bests,
     records as records_of, results as results_of,

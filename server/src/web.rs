@@ -55,8 +55,7 @@ pub(crate) struct Facts {
 /// Reads the page's files and listens on its address, if there is to be one.
 pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
     let Some(address) = config.web else { return Ok(None) };
-    let folders = config.web_files.clone().map_or_else(beside_program, |folder| vec![folder]);
-    let files = Files::load(&folders)?;
+    let files = Files::load(&folders(config))?;
     let bound = listen(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -65,6 +64,19 @@ pub(crate) fn bind(config: &Config) -> Result<Option<Bound>> {
         format!("cannot listen on {address} for the page; choose another --web, or off")
     })?;
     Ok(Some(Bound { listener, files }))
+}
+
+/// Checks the page's files, if there is to be a page.
+pub(crate) fn check(config: &Config) -> Result<()> {
+    if config.web.is_some() {
+        Files::load(&folders(config))?;
+    }
+    Ok(())
+}
+
+/// Folders where the files may lie.
+fn folders(config: &Config) -> Vec<PathBuf> {
+    config.web_files.clone().map_or_else(beside_program, |folder| vec![folder])
 }
 
 /// Listens for IPv4 alone where everything was meant and the machine has no IPv6.
@@ -81,7 +93,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     }
 }
 
-/// Folders where the files may lie: beside the build's own, and where packages have them.
+/// Folders from the program's own: the build's, and that of packages.
 fn beside_program() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(|program| program.parent()?.parent());

@@ -120,7 +120,7 @@ impl Worlds {
         secs_max: u32,
         clocks: Clocks,
     ) -> io::Result<(Self, WorldsThread)> {
-        let directory = data_dir.join("rooms");
+        let directory = data_dir.join(data::ROOMS_DIR);
         data::make_private_dir(&directory)?;
         let mut kept = BTreeMap::new();
         let mut old = BTreeSet::new();

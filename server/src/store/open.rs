@@ -1,6 +1,7 @@
 //! The database's file: its schema, its migrations, and what becomes of a damaged one.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,6 +106,24 @@ pub enum OpenError {
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Checks that a database, if there is one, is of a version that this program knows. Reads the file's
+/// head alone, since SQLite makes files beside it.
+pub(crate) fn check(file: &Path) -> Result<(), OpenError> {
+    // https://www.sqlite.org/fileformat.html#the_database_header
+    let mut head = [0; 64];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut head));
+    let known = MIGRATIONS.len();
+    match head {
+        [.., a, b, c, d] if read.is_ok() && head.starts_with(b"SQLite format 3\0") => {
+            let version = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+            let newer = || OpenError::Newer { file: file.to_owned(), version, known };
+            if version > known { Err(newer()) } else { Ok(()) }
+        }
+        // Damaged or missing: the start begins it anew.
+        _ => Ok(()),
+    }
 }
 
 /// Opens a database, and brings the schema up to date. One that is damaged is set aside; in its

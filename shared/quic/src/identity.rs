@@ -21,7 +21,7 @@ use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SigningKey};
 use thiserror::Error;
 
 use self::presented::Presented;
@@ -114,18 +114,26 @@ impl Identity {
     /// The identity in these files: the certificate with its chain, the server's own first, and
     /// the private key.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
-        let identity = Self::inspect(certificate, key)?;
+        let identity = Self::inspect(certificate, key);
+        let identity = identity.map_err(|mut errors| errors.swap_remove(0))?;
         keep_private(key);
         Ok(identity)
     }
 
     /// Reads the identity in these files and changes nothing, not even the mode of a readable key.
-    pub fn inspect(certificate: &Path, key: &Path) -> Result<Self, IdentityError> {
-        let [certificate_pem, key_pem] = [certificate, key].map(|path| {
-            let missing = || io_error("open", path)(io::ErrorKind::NotFound.into());
-            read_pem(path)?.ok_or_else(missing)
-        });
-        Self::from_pem(certificate, &certificate_pem?, key, &key_pem?)
+    ///
+    /// # Errors
+    ///
+    /// The problems of both files.
+    pub fn inspect(certificate: &Path, key: &Path) -> Result<Self, Vec<IdentityError>> {
+        let chain = read_existing_pem(certificate).and_then(|pem| chain_in(certificate, &pem));
+        let found = read_existing_pem(key).and_then(|pem| key_in(key, &pem));
+        match (chain, found) {
+            (Ok(chain), Ok(found)) => {
+                Self::of_pair((certificate, chain), (key, found)).map_err(|error| vec![error])
+            }
+            (chain, found) => Err(chain.err().into_iter().chain(found.err()).collect()),
+        }
     }
 
     /// The paths of certificate and key in a data directory.
@@ -195,25 +203,17 @@ impl Identity {
         key_path: &Path,
         key_pem: &[u8],
     ) -> Result<Self, IdentityError> {
-        let unusable =
-            |path: &Path, problem| IdentityError::Unusable { path: path.to_owned(), problem };
-        let chain = CertificateDer::pem_slice_iter(certificate_pem)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| unusable(certificate_path, format!("is not valid PEM ({error})")))?;
-        let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| match error {
-            pem::Error::NoItemsFound => {
-                unusable(key_path, "holds no private key in PEM".to_owned())
-            }
-            error => unusable(key_path, format!("is not valid PEM ({error})")),
-        })?;
-        let Some(certificate) = chain.first().cloned() else {
-            return Err(unusable(certificate_path, "holds no certificate in PEM".to_owned()));
-        };
+        let chain = chain_in(certificate_path, certificate_pem)?;
+        let key = key_in(key_path, key_pem)?;
+        Self::of_pair((certificate_path, chain), (key_path, key))
+    }
 
-        let provider = provider();
-        let signing = provider.key_provider.load_private_key(key.clone_key()).map_err(|error| {
-            unusable(key_path, format!("holds a private key that does not load ({error})"))
-        })?;
+    /// The identity of a chain, which is not empty, and a key, each with the path of its file.
+    fn of_pair(
+        (certificate_path, chain): (&Path, Vec<CertificateDer<'static>>),
+        (key_path, (key, signing)): (&Path, LoadedKey),
+    ) -> Result<Self, IdentityError> {
+        let certificate = chain[0].clone();
         let certified = CertifiedKey::new(chain, signing);
         match certified.keys_match() {
             Ok(()) => {}
@@ -224,15 +224,40 @@ impl Identity {
                 });
             }
             Err(error) => {
-                return Err(unusable(
-                    certificate_path,
-                    format!("holds a certificate that does not load ({error})"),
-                ));
+                let problem = format!("holds a certificate that does not load ({error})");
+                return Err(unusable(certificate_path, problem));
             }
         }
         let presented = Presented::new(certified);
         Ok(Self { fingerprint: fingerprint_of(&certificate), certificate, key, presented })
     }
+}
+
+fn unusable(path: &Path, problem: impl Into<String>) -> IdentityError {
+    IdentityError::Unusable { path: path.to_owned(), problem: problem.into() }
+}
+
+/// The certificates in a PEM file, at least one.
+fn chain_in(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
+    let chain = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| unusable(path, format!("is not valid PEM ({error})")))?;
+    let empty = || unusable(path, "holds no certificate in PEM");
+    if chain.is_empty() { Err(empty()) } else { Ok(chain) }
+}
+
+/// A private key, and what signs with it.
+type LoadedKey = (PrivateKeyDer<'static>, Arc<dyn SigningKey>);
+
+/// The private key in a PEM file.
+fn key_in(path: &Path, pem: &[u8]) -> Result<LoadedKey, IdentityError> {
+    let key = PrivateKeyDer::from_pem_slice(pem).map_err(|error| match error {
+        pem::Error::NoItemsFound => unusable(path, "holds no private key in PEM"),
+        error => unusable(path, format!("is not valid PEM ({error})")),
+    })?;
+    let signing = provider().key_provider.load_private_key(key.clone_key()).map_err(|error| {
+        unusable(path, format!("holds a private key that does not load ({error})"))
+    })?;
+    Ok((key, signing))
 }
 
 /// The seed of maps for a seed of the world, which it does not tell.
@@ -281,11 +306,14 @@ pub(crate) fn read_pem(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
         }
         // Comments may be in another encoding, and rustls skips them.
         Err(TextError::Utf8(_)) => Ok(Some(bytes)),
-        Err(error) => {
-            let problem = format!("is not PEM ({error})");
-            Err(IdentityError::Unusable { path: path.to_owned(), problem })
-        }
+        Err(error) => Err(unusable(path, format!("is not PEM ({error})"))),
     }
+}
+
+/// Reads a PEM file that must be there.
+fn read_existing_pem(path: &Path) -> Result<Vec<u8>, IdentityError> {
+    let missing = || io_error("open", path)(io::ErrorKind::NotFound.into());
+    read_pem(path)?.ok_or_else(missing)
 }
 
 /// Leaves a directory that is there as it is: its owner chose its mode.
