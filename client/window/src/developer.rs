@@ -8,7 +8,8 @@ use super::explain;
 use super::play::Readings;
 use crate::prelude::*;
 
-/// Height of a row in points: least, and most where the window has room.
+/// Height of a row in points: least, and most where the window has room, for letters of the usual
+/// size.
 const ROW: (f32, f32) = (13.4, 17.0);
 /// Room in points above and below the panel, for the names above and the game's figures below.
 const AROUND: f32 = 64.0 + 172.0;
@@ -24,8 +25,10 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
     let screen = painter.clip_rect();
     let origin = screen.left_top() + vec2(18.0, 64.0);
     let row = (screen.height() - AROUND - 20.0) / ROWS as f32;
-    let row = row.clamp(ROW.0, ROW.1);
-    let letters = dense(painter.ctx(), (row * 0.73).min(12.5));
+    // With large letters as large as the window has room for.
+    let most = ROW.1 * letters(painter.ctx());
+    let row = row.clamp(ROW.0, most);
+    let letters = dense(painter.ctx(), row * 0.73);
     let label = |words: &str| {
         let font = FontId::proportional(letters);
         painter.layout_no_wrap(words.to_owned(), font, palette::TEXT_SOFT)

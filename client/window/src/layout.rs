@@ -4,7 +4,7 @@
 //! goes where room is left, and is not shown where none is. A label of a thing in the world is left
 //! out while an item covers its place.
 
-use egui_macroquad::egui::{Id, Painter, Rect, vec2};
+use egui_macroquad::egui::{Id, Painter, Rect, pos2, vec2};
 
 use super::paint::ground;
 
@@ -190,6 +190,27 @@ pub fn find(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<R
     with(painter, |layout| layout.place((item, rect), ways, (screen, now)))
 }
 
+/// Claims a place as [`find`] does, or else the first free one at the window's left or right side.
+pub fn find_or_beside(painter: &Painter, item: Item, rect: Rect, ways: &[Way]) -> Option<Rect> {
+    let sides = || {
+        let screen = painter.ctx().screen_rect().shrink(2.0 * GAP);
+        let lefts = [screen.left(), screen.right() - rect.width()];
+        let top = rect.top().min(screen.bottom() - rect.height());
+        let at = |left: f32| Rect::from_min_size(pos2(left, top), rect.size());
+        let mut tries = lefts.into_iter().map(at);
+        tries.find_map(|rect| find(painter, item, rect, &[Way::Up, Way::Down]))
+    };
+    find(painter, item, rect, ways).or_else(sides)
+}
+
+/// The rectangle around everything that an item has claimed in this frame.
+pub fn taken_by(painter: &Painter, item: Item) -> Option<Rect> {
+    with(painter, |layout| {
+        let here = layout.items.iter().filter(|(it, _, at)| *it == item && *at == layout.pass);
+        here.map(|(_, rect, _)| *rect).reduce(Rect::union)
+    })
+}
+
 /// Keeps a place free that shows what the player must see; nothing outside of the window.
 pub fn keep_free(painter: &Painter, rect: Rect) {
     let shown = rect.expand(CLEAR).intersect(painter.ctx().screen_rect());
@@ -253,7 +274,6 @@ pub(crate) fn claimed(context: &egui_macroquad::egui::Context) -> (Vec<(Item, Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use egui_macroquad::egui::pos2;
 
     fn rect(x: f32, y: f32) -> Rect {
         Rect::from_min_size(pos2(x, y), vec2(100.0, 20.0))

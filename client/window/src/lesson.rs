@@ -9,12 +9,13 @@ use phaselock::game::{Game, RoundPart};
 
 use super::actions;
 use super::controls::Controls;
+use super::inset::Inset;
 use super::layout::{self, Item, Way};
-use super::paint::{bar, fade, panel, text};
+use super::paint::{bar, fade, letters, panel};
 use super::palette;
 use super::view::{GameView, Scene, ViewEntry};
 use super::words::{fill, tr};
-use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, vec2};
+use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 
 /// Longest lesson in seconds: each step has an equal part of it.
 const LESSON_SECS: f32 = 56.0;
@@ -133,6 +134,9 @@ impl Shown {
                 fill("{number} of {count}     {key}: end the lesson", &values)
             }
         };
+        // Beside the words is the ring.
+        let grown = letters(painter.ctx());
+        let left = 48.0 * grown;
         // A narrow panel has room beside what must be seen.
         let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
         let found = WIDTHS.into_iter().find_map(|width| {
@@ -143,17 +147,19 @@ impl Shown {
             let words = text(&self.words, 16.0, palette::TEXT);
             let below = text(&below, 12.0, palette::TEXT_FAINT);
             let wide = words.size().x.max(below.size().x);
-            let size = vec2(wide + 66.0, words.size().y + below.size().y + 22.0);
-            let rect = layout::find(painter, Item::Lesson, place(screen, size), &ways)?;
+            let size = vec2(wide + left + 18.0, words.size().y + below.size().y + 22.0);
+            let rect = place(screen, size);
+            let rect = layout::find_or_beside(painter, Item::Lesson, rect, &ways)?;
             Some((rect, words, below))
         });
         let Some((rect, words, below)) = found else { return };
+        let inset = Inset::within(painter, rect, grown);
         panel(painter, rect);
         let edge = Rect::from_min_size(rect.left_top(), vec2(3.0, rect.height()));
         painter.rect_filled(edge, 2.0, palette::OWN);
-        let left = rect.left_top() + vec2(48.0, 8.0);
+        let left = rect.left_top() + vec2(left, 8.0);
         let next = left + vec2(0.0, words.size().y + 3.0);
-        tick(painter, rect.left_center() + vec2(25.0, 0.0), number, self.is_done);
+        tick(painter, inset, number, self.is_done);
         painter.galley(left, words, palette::TEXT);
         painter.galley(next, below, palette::TEXT_FAINT);
         let line = rect.left_bottom() + vec2(10.0, -6.0);
@@ -169,15 +175,18 @@ fn place(screen: Rect, size: egui_macroquad::egui::Vec2) -> Rect {
 }
 
 /// A ring with the step's number, and with a tick once it is done.
-fn tick(painter: &Painter, at: Pos2, number: &str, is_done: bool) {
+fn tick(painter: &Painter, inset: Inset<'_>, number: &str, is_done: bool) {
     let color = if is_done { palette::GOOD } else { fade(palette::TEXT_FAINT, 0.6) };
-    painter.circle_stroke(at, 11.0, Stroke::new(2.0, color));
+    let (x, y) = (25.0, inset.size().y / 2.0);
+    painter.circle_stroke(inset.at(x, y), 11.0 * inset.zoom(), inset.stroke(2.0, color));
     if is_done {
-        let stroke = Stroke::new(3.0, palette::GOOD);
-        painter.line_segment([at + vec2(-5.0, 0.0), at + vec2(-1.0, 5.0)], stroke);
-        painter.line_segment([at + vec2(-1.0, 5.0), at + vec2(6.0, -5.0)], stroke);
+        let stroke = inset.stroke(3.0, palette::GOOD);
+        let ends = [(-5.0, 0.0), (-1.0, 5.0), (6.0, -5.0)];
+        let [a, b, c] = ends.map(|(right, down)| inset.at(x + right, y + down));
+        painter.line_segment([a, b], stroke);
+        painter.line_segment([b, c], stroke);
     } else {
-        text(painter, at, Align2::CENTER_CENTER, number, 12.0, palette::TEXT_SOFT);
+        inset.text((x, y), Align2::CENTER_CENTER, number, 12.0, palette::TEXT_SOFT);
     }
 }
 
@@ -356,7 +365,7 @@ mod tests {
     #[test]
     fn panel_lies_within_any_window() {
         for size in [(640.0, 480.0), (1280.0, 720.0), (3840.0, 2160.0)] {
-            let screen = Rect::from_min_size(Pos2::ZERO, size.into());
+            let screen = Rect::from_min_size(egui_macroquad::egui::Pos2::ZERO, size.into());
             let rect = place(screen, vec2(WIDTHS[0].min(size.0 - 80.0) + 66.0, 90.0));
             assert!(screen.contains_rect(rect), "{rect:?} in {screen:?}");
         }

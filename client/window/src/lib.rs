@@ -65,6 +65,7 @@ mod glass;
 mod graph;
 #[cfg(not(target_arch = "wasm32"))]
 mod holds;
+pub mod inset;
 mod lab;
 mod languages;
 pub mod layout;

@@ -25,11 +25,12 @@ const LOSS_BAD: f64 = 0.1;
 pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
-/// Half of the width in points that games use at the window's top, with a gap.
-const MIDDLE: f32 = 156.0;
-
-/// Height in points that games use there, with a gap.
-const BELOW_CLOCK: f32 = 70.0;
+/// Distance in points of the words in the window's upper corners from the clock between them, and
+/// from the window's edges.
+const BESIDE_CLOCK: f32 = 12.0;
+const CORNER: f32 = 18.0;
+/// Room in points for the mark of a state before its words.
+const MARK: f32 = 18.0;
 
 /// Width of the pause with its frame, in points.
 const PAUSE: f32 = 356.0;
@@ -83,9 +84,9 @@ pub(crate) enum Choice {
 pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
     if let Some(game) = status.playing {
-        let place = (screen.left_top() + vec2(18.0, 12.0), Align2::LEFT_TOP);
+        let place = (screen.left_top() + vec2(CORNER, 12.0), Align2::LEFT_TOP);
         let lines = [(game, 17.0, palette::TEXT), (status.server, 13.0, palette::TEXT_SOFT)];
-        let room = screen.width() / 2.0 - MIDDLE - 18.0;
+        let room = beside_clock(painter) - CORNER;
         // Below what covers its corner are figures that are worth more.
         text_block_within(painter, (Item::Title, &[Way::Right]), place, &lines, room);
     }
@@ -130,11 +131,17 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     }
 }
 
+/// Width in points of each half of the window beside the clock of a game.
+fn beside_clock(painter: &Painter) -> f32 {
+    let clock = layout::taken_by(painter, Item::Clock).map_or(0.0, |clock| clock.width());
+    (painter.clip_rect().width() - clock) / 2.0 - BESIDE_CLOCK
+}
+
 /// Round trip and loss in the corner, or the session's state; below it late inputs and the
 /// simulated network.
 fn corner(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
-    let at = screen.right_top() + vec2(-18.0, 14.0);
+    let at = screen.right_top() + vec2(-CORNER, 14.0);
     let silence = status.silence.unwrap_or_default();
     let (words, color) = match (status.state, status.figures) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
@@ -159,13 +166,18 @@ fn corner(painter: &Painter, status: &Status<'_>) {
             (tr("not connected").into(), palette::BAD)
         }
     };
-    let wide = painter.layout_no_wrap(words.clone(), FontId::proportional(14.0), color).size().x;
-    let room = screen.width() / 2.0 - MIDDLE - 40.0;
-    let rect = marked(painter, at, (&words, 14.0 * (room / wide).min(1.0)), color);
+    let room = beside_clock(painter) - CORNER - MARK;
+    let fits = |size: &f32| {
+        let font = FontId::proportional(*size);
+        painter.layout_no_wrap(words.clone(), font, color).size().x <= room
+    };
+    // Smaller where that is enough, and otherwise on several lines.
+    let size = [14.0, 13.0, 12.0, 11.0].into_iter().find(fits).unwrap_or(12.0);
+    let rect = marked(painter, (at, room), (&words, size), color);
     let below = rect.right_bottom() + vec2(0.0, 5.0);
     let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
-    let room = screen.width() / 2.0 - MIDDLE - 18.0;
+    let room = beside_clock(painter) - CORNER;
     let mut below = below;
     if let Some(conditions) = status.link {
         let rect = link(painter, below, room, conditions);
@@ -173,10 +185,8 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         below = rect.right_bottom() + vec2(0.0, 5.0);
     }
     if late {
-        let words = late_words(status);
-        // Its words are longer than there is room beside the clock.
-        let below = pos2(below.x, below.y.max(screen.top() + BELOW_CLOCK));
-        marked(painter, below, (words, 12.5), palette::WARN);
+        // On several lines: below the clock it would cover the world.
+        marked(painter, (below, room - MARK), (late_words(status), 12.5), palette::WARN);
     }
 }
 
@@ -198,13 +208,19 @@ fn late_words(status: &Status<'_>) -> &'static str {
     }
 }
 
-/// Words with the mark of a state before them, on one ground; returns the words' rectangle.
-fn marked(painter: &Painter, right_top: Pos2, (words, size): (&str, f32), color: Color32) -> Rect {
+/// Words with the mark of a state before them, on one ground and on lines of `room` points;
+/// returns the words' rectangle.
+fn marked(
+    painter: &Painter,
+    (right_top, room): (Pos2, f32),
+    (words, size): (&str, f32),
+    color: Color32,
+) -> Rect {
     let font = FontId::proportional(size);
-    let galley = painter.layout_no_wrap(words.to_owned(), font, palette::TEXT);
+    let galley = painter.layout(words.to_owned(), font, palette::TEXT, room);
     let rect = Align2::RIGHT_TOP.anchor_size(right_top, galley.size());
     let mut whole = around(rect);
-    whole.min.x -= 18.0;
+    whole.min.x -= MARK;
     layout::claim(painter, Item::Connection, whole);
     ground(painter, whole, 1.0);
     painter.galley(rect.min, galley, palette::TEXT);
@@ -283,16 +299,26 @@ fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint
         "First visit to {server}: its certificate is remembered from now on.",
         &[("server", title)],
     );
-    let font = FontId::proportional(14.0);
-    let words = painter.layout(words, font, palette::TEXT, screen.width() - 80.0);
-    let print = fingerprint.to_string();
-    let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
-    let size = vec2(words.size().x.max(print.size().x) + 32.0, words.size().y + 40.0);
-    let rect = Rect::from_center_size(screen.center_bottom() - vec2(0.0, 76.0), size);
-    let Some(rect) = layout::find(painter, Item::Told, rect, &[Way::Up, Way::Left, Way::Right])
-    else {
-        return;
+    let laid = |words: &str, font: FontId, color: Color32, room: f32| {
+        painter.layout(words.to_owned(), font, color, room)
     };
+    let print = fingerprint.to_string();
+    // A narrow one has room beside what must be seen, and one in letters of the usual size more.
+    let (wide, narrow) = (screen.width() - 80.0, screen.width() * 0.25);
+    let usual = dense(painter.ctx(), 1.0);
+    let tries = [(wide, 1.0), (narrow, 1.0), (wide, usual), (narrow, usual)];
+    let found = tries.into_iter().find_map(|(room, scale)| {
+        let words = laid(&words, FontId::proportional(14.0 * scale), palette::TEXT, room);
+        let print = laid(&print, FontId::monospace(11.0 * scale), palette::TEXT_SOFT, room);
+        let wide = words.size().x.max(print.size().x);
+        let size = vec2(wide + 32.0, words.size().y + print.size().y + 24.0);
+        let at = screen.center_bottom() - vec2(0.0, 46.0);
+        let rect = Align2::CENTER_BOTTOM.anchor_size(at, size);
+        let ways = [Way::Up, Way::Left, Way::Right];
+        let rect = layout::find_or_beside(painter, Item::Told, rect, &ways)?;
+        Some((rect, words, print))
+    });
+    let Some((rect, words, print)) = found else { return };
     ground(painter, rect, 1.2);
     let left = rect.left_top() + vec2(16.0, 10.0);
     let words_height = words.size().y;

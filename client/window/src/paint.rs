@@ -270,7 +270,8 @@ pub fn panel(painter: &Painter, rect: Rect) {
     );
 }
 
-/// Text of a size in points; returns its rectangle.
+/// Text of a size in points, whatever size of letters the player has chosen; returns its rectangle.
+/// Panels over the world write with [`Inset`](super::inset::Inset) instead.
 pub fn text(
     painter: &Painter,
     at: Pos2,
@@ -290,9 +291,15 @@ pub(crate) fn note_letters(ctx: &Context, factor: f32) {
     ctx.data_mut(|data| data.insert_temp(Id::new(LETTERS), factor));
 }
 
-/// Size of letters in a panel of a fixed size: the same, whatever size the player has chosen.
+/// The player's size of letters, as a factor of the usual one.
+pub fn letters(ctx: &Context) -> f32 {
+    ctx.data(|data| data.get_temp::<f32>(Id::new(LETTERS))).unwrap_or(1.0)
+}
+
+/// Size of letters where nothing else grows with them, as in the world and in tables of menus: the
+/// same, whatever size the player has chosen.
 pub fn dense(ctx: &Context, size: f32) -> f32 {
-    size / ctx.data(|data| data.get_temp::<f32>(Id::new(LETTERS))).unwrap_or(1.0)
+    size / letters(ctx)
 }
 
 /// A dark ground behind text over the world, of a strength from 0 to 1.
@@ -326,7 +333,6 @@ pub fn text_over_fitted(
     (size, color): (f32, Color32),
     room: f32,
 ) -> Rect {
-    let size = dense(painter.ctx(), size);
     let wide = painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), color).size().x;
     text_over(painter, at, align, text, size * (room / wide.max(1.0)).min(1.0), color)
 }
@@ -406,19 +412,19 @@ pub fn text_spaced(
     (size, spacing): (f32, f32),
     color: Color32,
 ) -> Rect {
-    let format = TextFormat {
-        font_id: FontId::proportional(dense(painter.ctx(), size)),
-        extra_letter_spacing: spacing,
-        color,
-        ..TextFormat::default()
-    };
-    let mut job = LayoutJob::default();
-    job.append(text, 0.0, format);
-    let galley = painter.layout_job(job);
+    let galley = painter.layout_job(spaced(text, (dense(painter.ctx(), size), spacing), color));
     // The last letter's spacing is invisible.
     let rect = align.anchor_size(at + vec2(spacing / 2.0, 0.0), galley.size());
     painter.galley(rect.min, galley, color);
     rect
+}
+
+/// A line whose letters are `spacing` points apart.
+pub(crate) fn spaced(text: &str, (size, spacing): (f32, f32), color: Color32) -> LayoutJob {
+    let font_id = FontId::proportional(size);
+    let format =
+        TextFormat { font_id, extra_letter_spacing: spacing, color, ..TextFormat::default() };
+    LayoutJob::single_section(text.to_owned(), format)
 }
 
 fn scale(color: Color32, strength: f32) -> Color32 {

@@ -1,9 +1,7 @@
 //! Votes, sides and readiness: the panel of a vote, its keys, and the card in the pause.
 
-use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Area, Color32, Context, FontId, Id, Order, Painter, Pos2, RichText, ScrollArea, Ui,
-    pos2, vec2,
+    Align2, Area, Context, Id, Order, Painter, RichText, ScrollArea, Ui, pos2, vec2,
 };
 use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
@@ -11,16 +9,19 @@ use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
 use super::actions;
 use super::controls::Controls;
+use super::inset::{self, Inset};
 use super::layout::{self, Item, Way};
-use super::paint::{dense, fade, panel, text};
+use super::paint::fade;
 use super::palette;
 use super::parts::{action, card_frame};
 use super::view::Views;
 use super::words::{fill, tr};
-use egui_macroquad::egui::Rect;
 
-/// Size of the panel of a vote, in points.
+/// Least size of the panel of a vote, its greatest width, and the room beside its words, in points
+/// of its design.
 const VOTE: (f32, f32) = (268.0, 96.0);
+const VOTE_MOST: f32 = 330.0;
+const VOTE_MARGIN: f32 = 14.0;
 /// Width of the card in the pause, in points.
 const CARD: f32 = 300.0;
 
@@ -116,20 +117,7 @@ impl People {
         now: LocalTime,
     ) {
         let Some((poll, ends)) = common.poll() else { return };
-        let screen = painter.clip_rect();
-        let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
-        let rect = Rect::from_min_size(at, vec2(VOTE.0, VOTE.1));
-        let ways = [Way::Down, Way::Right, Way::Up];
-        let Some(rect) = layout::find(painter, Item::Vote, rect, &ways) else { return };
-        panel(painter, rect);
         let who = common.roster().get(&poll.by).map_or(tr("somebody"), |seat| &seat.name);
-        let left = rect.left_top() + vec2(14.0, 12.0);
-        let head = fill("Vote of {name}:", &[("name", who)]);
-        let room = rect.width() - 28.0;
-        line_within(painter, left, &head, (12.5, palette::TEXT_SOFT), room);
-        let what = words(&poll.motion, common, views);
-        let line = left + vec2(0.0, 17.0);
-        line_within(painter, line, &what, (16.0, palette::TEXT), room);
         let secs = (*ends - now).as_secs().max(0.0).ceil();
         let counts = fill(
             "{yes} yes, {no} no of {all}, {secs} s",
@@ -140,10 +128,7 @@ impl People {
                 ("secs", &format!("{secs:.0}")),
             ],
         );
-        let line = left + vec2(0.0, 42.0);
-        let rest = text(painter, line, Align2::LEFT_TOP, &counts, 12.5, palette::TEXT_SOFT);
-        let below = rest.left_bottom() + vec2(0.0, 2.0);
-        let (words, color) = match self.voice {
+        let (answer, color) = match self.voice {
             None => {
                 let keys = [&actions::VOTE_YES, &actions::VOTE_NO].map(|it| controls.words(it));
                 let values = [("yes", &*keys[0]), ("no", &*keys[1])];
@@ -152,7 +137,31 @@ impl People {
             Some(Ballot::Yes) => (tr("You voted yes").to_owned(), palette::TEXT_FAINT),
             Some(_) => (tr("You voted no").to_owned(), palette::TEXT_FAINT),
         };
-        text(painter, below, Align2::LEFT_TOP, &words, 12.5, color);
+        let head = fill("Vote of {name}:", &[("name", who)]);
+        let what = words(&poll.motion, common, views);
+        let lines = [
+            (12.0, &*head, 12.5, palette::TEXT_SOFT),
+            (29.0, &*what, 16.0, palette::TEXT),
+            (54.0, &*counts, 12.5, palette::TEXT_SOFT),
+            (71.0, &*answer, 12.5, color),
+        ];
+        let widths = lines.iter().map(|(_, words, size, _)| {
+            inset::width(painter, words, (*size, 0.0)) + 2.0 * VOTE_MARGIN
+        });
+        let wide = (widths.fold(VOTE.0, f32::max) / 8.0).ceil() * 8.0;
+        let screen = painter.clip_rect();
+        let at = pos2(screen.left() + 18.0, screen.top() + (screen.height() * 0.2).max(64.0));
+        let place = (at, Align2::LEFT_TOP);
+        let item = (Item::Vote, &[Way::Down, Way::Right, Way::Up][..]);
+        let Some(inset) = Inset::find(painter, item, place, vec2(wide.min(VOTE_MOST), VOTE.1))
+        else {
+            return;
+        };
+        inset.ground();
+        for (y, words, size, color) in lines {
+            inset.text_within((VOTE_MARGIN, y), words, (size, color));
+        }
+        let rect = inset.rect();
         // The time that is left, as a line along the panel's foot.
         let part = (secs as f32 / 30.0).min(1.0);
         let foot = rect.left()..=rect.left() + rect.width() * part;
@@ -242,14 +251,6 @@ impl People {
             self.asked.push(request);
         }
     }
-}
-
-/// Paints a line of a width at most; a longer one is cut.
-fn line_within(painter: &Painter, at: Pos2, words: &str, (size, color): (f32, Color32), room: f32) {
-    let font = FontId::proportional(dense(painter.ctx(), size));
-    let mut job = LayoutJob::simple_singleline(words.to_owned(), font, color);
-    job.wrap = TextWrapping::truncate_at_width(room);
-    painter.galley(at, painter.layout_job(job), color);
 }
 
 fn small(ui: &mut Ui, words: &str) {

@@ -13,6 +13,7 @@ pub use super::camera::Camera;
 pub use super::controls::{Action, Controls};
 pub use super::cues::{Cue, Happening, Kept, Rumble, Spark};
 pub use super::feed::Feed;
+pub use super::inset::{self, Inset};
 pub use super::layout::{self, Item, Way};
 pub use super::lesson::Step;
 pub use super::looks::Dress;

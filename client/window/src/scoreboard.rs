@@ -1,11 +1,8 @@
 //! The table of scores, while Tab is held.
 
-use std::sync::Arc;
-
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
-    Align2, Color32, Context, FontId, Galley, Key, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
-    vec2,
+    Align2, Color32, Context, FontId, Key, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2,
 };
 
 use phaselock::client::Seat;
@@ -14,19 +11,28 @@ use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::SEATS_MAX;
 
+use super::inset::{self, Inset};
 use super::layout::{self, Item};
-use super::paint::{around, dense, fade, text, text_over, text_spaced};
+use super::paint::{around, dense, fade, letters, text_over};
 use super::palette;
 use super::view::{Frame, Scene};
 use super::words::{fill, tr};
 
+// Lengths are in points of the table's design: see [`Inset`].
+
 const ROW: f32 = 26.0;
+/// Least widths of the table, of its names with what stands beside them, and of a column of
+/// numbers.
 const WIDTH: f32 = 500.0;
-/// Heights of the titles and of the foot, in points.
+const NAMES_LEAST: f32 = 180.0;
+const COLUMN: f32 = 72.0;
+/// Distance of the first and of the last words from the table's edges.
+const MARGIN: f32 = 22.0;
+/// Heights of the titles and of the foot.
 const HEAD: f32 = 44.0;
 const FOOT: f32 = 18.0;
-/// Width of a column of numbers, in points.
-const COLUMN: f32 = 72.0;
+/// Letters of the titles, with the space between them.
+const TITLE: (f32, f32) = (11.0, 1.5);
 /// Rows of a page.
 const PAGE: usize = 8;
 
@@ -156,12 +162,16 @@ fn draw_within(
 ) -> Rect {
     let rows = &board.rows;
     let screen = frame.screen;
-    let column = Rect::from_center_size(screen.center(), vec2(WIDTH, screen.height() - 48.0));
+    let columns = Columns::of(frame.painter, board);
+    let place = (screen.center(), Align2::CENTER_CENTER);
+    let zoom = inset::zoom(frame.painter, place, vec2(columns.width(), HEAD + FOOT + ROW));
+    let wide = columns.width() * zoom;
+    let column = Rect::from_center_size(screen.center(), vec2(wide, screen.height() - 48.0));
     let area = layout::between(frame.painter, Item::Table, column);
     let area = Rect::from_min_max(area.min + vec2(0.0, above), area.max - vec2(0.0, below));
-    let most = ((area.height() - HEAD - FOOT) / ROW).max(1.0) as usize;
+    let most = ((area.height() / zoom - HEAD - FOOT) / ROW).max(1.0) as usize;
     let shown = shown(rows, most, frame.scrolled);
-    let size = vec2(WIDTH, ROW * shown.len() as f32 + HEAD + FOOT);
+    let size = vec2(wide, (ROW * shown.len() as f32 + HEAD + FOOT) * zoom);
     let middle = screen.center().y - 20.0;
     let half = size.y / 2.0;
     let y = middle.clamp(area.top() + half, (area.bottom() - half).max(area.top() + half));
@@ -171,35 +181,63 @@ fn draw_within(
     let edge = Stroke::new(1.0, palette::EDGE);
     frame.painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
 
-    let head = rect.top() + 26.0;
-    let small = (11.0, 1.5);
-    let left = pos2(rect.left() + 22.0, head);
+    let inset = Inset::within(frame.painter, rect, zoom);
     let title = fill("{count} PLAYERS", &[("count", &rows.len().to_string())]);
-    text_spaced(frame.painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
-    let titles = board.columns.iter().map(|title| tr(title)).chain([tr("PING")]);
-    for (what, right) in titles.zip(columns(board.columns.len())) {
-        let at = pos2(rect.right() - right, head);
-        text_spaced(frame.painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
+    let faint = palette::TEXT_FAINT;
+    inset.text_spaced((MARGIN, 26.0), Align2::LEFT_CENTER, &title, TITLE, faint);
+    for (what, right) in titles(board).zip(columns.ends()) {
+        inset.text_spaced((right, 26.0), Align2::RIGHT_CENTER, what, TITLE, faint);
     }
     if shown.len() < rows.len() {
-        let at = rect.left_bottom() + vec2(22.0, -9.0);
         let words = fill(
             "{shown} of {all}: wheel, Page Up and Page Down",
             &[("shown", &shown.len().to_string()), ("all", &rows.len().to_string())],
         );
-        text(frame.painter, at, Align2::LEFT_CENTER, &words, 10.0, palette::TEXT_FAINT);
+        let at = (MARGIN, inset.size().y - 9.0);
+        inset.text(at, Align2::LEFT_CENTER, &words, 10.0, faint);
     }
     for (n, (place, row)) in shown.into_iter().enumerate() {
-        let line = Rect::from_min_size(
-            pos2(rect.left() + 8.0, rect.top() + HEAD + n as f32 * ROW),
-            vec2(WIDTH - 16.0, ROW),
-        );
-        draw_row(frame.painter, rect, line, (place + 1, row));
+        let top = HEAD + n as f32 * ROW;
+        draw_row(frame.painter, inset, (top, &columns), (place + 1, row));
         if has_medals && let Some(medal) = medal(place, row) {
-            draw_medal(frame.painter, pos2(rect.left() + 31.0, line.center().y), place + 1, medal);
+            draw_medal(frame.painter, inset, top + ROW / 2.0, (place + 1, medal));
         }
     }
     rect
+}
+
+/// Titles of the columns: the game's own, and the ping.
+fn titles(board: &Board) -> impl Iterator<Item = &'static str> {
+    board.columns.iter().map(|title| tr(title)).chain([tr("PING")])
+}
+
+/// Widths of a table's columns, in points of its design: of the names with what stands beside
+/// them, and of each column of values.
+struct Columns {
+    names: f32,
+    values: Vec<f32>,
+}
+
+impl Columns {
+    /// Wide enough for their titles.
+    fn of(painter: &Painter, board: &Board) -> Self {
+        let of_title = |title| COLUMN.max(inset::width(painter, title, TITLE) + 12.0);
+        let values: Vec<_> = titles(board).map(of_title).collect();
+        let names = (WIDTH - 2.0 * MARGIN - values.iter().sum::<f32>()).max(NAMES_LEAST);
+        Self { names, values }
+    }
+
+    fn width(&self) -> f32 {
+        2.0 * MARGIN + self.names + self.values.iter().sum::<f32>()
+    }
+
+    /// Right ends of the values: one column, then the next, and the ping last.
+    fn ends(&self) -> impl Iterator<Item = f32> {
+        self.values.iter().scan(MARGIN + self.names, |end, width| {
+            *end += width;
+            Some(*end)
+        })
+    }
 }
 
 /// Colour of the medal of a place from 0 on. Whoever has nothing has none, and in a game with sides
@@ -211,17 +249,18 @@ fn medal(place: usize, row: &Row) -> Option<Color32> {
     medals.get(place).copied().filter(|_| has_something && row.own_side.is_none())
 }
 
-fn draw_medal(painter: &Painter, at: Pos2, place: usize, color: Color32) {
-    painter.circle(at, 9.5, color, Stroke::new(1.5, fade(palette::TEXT, 0.5)));
-    text(painter, at, Align2::CENTER_CENTER, &place.to_string(), 12.0, palette::VOID);
+fn draw_medal(painter: &Painter, inset: Inset<'_>, y: f32, (place, color): (usize, Color32)) {
+    let edge = inset.stroke(1.5, fade(palette::TEXT, 0.5));
+    painter.circle(inset.at(31.0, y), 9.5 * inset.zoom(), color, edge);
+    inset.text((31.0, y), Align2::CENTER_CENTER, &place.to_string(), 12.0, palette::VOID);
 }
 
-/// Distances of the columns' right ends from the table's right edge: values, then the ping.
-fn columns(count: usize) -> impl Iterator<Item = f32> {
-    (0..=count).map(move |n| 22.0 + COLUMN * (count - n) as f32)
-}
-
-fn draw_row(painter: &Painter, rect: Rect, line: Rect, (place, row): (usize, &Row)) {
+fn draw_row(
+    painter: &Painter,
+    inset: Inset<'_>,
+    (top, columns): (f32, &Columns),
+    (place, row): (usize, &Row),
+) {
     let color = match row {
         Row { away: true, .. } => palette::TEXT_FAINT,
         Row { own: true, .. } => palette::OWN,
@@ -229,59 +268,44 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, (place, row): (usize, &Ro
     };
     if let Some(is_ours) = row.own_side {
         let color = if is_ours { palette::OWN } else { palette::WARN };
-        let edge = Rect::from_min_size(line.left_top() + vec2(0.0, 3.0), vec2(3.0, ROW - 6.0));
-        painter.rect_filled(edge, 1.0, color);
+        painter.rect_filled(inset.part((8.0, top + 3.0), (3.0, ROW - 6.0)), 1.0, color);
     }
     if row.own {
+        let line = inset.part((8.0, top), (inset.size().x - 16.0, ROW));
         painter.rect_filled(line, 5.0, fade(palette::OWN, 0.13));
     }
-    let y = line.center().y;
-    let at = pos2(rect.left() + 38.0, y);
-    let number = place.to_string();
-    text(painter, at, Align2::RIGHT_CENTER, &number, 12.0, palette::TEXT_FAINT);
-    let at = at + vec2(8.0, 0.0);
+    let y = top + ROW / 2.0;
+    let (number, faint) = (place.to_string(), palette::TEXT_FAINT);
+    inset.text((38.0, y), Align2::RIGHT_CENTER, &number, 12.0, faint);
     // Up to the first column, with room for what stands behind the name.
-    let room = WIDTH - 22.0 - COLUMN * (row.values.len() as f32 + 1.0) - 46.0 - 34.0;
-    let galley = fitted(painter, &row.name, room.max(60.0), color);
-    let name = Align2::LEFT_CENTER.anchor_size(at, galley.size());
+    let room = columns.names - (46.0 - MARGIN) - 34.0;
+    let font = inset.font(16.0);
+    let mut job = LayoutJob::simple_singleline(row.name.clone(), font, color);
+    job.wrap = TextWrapping::truncate_at_width(room * inset.zoom());
+    let galley = painter.layout_job(job);
+    let name = Align2::LEFT_CENTER.anchor_size(inset.at(46.0, y), galley.size());
     painter.galley(name.min, galley, color);
+    let behind = 46.0 + name.width() / inset.zoom() + 8.0;
     if row.bot {
-        bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
+        bot_tag(painter, inset.at(behind, y), inset.zoom(), 1.0);
     } else if row.away {
-        let at = pos2(name.right() + 8.0, y);
-        text(painter, at, Align2::LEFT_CENTER, tr("away"), 11.0, palette::WARN);
+        inset.text((behind, y), Align2::LEFT_CENTER, tr("away"), 11.0, palette::WARN);
     } else if row.ready {
-        let at = pos2(name.right() + 8.0, y);
-        text(painter, at, Align2::LEFT_CENTER, tr("ready"), 11.0, palette::GOOD);
+        inset.text((behind, y), Align2::LEFT_CENTER, tr("ready"), 11.0, palette::GOOD);
     }
     let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
     let values = row.values.iter().chain([&ping]);
-    for (value, right) in values.zip(columns(row.values.len())) {
-        let at = pos2(rect.right() - right, y);
-        text(painter, at, Align2::RIGHT_CENTER, value, 16.0, color);
+    for (value, right) in values.zip(columns.ends()) {
+        inset.text((right, y), Align2::RIGHT_CENTER, value, 16.0, color);
     }
 }
 
-/// A name on one line, with its end left out where there is no room.
-fn fitted(painter: &Painter, name: &str, room: f32, color: Color32) -> Arc<Galley> {
-    let mut job = LayoutJob::simple_singleline(
-        name.into(),
-        FontId::proportional(dense(painter.ctx(), 16.0)),
-        color,
-    );
-    job.wrap = TextWrapping::truncate_at_width(room);
-    painter.layout_job(job)
-}
-
-/// The sign of a bot, from its left edge.
-fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
+/// The sign of a bot, from its left edge, so many times as large as usual.
+fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
-    let galley = painter.layout_no_wrap(
-        tr("BOT").into(),
-        FontId::proportional(dense(painter.ctx(), 9.0)),
-        color,
-    );
-    let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
+    let font = FontId::proportional(dense(painter.ctx(), 9.0 * zoom));
+    let galley = painter.layout_no_wrap(tr("BOT").into(), font, color);
+    let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0) * zoom);
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
@@ -297,18 +321,19 @@ pub fn name_tag(
     size: f32,
     strength: f32,
 ) {
+    let zoom = letters(painter.ctx());
     // The name and the sign are centred together.
-    let at = at - vec2(if bot { 14.0 } else { 0.0 }, 0.0);
+    let at = at - vec2(if bot { 14.0 * zoom } else { 0.0 }, 0.0);
     let font = FontId::proportional(size);
     let galley = painter.layout_no_wrap(name.to_owned(), font, palette::TEXT);
     let mut whole = around(align.anchor_size(at, galley.size()));
-    whole.max.x += if bot { 28.0 } else { 0.0 };
+    whole.max.x += if bot { 28.0 * zoom } else { 0.0 };
     if !layout::label(painter, whole) {
         return;
     }
     let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
     if bot {
-        bot_tag(painter, rect.right_center() + vec2(4.0, 0.5), strength);
+        bot_tag(painter, rect.right_center() + vec2(4.0, 0.5) * zoom, zoom, strength);
     }
 }
 
@@ -346,6 +371,8 @@ mod tests {
 
     #[test]
     fn columns_end_side_by_side_and_the_ping_last() {
-        assert_eq!(columns(2).collect::<Vec<_>>(), [166.0, 94.0, 22.0]);
+        let columns = Columns { names: 240.0, values: vec![72.0, 90.0, 72.0] };
+        assert_eq!(columns.ends().collect::<Vec<_>>(), [334.0, 424.0, 496.0]);
+        assert_eq!(columns.width(), 496.0 + MARGIN);
     }
 }

@@ -17,6 +17,8 @@ use crate::prelude::*;
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
+// Lengths are in points of the panel's design: see [`Inset`].
+
 /// Width of the graph in points: least, most, and the share of the window in between.
 const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
 /// Width of a lane's words, in points.
@@ -31,6 +33,7 @@ const GAP: f32 = 5.0;
 const LANES_LEAST: usize = 3;
 const ROW: f32 = 14.5;
 const LETTERS: f32 = 12.0;
+const PLOT_LETTERS: f32 = 10.5;
 /// Height in points above the graph: the connection's corner, and below it a game's own texts.
 const ABOVE: f32 = 156.0;
 const MARGIN: f32 = 18.0;
@@ -118,36 +121,32 @@ impl NetGraph {
                 *words = lane.words(&self.samples, readings);
             }
         }
-        let screen = painter.clip_rect();
-        let (least, most, share) = WIDTH;
-        let width = (screen.width() * share).clamp(least, most);
-        let Some((rect, lane, count)) = place(painter, screen, width) else { return };
-        let edge = Stroke::new(1.0, palette::EDGE);
+        let Some((inset, lane, count)) = place(painter, painter.clip_rect()) else { return };
+        let (rect, edge) = (inset.rect(), Stroke::new(1.0, palette::EDGE));
         painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
 
-        let inside = rect.shrink(PADDING);
-        let head = inside.left_top() + vec2(0.0, HEAD / 2.0 - 3.0);
-        text(painter, head, Align2::LEFT_CENTER, tr("Last 10 s"), LETTERS, palette::TEXT_FAINT);
+        let (right, head) = (inset.size().x - PADDING, PADDING + HEAD / 2.0 - 3.0);
+        let (last, faint) = (tr("Last 10 s"), palette::TEXT_FAINT);
+        inset.text((PADDING, head), Align2::LEFT_CENTER, last, LETTERS, faint);
         let (name, next) = (readings.filter.name(), other(readings.filter).name());
-        let at = pos2(inside.right(), head.y);
         let switch = format!("{}: {next}", controls.words(&actions::CLOCK_LOOP));
-        let switch = text(painter, at, Align2::RIGHT_CENTER, &switch, LETTERS, palette::TEXT_SOFT);
-        let at = pos2(switch.left() - 14.0, head.y);
+        let (side, soft) = (Align2::RIGHT_CENTER, palette::TEXT_SOFT);
+        let switch = inset.text((right, head), side, &switch, LETTERS, soft);
         let loop_name = fill("clock's loop: {name}", &[("name", name)]);
-        text(painter, at, Align2::RIGHT_CENTER, &loop_name, LETTERS, palette::TEXT);
+        inset.text((switch.left() - 14.0, head), side, &loop_name, LETTERS, palette::TEXT);
 
-        let mut pointed = (pointer.y < inside.top() + HEAD).then(|| {
+        let mut pointed = (pointer.y < inset.at(0.0, PADDING + HEAD).y).then(|| {
             let [now, then] = [readings.filter, other(readings.filter)].map(explain::clock_loop);
             format!("{now}\n{then}")
         });
         for (n, (kind, words)) in LANES.iter().zip(&self.words).take(count).enumerate() {
-            let top = inside.top() + HEAD + n as f32 * (lane + GAP);
-            let at = pos2(inside.left(), top);
-            kind.write(painter, at, lane, words);
-            let left_top = pos2(inside.left() + WORDS, top);
-            let rect = Rect::from_min_max(left_top, pos2(inside.right(), top + lane));
-            kind.plot(&mut Plot::new(painter, rect, now), &self.samples);
-            if (top..top + lane).contains(&pointer.y) {
+            let top = PADDING + HEAD + n as f32 * (lane + GAP);
+            kind.write(painter, inset, (top, lane), words);
+            let left = PADDING + WORDS;
+            let plotted = inset.part((left, top), (right - left, lane));
+            let letters = inset.font(PLOT_LETTERS);
+            kind.plot(&mut Plot::new(painter, plotted, now, letters), &self.samples);
+            if plotted.y_range().contains(pointer.y) {
                 pointed = Some(kind.about().to_owned());
             }
         }
@@ -157,22 +156,35 @@ impl NetGraph {
     }
 }
 
-/// A place in the window, the height of a lane, and the number of lanes for which there is room: at
-/// the right if it can be, else at the left, and with the last lanes left out where all are too
-/// many.
-fn place(painter: &Painter, screen: Rect, width: f32) -> Option<(Rect, f32, usize)> {
-    let around = HEAD + 2.0 * PADDING - GAP;
-    let room = (screen.height() - ABOVE - MARGIN - around) / LANES.len() as f32 - GAP;
-    let lane = room.clamp(LANE.1, LANE.0);
-    (LANES_LEAST..=LANES.len()).rev().find_map(|count| {
-        let size = vec2(width, around + (lane + GAP) * count as f32);
-        let right = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
-        let left = Rect::from_min_size(pos2(screen.left() + MARGIN, screen.top() + MARGIN), size);
-        let ways = [Way::Up, Way::Left];
-        let rect = layout::find(painter, Item::Graph, right, &ways)
-            .or_else(|| layout::find(painter, Item::Graph, left, &[Way::Down]))?;
-        Some((rect, lane, count))
+/// A panel in the window, the height of a lane in it, and the number of lanes for which there is
+/// room: at the right if it can be, else at the left. Where all lanes are too many in large letters,
+/// they have letters of the usual size, and the last ones are left out where that is too many still.
+fn place(painter: &Painter, screen: Rect) -> Option<(Inset<'_>, f32, usize)> {
+    let all = LANES.len();
+    let tries = (LANES_LEAST..=all).rev().map(|count| (1.0, count));
+    [(letters(painter.ctx()), all)].into_iter().chain(tries).find_map(|(zoom, count)| {
+        let (inset, lane) = place_of(painter, screen, (zoom, count))?;
+        Some((inset, lane, count))
     })
+}
+
+fn place_of(
+    painter: &Painter,
+    screen: Rect,
+    (zoom, count): (f32, usize),
+) -> Option<(Inset<'_>, f32)> {
+    let (least, most, share) = WIDTH;
+    let width = (screen.width() * share / zoom).clamp(least, most);
+    let around = HEAD + 2.0 * PADDING - GAP;
+    let room = (screen.height() - ABOVE * zoom - MARGIN) / zoom - around;
+    let lane = (room / LANES.len() as f32 - GAP).clamp(LANE.1, LANE.0);
+    let size = vec2(width, around + (lane + GAP) * count as f32) * zoom;
+    let right = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
+    let left = Rect::from_min_size(pos2(screen.left() + MARGIN, screen.top() + MARGIN), size);
+    let ways = [Way::Up, Way::Left];
+    let rect = layout::find(painter, Item::Graph, right, &ways)
+        .or_else(|| layout::find(painter, Item::Graph, left, &[Way::Down]))?;
+    Some((Inset::within(painter, rect, zoom), lane))
 }
 
 impl Lane {
@@ -324,25 +336,31 @@ impl Lane {
         }
     }
 
-    fn write(self, painter: &Painter, left_top: Pos2, height: f32, words: &[Words]) {
-        let first = left_top.y + (height - 3.0 * ROW) / 2.0;
+    fn write(
+        self,
+        painter: &Painter,
+        inset: Inset<'_>,
+        (top, height): (f32, f32),
+        words: &[Words],
+    ) {
+        let first = top + (height - 3.0 * ROW) / 2.0;
         let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
-        let at = pos2(left_top.x, row_y(0));
-        let title =
-            text(painter, at, Align2::LEFT_CENTER, self.title(), LETTERS, palette::TEXT_SOFT);
-        let mut ends = [title.right(), left_top.x - 8.0, left_top.x - 8.0];
+        let write = |x: f32, row: u8, words: &str, color: Color32| {
+            inset.text((x, row_y(row)), Align2::LEFT_CENTER, words, LETTERS, color).right()
+        };
+        let title = write(PADDING, 0, self.title(), palette::TEXT_SOFT);
+        let mut ends = [title, PADDING - 8.0, PADDING - 8.0];
         for words in words {
             let end = &mut ends[usize::from(words.row)];
-            let mut at = pos2(*end + 8.0, row_y(words.row));
+            let mut x = *end + 8.0;
             if let Some(key) = words.key {
                 match key {
-                    Key::Curve(curve) => curve.sample(painter, at),
-                    Key::Mark(mark) => mark.paint(painter, at + vec2(7.0, 0.0)),
+                    Key::Curve(curve) => curve.sample(painter, inset.at(x, row_y(words.row))),
+                    Key::Mark(mark) => mark.paint(painter, inset.at(x + 7.0, row_y(words.row))),
                 }
-                at.x += 18.0;
+                x += 18.0;
             }
-            let words = &words.text;
-            *end = text(painter, at, Align2::LEFT_CENTER, words, LETTERS, palette::TEXT).right();
+            *end = write(x, words.row, &words.text, palette::TEXT);
         }
     }
 

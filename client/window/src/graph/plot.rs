@@ -105,13 +105,14 @@ pub(super) struct Plot<'a> {
     low: f32,
     high: f32,
     unit: &'static str,
+    letters: FontId,
 }
 
 impl<'a> Plot<'a> {
-    pub(super) fn new(frame: &'a Painter, rect: Rect, now: LocalTime) -> Self {
+    pub(super) fn new(frame: &'a Painter, rect: Rect, now: LocalTime, letters: FontId) -> Self {
         frame.rect_filled(rect, 2.0, fade(palette::VOID, 0.75));
         let inside = frame.with_clip_rect(rect);
-        Self { frame, inside, rect, now, low: 0.0, high: 1.0, unit: "" }
+        Self { frame, inside, rect, now, low: 0.0, high: 1.0, unit: "", letters }
     }
 
     /// Sets the values of the lower and the upper edge.
@@ -144,7 +145,7 @@ impl<'a> Plot<'a> {
     }
 
     fn label(&self, at: Pos2, align: Align2, words: String) {
-        let font = FontId::proportional(dense(self.frame.ctx(), 10.5));
+        let font = self.letters.clone();
         let words = self.frame.layout_no_wrap(words, font, palette::TEXT_SOFT);
         let rect = align.anchor_size(at, words.size());
         self.frame.rect_filled(rect.expand2(vec2(2.0, 0.0)), 2.0, fade(palette::VOID, 0.7));
@@ -261,7 +262,8 @@ impl<'a> Plot<'a> {
             self.inside.extend(Shape::dashed_line(&ends, stroke, 2.0, 2.0));
             if words {
                 let (at, side) = (pos2(x - 3.0, self.rect.bottom()), Align2::RIGHT_BOTTOM);
-                text(&self.inside, at, side, tr("joined again"), 10.5, palette::TEXT);
+                let (words, font) = (tr("joined again"), self.letters.clone());
+                self.inside.text(at, side, words, font, palette::TEXT);
             }
         }
     }

@@ -97,7 +97,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "display",
         "text_scale",
-        "Factor of letters alone, 1 to 1.5; those in panels of figures stay.",
+        "Factor of letters, 1 to 1.5; panels in games grow with them as far as there is room.",
         |it| Slot::Factor(&mut it.display.text_scale, 1.0..=1.5),
     ),
     key(

@@ -24,8 +24,19 @@ const HEIGHT_PART: f32 = 0.22;
 const HEIGHT_PART_OPEN: f32 = 0.5;
 /// Lines by which PageUp scrolls.
 const PAGE: isize = 8;
-/// Lower left corner of the lines, from the window's: above what games show there.
-pub(super) const CORNER: egui_macroquad::egui::Vec2 = vec2(18.0, -206.0);
+/// Lower left corner of the lines, from the window's: above what games show there, and above the
+/// line that is written.
+const CORNER: egui_macroquad::egui::Vec2 = vec2(18.0, -206.0);
+/// Room in points for the line that is written, in letters of the usual size.
+const DRAFT: f32 = 40.0;
+
+/// Lower left corner of the lines.
+pub(super) fn corner(painter: &Painter) -> Pos2 {
+    let usual = painter.clip_rect().left_bottom() + CORNER;
+    let figures = layout::taken_by(painter, Item::Figures);
+    let above = figures.map_or(usual.y, |it| it.top() - DRAFT * letters(painter.ctx()) - 6.0);
+    pos2(usual.x, usual.y.min(above))
+}
 
 /// Width of a line in a window of that width.
 fn width(screen: Rect) -> f32 {
@@ -36,7 +47,7 @@ fn width(screen: Rect) -> f32 {
 pub(super) fn draw_lines(painter: &Painter, lines: &Lines, now: LocalTime, is_open: bool) {
     let screen = painter.clip_rect();
     let part = if is_open { HEIGHT_PART_OPEN } else { HEIGHT_PART };
-    let bottom = screen.left_bottom() + CORNER;
+    let bottom = corner(painter);
     let top = (bottom.y - screen.height() * part).max(screen.top() + 8.0);
     let room = Rect::from_min_max(
         pos2(screen.left(), top),
@@ -145,10 +156,11 @@ pub(super) fn draw_draft(
         Audience::All => palette::EDGE,
         Audience::Side => palette::GOOD,
     };
-    let wide = width(ctx.screen_rect());
+    let (wide, painter) = (width(ctx.screen_rect()), ctx.debug_painter());
     let shown = Area::new(Id::new("talk"))
         .order(Order::Foreground)
-        .anchor(Align2::LEFT_BOTTOM, CORNER + vec2(0.0, 40.0))
+        .pivot(Align2::LEFT_BOTTOM)
+        .fixed_pos(corner(&painter) + vec2(0.0, DRAFT * letters(ctx)))
         .show(ctx, |ui| {
             let frame = egui_macroquad::egui::Frame::new()
                 .fill(fade(palette::CARD, 0.95))
@@ -165,6 +177,6 @@ pub(super) fn draw_draft(
                 ui.add(edit).request_focus();
             });
         });
-    layout::claim(&ctx.debug_painter(), Item::Panel, shown.response.rect);
+    layout::claim(&painter, Item::Panel, shown.response.rect);
     finished
 }

@@ -210,8 +210,7 @@ impl Talk {
             }
             Open::Quick { is_fresh } => {
                 self.open = Open::Quick { is_fresh: false };
-                let corner = painter.clip_rect().left_bottom() + drawing::CORNER;
-                quick::draw(painter, corner);
+                quick::draw(painter, drawing::corner(painter));
                 match quick::chosen(ctx).filter(|_| !is_fresh) {
                     Some(number) => {
                         self.close();

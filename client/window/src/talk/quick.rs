@@ -41,19 +41,18 @@ pub(super) fn chosen(ctx: &Context) -> Option<u8> {
 
 /// Paints the list with its lower left corner at a point.
 pub(super) fn draw(painter: &Painter, left_bottom: Pos2) {
-    let row = 22.0;
-    let count = KEYS.len() as f32;
-    let size = vec2(210.0, row * count + 14.0);
-    let rect = Rect::from_min_size(left_bottom - vec2(0.0, size.y), size);
-    layout::claim(painter, Item::Panel, rect);
-    painter.rect_filled(rect, 6.0, fade(palette::CARD, 0.93));
-    painter.rect_stroke(rect, 6.0, Stroke::new(1.0, palette::EDGE), StrokeKind::Inside);
-    for (n, number) in (0..KEYS.len() as u8).enumerate() {
-        let at = rect.left_top() + vec2(12.0, 7.0 + row * n as f32);
-        let key = format!("{}", n + 1);
-        text(painter, at, Align2::LEFT_TOP, &key, 15.0, palette::OWN);
-        let words = words(number).unwrap_or_default();
-        text(painter, at + vec2(22.0, 0.0), Align2::LEFT_TOP, words, 15.0, palette::TEXT);
+    let (row, letters) = (22.0, 15.0);
+    let rows: Vec<_> = (0..KEYS.len() as u8).map(|it| words(it).unwrap_or_default()).collect();
+    let widths = rows.iter().map(|words| inset::width(painter, words, (letters, 0.0)) + 46.0);
+    let size = vec2(widths.fold(210.0, f32::max), row * rows.len() as f32 + 14.0);
+    let inset = Inset::claim(painter, Item::Panel, (left_bottom, Align2::LEFT_BOTTOM), size);
+    painter.rect_filled(inset.rect(), 6.0, fade(palette::CARD, 0.93));
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect_stroke(inset.rect(), 6.0, edge, StrokeKind::Inside);
+    for (n, words) in rows.into_iter().enumerate() {
+        let (y, key) = (7.0 + row * n as f32, format!("{}", n + 1));
+        inset.text((12.0, y), Align2::LEFT_TOP, &key, letters, palette::OWN);
+        inset.text((34.0, y), Align2::LEFT_TOP, words, letters, palette::TEXT);
     }
 }
 

@@ -15,9 +15,17 @@ const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
 /// Width of what is said below the clock, in points.
 const WAIT_WIDTH: f32 = 420.0;
-/// Room above and below the results' table, in points.
+/// Room above and below the results' table, in points for letters of the usual size.
 const VERDICT: f32 = 58.0;
 const NEXT: f32 = 38.0;
+/// Distance of the clock from the window's upper edge, its design's height, and the least width of
+/// each of its columns, in points.
+const CLOCK_TOP: f32 = 14.0;
+const CLOCK_HEIGHT: f32 = 48.0;
+const CLOCK_COLUMN: f32 = 96.0;
+/// Sizes of the clock's letters, with the space between them.
+const CLOCK_VALUE: (f32, f32) = (21.0, 0.0);
+const CLOCK_LABEL: (f32, f32) = (9.0, 1.2);
 
 /// Seconds at a play's end, and before a start, that are counted aloud.
 const LAST_SECS: u32 = 10;
@@ -190,10 +198,7 @@ pub(crate) fn draw_clock<G: Game>(
     figures: [(&str, &str); 2],
     aim: &Aim,
 ) -> Rect {
-    let (screen, rates) = (scene.screen, scene.rates);
-    let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
-    layout::claim(scene.painter, Item::Clock, rect);
-    panel(scene.painter, rect);
+    let rates = scene.rates;
     let secs = round.secs_left(now, rates).ceil() as u32;
     // A phase that was due within the last second is only late in the snapshots.
     let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
@@ -210,24 +215,40 @@ pub(crate) fn draw_clock<G: Game>(
     let hurry = round.phase() == Phase::Play && secs <= 10;
     let color = if hurry { palette::WARN } else { palette::TEXT };
     let [left, right] = figures;
-    let figures = [
-        (0.17, left, palette::TEXT),
-        (0.5, (clock.as_str(), phase), color),
-        (0.83, right, palette::TEXT),
-    ];
-    for (share, (value, label), color) in figures {
-        let x = rect.left() + rect.width() * share;
-        text(scene.painter, pos2(x, rect.top() + 19.0), Align2::CENTER_CENTER, value, 21.0, color);
-        let (at, size, soft) = (pos2(x, rect.bottom() - 10.0), (9.0, 1.2), palette::TEXT_SOFT);
-        text_spaced(scene.painter, at, Align2::CENTER_CENTER, label, size, soft);
+    let columns = [(left, palette::TEXT), ((clock.as_str(), phase), color), (right, palette::TEXT)];
+    let (inset, column) = clock_inset(scene, columns.map(|(words, _)| words));
+    inset.ground();
+    for (n, ((value, label), color)) in columns.into_iter().enumerate() {
+        let x = column * (n as f32 + 0.5);
+        inset.text((x, 19.0), Align2::CENTER_CENTER, value, CLOCK_VALUE.0, color);
+        let at = (x, CLOCK_HEIGHT - 10.0);
+        inset.text_spaced(at, Align2::CENTER_CENTER, label, CLOCK_LABEL, palette::TEXT_SOFT);
     }
-    let (top, bottom) = (rect.top() + 10.0, rect.bottom() - 10.0);
-    for share in [0.335, 0.665] {
-        let x = rect.left() + rect.width() * share;
-        scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
+    for x in [column, 2.0 * column] {
+        let ends = [inset.at(x, 10.0), inset.at(x, CLOCK_HEIGHT - 10.0)];
+        scene.painter.vline(ends[0].x, ends[0].y..=ends[1].y, (1.0, palette::EDGE));
     }
+    let rect = inset.rect();
     tell_below(scene, round, (secs, aim), rect.bottom() + 8.0);
     rect
+}
+
+/// Distance in points of the clock's lower edge from the window's upper one.
+pub(crate) fn below_clock(painter: &Painter) -> f32 {
+    CLOCK_TOP + CLOCK_HEIGHT * letters(painter.ctx())
+}
+
+/// The clock's panel, and the width of each of its columns, which hold the widest words.
+fn clock_inset<'a, G: Game>(scene: &Scene<'a, G>, columns: [(&str, &str); 3]) -> (Inset<'a>, f32) {
+    let width = |words: &str, letters| inset::width(scene.painter, words, letters);
+    let of_words = columns
+        .into_iter()
+        .map(|(value, label)| width(value, CLOCK_VALUE).max(width(label, CLOCK_LABEL)) + 10.0);
+    // In steps, so that it does not twitch with each figure.
+    let column = (of_words.fold(CLOCK_COLUMN, f32::max) / 8.0).ceil() * 8.0;
+    let place = (scene.screen.center_top() + vec2(0.0, CLOCK_TOP), Align2::CENTER_TOP);
+    let design = vec2(3.0 * column, CLOCK_HEIGHT);
+    (Inset::claim(scene.painter, Item::Clock, place, design), column)
 }
 
 /// Says what a warm-up waits for, and that the end of the play is near.
@@ -332,10 +353,11 @@ pub(crate) fn draw_table<G: Game>(
     }
     // What the game shows at the edges is no more than a backdrop now.
     scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.78));
-    let table = scoreboard::draw_results(scene, board, [VERDICT, NEXT]);
+    let grown = letters(scene.painter.ctx());
+    let table = scoreboard::draw_results(scene, board, [VERDICT * grown, NEXT * grown]);
     let at = table.center_top() - vec2(0.0, 10.0);
-    let (letters, room) = ((32.0, palette::TEXT), screen.width() - 48.0);
-    text_over_fitted(scene.painter, at, Align2::CENTER_BOTTOM, verdict, letters, room);
+    let (shown, room) = ((32.0, palette::TEXT), screen.width() - 48.0);
+    text_over_fitted(scene.painter, at, Align2::CENTER_BOTTOM, verdict, shown, room);
     let secs = format!("{:.0}", round.secs_left(now, scene.rates).ceil());
     let words = match &scene.house.next {
         Some(game) => {

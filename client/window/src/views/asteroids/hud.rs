@@ -11,6 +11,10 @@ use super::space::seams;
 /// Seconds for which a wound is felt.
 pub(super) const WOUND_SECS: f32 = 0.7;
 
+/// Letters of the figures' labels, with the space between them, and width of a gauge in points.
+const LABEL: (f32, f32) = (10.0, 1.5);
+const GAUGE: f32 = 148.0;
+
 #[derive(Debug, Default)]
 pub(super) struct Hud {
     pub(super) feed: Feed<()>,
@@ -44,39 +48,37 @@ impl Hud {
 }
 
 pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
-    let rect =
-        Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
-    layout::claim(frame.painter, Item::Figures, rect);
-    panel(frame.painter, rect);
-    let row = |n: f32| rect.top() + 16.0 + n * 18.0;
-    let label = |y: f32, words: &str| {
-        let at = pos2(rect.left() + 12.0, y);
-        text_spaced(frame.painter, at, Align2::LEFT_CENTER, words, (10.0, 1.5), palette::TEXT_SOFT);
-    };
-    let (left, width) = (rect.left() + 74.0, 148.0);
-    label(row(0.0), tr("HULL"));
-    let cell = (width - 6.0) / f32::from(HULL);
-    for n in 0..HULL {
-        let min = pos2(left + f32::from(n) * (cell + 3.0), row(0.0) - 5.0);
-        let cell = Rect::from_min_size(min, vec2(cell, 10.0));
-        let color = if own.hull == 1 { palette::BAD } else { palette::OWN };
-        bar(frame.painter, cell, if n < own.hull { 1.0 } else { 0.0 }, color);
-    }
-    let gauge = |y: f32, share: f32, color: Color32| {
-        let rect = Rect::from_min_size(pos2(left, y - 3.0), vec2(width, 6.0));
-        bar(frame.painter, rect, share, color);
-    };
     let shielded = own.shield > 0;
-    label(row(1.0), if shielded { tr("SHIELD") } else { tr("GUN") });
+    let labels = [tr("HULL"), if shielded { tr("SHIELD") } else { tr("GUN") }, tr("SPEED")];
+    // Wide enough for both words, so that it stays when one takes the other's place.
+    let widths = labels.into_iter().chain([tr("SHIELD"), tr("GUN")]);
+    let widths = widths.map(|words| inset::width(frame.painter, words, LABEL));
+    let left = widths.fold(50.0, f32::max) + 24.0;
+    let place = (frame.screen.left_bottom() + vec2(18.0, -18.0), Align2::LEFT_BOTTOM);
+    let size = vec2(left + GAUGE + 14.0, 68.0);
+    let inset = Inset::claim(frame.painter, Item::Figures, place, size);
+    inset.ground();
+    let row = |n: usize| 16.0 + n as f32 * 18.0;
+    for (n, words) in labels.into_iter().enumerate() {
+        inset.text_spaced((12.0, row(n)), Align2::LEFT_CENTER, words, LABEL, palette::TEXT_SOFT);
+    }
+    let cell = (GAUGE - 6.0) / f32::from(HULL);
+    for n in 0..HULL {
+        let at = (left + f32::from(n) * (cell + 3.0), row(0) - 5.0);
+        let color = if own.hull == 1 { palette::BAD } else { palette::OWN };
+        inset.bar(at, (cell, 10.0), if n < own.hull { 1.0 } else { 0.0 }, color);
+    }
+    let gauge = |n: usize, share: f32, color: Color32| {
+        inset.bar((left, row(n) - 3.0), (GAUGE, 6.0), share, color);
+    };
     if shielded {
         let secs = f32::from(own.shield) * step_secs;
-        gauge(row(1.0), secs / super::SHIELD_SECS, palette::GOOD);
+        gauge(1, secs / super::SHIELD_SECS, palette::GOOD);
     } else {
         let loading = f32::from(own.cooldown) * step_secs / RELOAD_SECS;
-        gauge(row(1.0), 1.0 - loading, palette::STEEL);
+        gauge(1, 1.0 - loading, palette::STEEL);
     }
-    label(row(2.0), tr("SPEED"));
-    gauge(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
+    gauge(2, own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 
 /// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.

@@ -7,6 +7,8 @@ use egui_macroquad::egui::{Color32, Rect, Shape, vec2};
 const SLACK: f32 = 1.5;
 /// Opacity from which on a shape hides what is beneath, and a ground makes a text readable.
 const HIDES: u8 = 225;
+/// The same of one over the whole window, under which nothing is meant to be read.
+const VEILS: u8 = 190;
 const GROUNDS: u8 = 90;
 /// Opacity below which a text is only a trace in the picture.
 const FAINT: u8 = 70;
@@ -62,6 +64,21 @@ pub(super) fn texts(shapes: &[ClippedShape], screen: Rect) -> Vec<Seen> {
     seen
 }
 
+/// Words of a frame in certain places, with the height of their first row.
+pub(super) fn letters_of(
+    shapes: &[ClippedShape],
+    counts: impl Fn(Rect) -> bool,
+) -> Vec<(String, f32)> {
+    let text = |it: &ClippedShape| match &it.shape {
+        Shape::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let texts = shapes.iter().filter_map(text);
+    let texts = texts.filter(|text| counts(text.galley.rect.translate(text.pos.to_vec2())));
+    let high = |text: &TextShape| text.galley.rows.first().map_or(0.0, |row| row.height());
+    texts.map(|text| (text.galley.text().trim().to_owned(), high(&text))).collect()
+}
+
 fn walk(shape: &Shape, clip: Rect, screen: Rect, seen: &mut Vec<Seen>, grounds: &mut Vec<Rect>) {
     match shape {
         Shape::Vec(shapes) => {
@@ -74,17 +91,19 @@ fn walk(shape: &Shape, clip: Rect, screen: Rect, seen: &mut Vec<Seen>, grounds: 
             cover(rect.rect.intersect(clip), rect.fill, screen, seen, grounds);
         }
         Shape::Circle(circle) => {
-            // The square within it.
-            let side = circle.radius * std::f32::consts::SQRT_2;
-            let square = Rect::from_center_size(circle.center, vec2(side, side));
-            cover(square.intersect(clip), circle.fill, screen, seen, grounds);
+            // Rectangles within it: a square, a low one and a high one.
+            for half in [vec2(0.7, 0.7), vec2(0.8, 0.6), vec2(0.6, 0.8)] {
+                let inner = Rect::from_center_size(circle.center, half * 2.0 * circle.radius);
+                cover(inner.intersect(clip), circle.fill, screen, seen, grounds);
+            }
         }
         _ => {}
     }
 }
 
 fn cover(rect: Rect, fill: Color32, screen: Rect, seen: &mut Vec<Seen>, grounds: &mut Vec<Rect>) {
-    if fill.a() >= HIDES {
+    let is_veil = fill.a() >= VEILS && rect.contains_rect(screen);
+    if fill.a() >= HIDES || is_veil {
         seen.retain_mut(|text| match uncovered(text.rect, rect) {
             Some(left) => {
                 text.rect = left;

@@ -6,7 +6,7 @@ mod checker;
 mod menus;
 mod stage;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::look::pixels_per_point_of;
 use crate::prelude::*;
@@ -14,8 +14,9 @@ use crate::words::{INCLUDED, Language, speak};
 use phaselock_games::asteroids::{self, Ship};
 use phaselock_games::puck::{self, Mallet, ShufflePuck};
 use phaselock_games::skirmish::{self, Player};
+use phaselock_games::{platformer, race};
 
-use stage::{Hooks, Layers, Stage, State, Table};
+use stage::{Hooks, Layers, Moment, Stage, State, Table};
 
 /// Windows in pixels, and the sizes of everything that a player can choose.
 const WINDOWS: [(f32, f32); 6] = [
@@ -182,6 +183,7 @@ fn layout_of_asteroids_is_clear() {
                 ship.hull = ship.hull.max(1);
             }
         },
+        radius: 0.8,
         ..Hooks::default()
     });
 }
@@ -189,9 +191,9 @@ fn layout_of_asteroids_is_clear() {
 #[test]
 fn layout_of_puck_is_clear() {
     lay_out::<crate::views::PuckScreen>(Hooks {
-        put: |entities, place| {
-            let share = |place: u16, steps: u16| f32::from(place % steps) / f32::from(steps);
-            let at = Vec2::new(share(place, 7), share(place / 7, 5)) * 2.0 - 1.0;
+        put: |entities, moment| {
+            let row = Moment { place: moment.place / 7, ..moment };
+            let at = Vec2::new(moment.share(7), row.share(5)) * 2.0 - 1.0;
             for (_, _, puck) in entities.records_mut::<puck::Puck>() {
                 (puck.x, puck.y) = puck::rink::keep_puck(at * puck::rink::HALF).into();
             }
@@ -201,7 +203,8 @@ fn layout_of_puck_is_clear() {
                 (mallet.x, mallet.y) = there.into();
             }
         },
-        watched: |game, entities| {
+        radius: puck::rink::MALLET,
+        watched: |game, entities, _| {
             let puck = ShufflePuck::puck_of(entities, 0);
             puck.map(|slot| game.on_rink(0, slot.entity.position())).into_iter().collect()
         },
@@ -211,10 +214,107 @@ fn layout_of_puck_is_clear() {
 
 #[test]
 fn layout_of_race_is_clear() {
-    lay_out::<crate::views::RaceScreen>(Hooks::default());
+    lay_out::<crate::views::RaceScreen>(Hooks {
+        // All around the track, at all speeds in all directions, and in each third place at rest
+        // at the start.
+        put: |entities, moment| {
+            let track = race::track::Track::get();
+            let (share, speed) = match moment.place % 3 {
+                0 => (0.0, 0.0),
+                _ => (0.1 + 0.8 * moment.share(17), moment.share(4) / 0.75),
+            };
+            let at = track.position(share * track.length, 0.0);
+            let speed = race::drive::TOP_SPEED * speed;
+            let way = Vec2::from_angle(moment.share(11) * std::f32::consts::TAU);
+            for (id, _, car) in entities.records_mut::<race::Car>() {
+                if Some(id) == moment.own {
+                    (car.x, car.y) = at.into();
+                    (car.vx, car.vy) = (way * speed).into();
+                }
+            }
+            for (_, _, lights) in entities.records_mut::<race::Lights>() {
+                lights.green = moment.tick.plus(60);
+            }
+        },
+        radius: 1.5,
+        // The line across the track, for those who are at it, before the start and until they
+        // have left it.
+        watched: |game, _, own| {
+            let line = &game.track.samples[0];
+            if own.distance(line.at) > 5.0 {
+                return Vec::new();
+            }
+            let across = line.along.perp() * race::track::HALF_WIDTH;
+            (-4_i8..=4).map(|n| line.at + across * (f32::from(n) / 4.0)).collect()
+        },
+        ..Hooks::default()
+    });
 }
 
 #[test]
 fn layout_of_platformer_is_clear() {
-    lay_out::<crate::views::PlatformerScreen>(Hooks::default());
+    lay_out::<crate::views::PlatformerScreen>(Hooks {
+        // At the start, at each of the stages, and at the goal.
+        put: |entities, moment| {
+            let level = platformer::level::Level::the();
+            let places: Vec<_> = std::iter::once(level.start).chain(level.stages.clone()).collect();
+            let at = places[usize::from(moment.place) % places.len()];
+            for (id, _, player) in entities.records_mut::<platformer::Player>() {
+                if Some(id) == moment.own {
+                    (player.x, player.y) = at.into();
+                }
+            }
+        },
+        // Its position is that of its feet.
+        radius: 0.0,
+        ..Hooks::default()
+    });
+}
+
+/// Texts over the world, by their words, with the heights of their letters.
+fn heights<V: GameView>(letters: f32) -> BTreeMap<String, f32>
+where
+    <V::Game as phaselock::game::Game>::Entity:
+        phaselock::fields::Holds<phaselock_games::rounds::Round>,
+{
+    let mut stage = Stage::<V>::new(Hooks::default());
+    let all = Layers { graph: true, details: true, vote: true, bad: true, ..Layers::NONE };
+    let shown = [
+        State { layers: all, ..State::new("play", 1) },
+        State { layers: Layers { quick: true, ..Layers::NONE }, ..State::new("quick", 1) },
+        State { layers: Layers { lesson: true, ..Layers::NONE }, ..State::new("lesson", 1) },
+        State { table: Table::Held, players: 12, ..State::new("table", 1) },
+        State { part: 2, players: 12, ..State::new("results", 2) },
+    ];
+    let texts = shown.into_iter().flat_map(|state| stage.texts((2560.0, 1440.0), letters, state));
+    texts.collect()
+}
+
+fn check_letters<V: GameView>()
+where
+    <V::Game as phaselock::game::Game>::Entity:
+        phaselock::fields::Holds<phaselock_games::rounds::Round>,
+{
+    speak(None);
+    let (usual, large) = (heights::<V>(1.0), heights::<V>(1.5));
+    let both = usual.iter().filter_map(|(words, high)| Some((words, large.get(words)? / high)));
+    let (mut count, mut small) = (0, Vec::new());
+    for (words, grown) in both {
+        count += 1;
+        // Letters are as high as whole pixels.
+        if !(1.3..1.7).contains(&grown) {
+            small.push(format!("{words:?} is {grown:.2} times as high"));
+        }
+    }
+    assert!(small.is_empty(), "{}: {small:#?}", V::TITLE);
+    assert!(count > 40, "{}: only {count} texts are there in both sizes", V::TITLE);
+}
+
+#[test]
+fn texts_over_the_world_grow_with_letters() {
+    check_letters::<crate::views::SkirmishScreen>();
+    check_letters::<crate::views::AsteroidsScreen>();
+    check_letters::<crate::views::PuckScreen>();
+    check_letters::<crate::views::RaceScreen>();
+    check_letters::<crate::views::PlatformerScreen>();
 }

@@ -34,7 +34,7 @@ use phaselock::wire::round::{Motion, RoundRequest, VoteKinds};
 use phaselock_games::rounds::Round;
 use phaselock_testing::{Sim, room_config};
 
-use super::checker::problems;
+use super::checker::{letters_of, problems};
 
 /// Frames until everything has found its place: what gives way to something that comes later in a
 /// frame does so in the next one.
@@ -140,21 +140,46 @@ impl State {
 
 type EntitiesOf<V> = Entities<<<V as GameView>::Game as Game>::Entity>;
 
-/// What the tests know of a game.
+/// What the tests know of a game, from its rules alone.
 pub(super) struct Hooks<V: GameView> {
     /// Takes the own avatar's life.
     pub(super) kill: fn(&mut EntitiesOf<V>, EntityId),
     /// Counts a death of everybody, for the feed.
     pub(super) fall: fn(&mut EntitiesOf<V>, u16),
-    /// Puts what moves all over a picture that stands still in the place of that number.
-    pub(super) put: fn(&mut EntitiesOf<V>, u16),
-    /// Points of the world that nothing may cover, beside the own player.
-    pub(super) watched: fn(&V::Game, &EntitiesOf<V>) -> Vec<Vec2>,
+    /// Puts the own avatar, and what else must be seen, in the place of that number.
+    pub(super) put: fn(&mut EntitiesOf<V>, Moment),
+    /// Distance of the own avatar's edge from its middle, in metres.
+    pub(super) radius: f32,
+    /// Points of the world that nothing may cover, beside the own player, whose place it is given.
+    pub(super) watched: fn(&V::Game, &EntitiesOf<V>, Vec2) -> Vec<Vec2>,
+}
+
+/// A moment of a game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// Number of the place in which the own avatar is.
+    pub(super) place: u16,
+    pub(super) own: Option<EntityId>,
+    /// Its tick.
+    pub(super) tick: Tick,
+}
+
+impl Moment {
+    /// Share of `steps` places, from 0 on.
+    pub(super) fn share(&self, steps: u16) -> f32 {
+        f32::from(self.place % steps) / f32::from(steps)
+    }
 }
 
 impl<V: GameView> Default for Hooks<V> {
     fn default() -> Self {
-        Self { kill: |_, _| {}, fall: |_, _| {}, put: |_, _| {}, watched: |_, _| Vec::new() }
+        Self {
+            kill: |_, _| {},
+            fall: |_, _| {},
+            put: |_, _| {},
+            radius: 0.4,
+            watched: |_, _, _| Vec::new(),
+        }
     }
 }
 
@@ -193,6 +218,34 @@ where
         Self { sim, hooks, deaths: 1, place: 0 }
     }
 
+    /// Words over the world with the heights of their letters, as far as they lie in an item.
+    pub(super) fn texts(
+        &mut self,
+        (width, height): (f32, f32),
+        letters: f32,
+        state: State,
+    ) -> Vec<(String, f32)> {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
+        let context = Context::default();
+        look::style(&context);
+        Letters::new().set(&context, letters, "en");
+        let mut window = Window::<V>::new(self.now(), state, 0);
+        let mut found = Vec::new();
+        for frame in 0..FRAMES {
+            let time = Some(f64::from(frame) / 60.0);
+            let input = RawInput { screen_rect: Some(screen), time, ..RawInput::default() };
+            let picture = self.picture(state);
+            let output = context.run(input, |context| {
+                window.draw(context, &mut self.sim, &picture, (state, frame));
+            });
+            let (items, labels) = claimed(&context);
+            let items: Vec<_> = items.into_iter().map(|(_, rect)| rect).chain(labels).collect();
+            let lies_in = |at: Rect| items.iter().any(|item| item.expand(2.0).contains_rect(at));
+            found = letters_of(&output.shapes, lies_in);
+        }
+        found
+    }
+
     /// Everything that is wrong in a window of a size in points.
     pub(super) fn problems(
         &mut self,
@@ -204,8 +257,8 @@ where
         let context = Context::default();
         look::style(&context);
         Letters::new().set(&context, letters, "en");
-        let mut window = Window::<V>::new(self.now(), state);
         self.place = self.place.wrapping_add(1);
+        let mut window = Window::<V>::new(self.now(), state, self.place);
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
         for frame in 0..frames {
@@ -219,20 +272,19 @@ where
                 window.draw(context, &mut self.sim, &picture, (state, frame));
             });
             let (mut items, labels) = claimed(&context);
+            let watched = window.watched(&self.sim, &picture, &self.hooks);
+            let watched: Vec<_> = watched.into_iter().filter(|at| screen.contains(*at)).collect();
             let subjects: Vec<_> =
                 items.extract_if(.., |(item, _)| *item == Item::Subject).map(|it| it.1).collect();
             found = problems(&output.shapes, screen, &labels);
-            found.extend(covered(&items, &subjects));
+            found.extend(overlapping(&items, &subjects));
+            // Neither the dead nor results are watched.
+            if !state.dead && state.part != 2 {
+                found.extend(watched.iter().filter_map(|at| covered(&items, *at)));
+            }
             let is_shown = |item: Item| items.iter().any(|(it, _)| *it == item);
             if let Some(item) = state.alone().filter(|item| !is_shown(*item)) {
                 found.push(format!("{item:?} has no place"));
-            }
-            let watched = window.watched(&self.sim, &picture, self.hooks.watched);
-            let is_free = |at: &Pos2| subjects.iter().any(|subject| subject.contains(*at));
-            let missed = watched.into_iter().filter(|at| screen.contains(*at) && !is_free(at));
-            // Neither the dead nor results are watched.
-            if !state.dead && state.part != 2 {
-                found.extend(missed.map(|at| format!("what is at {at:?} is not kept free")));
             }
             for (n, (item, rect)) in items.iter().enumerate() {
                 if !screen.expand(0.5).contains_rect(*rect) {
@@ -270,7 +322,8 @@ where
             (round.part, round.until) = (state.part, until);
         }
         (self.hooks.fall)(entities, self.deaths);
-        (self.hooks.put)(entities, self.place);
+        let moment = Moment { place: self.place, own: picture.own, tick };
+        (self.hooks.put)(entities, moment);
         if let Some(own) = picture.own.filter(|_| state.dead) {
             (self.hooks.kill)(entities, own);
         }
@@ -278,15 +331,28 @@ where
     }
 }
 
-/// Items that lie over what the player must see, though they could be elsewhere.
-fn covered(items: &[(Item, Rect)], subjects: &[Rect]) -> Vec<String> {
-    // The tables are asked for, and cover everything.
-    let covers = [Item::Table, Item::Records];
-    let gives_way = |item: &Item| *item > Item::Subject && !covers.contains(item);
+/// True for items that the player has asked for, and that lie over everything.
+fn is_asked_for(item: Item) -> bool {
+    [Item::Table, Item::Records, Item::Panel].contains(&item)
+}
+
+/// Items that lie over what the game has marked to be seen, though they could be elsewhere.
+fn overlapping(items: &[(Item, Rect)], subjects: &[Rect]) -> Vec<String> {
+    let gives_way = |item: &Item| *item > Item::Subject && !is_asked_for(*item);
     let items = items.iter().filter(|(item, _)| gives_way(item));
     let pairs = items.flat_map(|(item, rect)| subjects.iter().map(move |at| (item, rect, at)));
     let covered = pairs.filter(|(_, rect, at)| rect.shrink(0.5).intersects(**at));
     covered.map(|(item, rect, at)| format!("{item:?} covers a subject: {rect:?} {at:?}")).collect()
+}
+
+/// The item that lies over a point that the player must see by the rules, whatever the game has
+/// marked, and whether the item has a fixed place or not.
+fn covered(items: &[(Item, Rect)], at: Pos2) -> Option<String> {
+    let covers = |(item, rect): &&(Item, Rect)| {
+        !is_asked_for(*item) && *item != Item::Subject && rect.contains(at)
+    };
+    let (item, rect) = items.iter().find(covers)?;
+    Some(format!("{item:?} covers what must be seen: {rect:?} {at:?}"))
 }
 
 /// The window's own things, from frame to frame.
@@ -303,10 +369,12 @@ struct Window<V: GameView> {
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
     camera: Option<Camera>,
+    /// The mouse, as a share of the window.
+    pointer: egui_macroquad::egui::Vec2,
 }
 
 impl<V: GameView> Window<V> {
-    fn new(now: LocalTime, state: State) -> Self {
+    fn new(now: LocalTime, state: State, place: u16) -> Self {
         let mut talk = Talk::open(None, now);
         if state.layers.talk || state.layers.pause || state.layers.watching {
             for n in 0..9 {
@@ -337,6 +405,7 @@ impl<V: GameView> Window<V> {
             roster,
             now,
             camera: None,
+            pointer: vec2(f32::from(place % 3), f32::from(place / 3 % 3)) / 2.0,
         }
     }
 
@@ -345,7 +414,7 @@ impl<V: GameView> Window<V> {
         &self,
         sim: &Sim<V::Game>,
         picture: &Picture<V::Game>,
-        more: fn(&V::Game, &EntitiesOf<V>) -> Vec<Vec2>,
+        hooks: &Hooks<V>,
     ) -> Vec<Pos2> {
         let (Some(camera), Some(client)) = (self.camera, sim.clients[0].client()) else {
             return Vec::new();
@@ -358,7 +427,10 @@ impl<V: GameView> Window<V> {
             Some(size) => at - ((at - camera.middle) / size).round() * size,
             None => at,
         };
-        let watched = own.into_iter().chain(more(game, &picture.entities));
+        let edges = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::NEG_X, Vec2::NEG_Y];
+        let Some(own) = own else { return Vec::new() };
+        let around = edges.into_iter().map(|edge| own + edge * hooks.radius);
+        let watched = around.chain((hooks.watched)(game, &picture.entities, own));
         watched.map(|at| camera.to_screen(image(at))).collect()
     }
 
@@ -404,7 +476,7 @@ impl<V: GameView> Window<V> {
             frame: Frame {
                 painter: &painter,
                 screen,
-                pointer: screen.center(),
+                pointer: screen.lerp_inside(self.pointer),
                 secs: 1.0 / 60.0,
                 active: !pause && !watching && !lost,
                 scores: state.table == Table::Held,

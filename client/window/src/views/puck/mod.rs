@@ -103,7 +103,7 @@ impl PuckScreen {
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
             self.scorer = Some((by.unwrap_or_else(|| tr("An own goal").into()), 0.0));
         }
-        let camera = seen::camera(scene.screen);
+        let camera = seen::camera(scene.screen, letters(scene.painter.ctx()));
         scene.cues.listen(&camera);
         if let Some(own) = seen.own_mallet() {
             self.steer.shown = Some((camera, own.position(), seen.turn));

@@ -7,9 +7,8 @@ use phaselock_games::puck::motion::TOUCH;
 use phaselock_games::puck::rink::{DEPTH, HALF, keep_puck};
 use phaselock_games::puck::{Board, Mallet, Puck, ShufflePuck, mallet_of};
 
-/// Points above the rink for text.
+/// Points above and below the rink for text, in letters of the usual size.
 const ABOVE: f32 = 74.0;
-/// Points below the rink for text.
 const BELOW: f32 = 34.0;
 /// Width of the rim around the ice, in metres.
 pub(super) const RIM: f32 = 0.34;
@@ -82,11 +81,12 @@ impl Seen {
 }
 
 /// The camera that shows the whole rink between the texts above and below it.
-pub(super) fn camera(screen: Rect) -> Camera {
+pub(super) fn camera(screen: Rect, letters: f32) -> Camera {
     let half = HALF + Vec2::new(DEPTH + RIM, RIM);
-    let room = vec2(screen.width() - 12.0, screen.height() - ABOVE - BELOW);
+    let [above, below] = [ABOVE, BELOW].map(|points| points * letters);
+    let room = vec2(screen.width() - 12.0, screen.height() - above - below);
     let scale = (room.x / (2.0 * half.x)).min(room.y / (2.0 * half.y)).max(1.0);
-    let lower = (ABOVE - BELOW) / 2.0;
+    let lower = (above - below) / 2.0;
     Camera { middle: Vec2::new(0.0, -lower / scale), scale, screen }
 }
 
@@ -98,15 +98,17 @@ mod tests {
 
     #[test]
     fn the_whole_rink_fits_any_window() {
-        for (width, height) in [(800.0, 600.0), (1280.0, 720.0), (1920.0, 1080.0), (2560.0, 1080.0)]
-        {
+        let sizes = [(800.0, 600.0), (1280.0, 720.0), (1920.0, 1080.0), (2560.0, 1080.0)];
+        let all = sizes.into_iter().flat_map(|size| [(size, 1.0), (size, 1.5)]);
+        for ((width, height), letters) in all {
             let screen = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
-            let camera = camera(screen);
+            let camera = camera(screen, letters);
+            let [above, below] = [ABOVE, BELOW].map(|points| points * letters);
             let half = HALF + Vec2::new(DEPTH + RIM, RIM);
             let rink = Rect::from_two_pos(camera.to_screen(-half), camera.to_screen(half));
             assert!(screen.contains_rect(rink), "{rink:?} in {screen:?}");
-            assert!(rink.top() >= ABOVE - 0.1 && rink.bottom() <= height - BELOW + 0.1);
-            let share = (rink.width() / width).max(rink.height() / (height - ABOVE - BELOW));
+            assert!(rink.top() >= above - 0.1 && rink.bottom() <= height - below + 0.1);
+            let share = (rink.width() / width).max(rink.height() / (height - above - below));
             assert!(share > 0.97, "there is room left");
         }
     }

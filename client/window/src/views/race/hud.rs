@@ -9,6 +9,8 @@ use phaselock_games::race::{COUNTDOWN_SECS, Car, Score};
 const GAUGE: (f32, f32) = (0.375, 0.75);
 /// Kilometres an hour in a metre a second.
 const KMH: f32 = 3.6;
+/// Letters of the labels of times, with the space between them.
+const TIME_LABEL: (f32, f32) = (9.5, 1.2);
 /// Seconds for which the green lights stay.
 const GREEN_SECS: f32 = 1.4;
 
@@ -34,39 +36,34 @@ pub(super) fn ordinal(place: u16) -> String {
 }
 
 pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
-    let middle = frame.screen.left_bottom() + vec2(92.0, -84.0);
-    let whole = Rect::from_center_size(middle, vec2(152.0, 152.0));
-    layout::claim(frame.painter, Item::Figures, whole);
-    frame.painter.circle_filled(middle, 76.0, fade(palette::PANEL, 0.75));
-    frame.painter.circle_stroke(middle, 76.0, Stroke::new(1.0, fade(palette::EDGE, 0.9)));
+    let place = (frame.screen.left_bottom() + vec2(16.0, -8.0), Align2::LEFT_BOTTOM);
+    let inset = Inset::claim(frame.painter, Item::Figures, place, vec2(152.0, 152.0));
+    let (painter, middle) = (frame.painter, inset.at(76.0, 76.0));
+    let (radius, far) = (|points: f32| points * inset.zoom(), fade(palette::EDGE, 0.9));
+    painter.circle_filled(middle, radius(76.0), fade(palette::PANEL, 0.75));
+    painter.circle_stroke(middle, radius(76.0), inset.stroke(1.0, far));
     let speed = car.velocity().length();
     let share = (speed / TOP_SPEED).clamp(0.0, 1.0);
     let (from, turns) = GAUGE;
-    arc(frame.painter, middle, 62.0, from, turns, Stroke::new(7.0, fade(palette::EDGE, 0.9)));
+    arc(painter, middle, radius(62.0), from, turns, inset.stroke(7.0, far));
     if share > 0.005 {
-        arc(frame.painter, middle, 62.0, from, turns * share, Stroke::new(7.0, palette::OWN));
+        let done = inset.stroke(7.0, palette::OWN);
+        arc(painter, middle, radius(62.0), from, turns * share, done);
     }
-    for kmh in (0..=160).step_by(20) {
-        let part = kmh as f32 / KMH / TOP_SPEED;
+    let spoke = |part: f32, [inner, outer]: [f32; 2], stroke: Stroke| {
         let out = egui::Vec2::angled((from + turns * part) * std::f32::consts::TAU);
+        painter.line_segment([middle + out * radius(inner), middle + out * radius(outer)], stroke);
+    };
+    for kmh in (0..=160).step_by(20) {
         let inner = if kmh % 40 == 0 { 47.0 } else { 51.0 };
-        let tick = Stroke::new(1.5, palette::TEXT_FAINT);
-        frame.painter.line_segment([middle + out * inner, middle + out * 56.0], tick);
+        let tick = inset.stroke(1.5, palette::TEXT_FAINT);
+        spoke(kmh as f32 / KMH / TOP_SPEED, [inner, 56.0], tick);
     }
-    let out = egui::Vec2::angled((from + turns * share) * std::f32::consts::TAU);
-    let needle = Stroke::new(2.5, palette::TEXT);
-    frame.painter.line_segment([middle + out * 38.0, middle + out * 66.0], needle);
+    spoke(share, [38.0, 66.0], inset.stroke(2.5, palette::TEXT));
     let kmh = format!("{:.0}", speed * KMH);
-    text(frame.painter, middle - vec2(0.0, 3.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
-    let below = middle + vec2(0.0, 21.0);
-    text_spaced(
-        frame.painter,
-        below,
-        Align2::CENTER_CENTER,
-        tr("KM/H"),
-        (10.0, 1.4),
-        palette::TEXT_SOFT,
-    );
+    inset.text((76.0, 73.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
+    let (unit, center) = (tr("KM/H"), Align2::CENTER_CENTER);
+    inset.text_spaced((76.0, 97.0), center, unit, (10.0, 1.4), palette::TEXT_SOFT);
     let gear = if car.hold > 0 {
         tr("HOLD")
     } else if car.hand {
@@ -78,28 +75,30 @@ pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
     } else {
         ""
     };
-    let at = middle + vec2(0.0, 52.0);
-    text_spaced(frame.painter, at, Align2::CENTER_CENTER, gear, (9.5, 1.0), palette::WARN);
+    inset.text_spaced((76.0, 128.0), center, gear, (9.5, 1.0), palette::WARN);
 }
 
 pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
-    let rect = Rect::from_min_size(frame.screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
-    let ways = [Way::Down, Way::Right];
-    let Some(rect) = layout::find(frame.painter, Item::More, rect, &ways) else { return };
-    panel(frame.painter, rect);
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
     let rows = [
         (tr("LAP"), now, palette::TEXT, 19.0),
         (tr("LAST"), time_or_dash(score.last), palette::TEXT_SOFT, 15.0),
         (tr("BEST"), time_or_dash(score.best), palette::TEXT_SOFT, 15.0),
     ];
-    let mut y = rect.top() + 19.0;
-    for (label, value, color, size) in rows {
-        let at = pos2(rect.left() + 14.0, y);
-        text_spaced(frame.painter, at, Align2::LEFT_CENTER, label, (9.5, 1.2), palette::TEXT_FAINT);
-        let at = pos2(rect.right() - 14.0, y);
-        text(frame.painter, at, Align2::RIGHT_CENTER, &value, size, color);
-        y += 24.0;
+    let width = |words: &str, letters| inset::width(frame.painter, words, letters);
+    // As if all times were the longest, so that it stays as wide.
+    let widest = rows.iter().map(|(label, ..)| width(label, TIME_LABEL)).fold(0.0, f32::max);
+    let size = vec2(widest + width("0:00.00", (19.0, 0.0)) + 44.0, 84.0);
+    let place = (frame.screen.left_top() + vec2(18.0, 62.0), Align2::LEFT_TOP);
+    let item = (Item::More, [Way::Down, Way::Right]);
+    let Some(inset) = Inset::find(frame.painter, (item.0, &item.1), place, size) else { return };
+    inset.ground();
+    for (n, (label, value, color, size)) in rows.into_iter().enumerate() {
+        let y = 19.0 + 24.0 * n as f32;
+        let faint = palette::TEXT_FAINT;
+        inset.text_spaced((14.0, y), Align2::LEFT_CENTER, label, TIME_LABEL, faint);
+        let right = inset.size().x - 14.0;
+        inset.text((right, y), Align2::RIGHT_CENTER, &value, size, color);
     }
 }
 
@@ -143,20 +142,22 @@ pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
 pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f32) {
     let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
-    let rect = Rect::from_center_size(middle, vec2(330.0, 64.0));
-    let found = layout::find(frame.painter, Item::Sign, rect, &[Way::Down]);
-    let Some(rect) = found else { return };
-    frame.painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
-    let edge = Stroke::new(3.0, fade(palette::BAD, blink));
-    frame.painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
-    let sign = rect.left_center() + vec2(38.0, 2.0);
+    let width = |words: &str, size: f32| inset::width(frame.painter, words, (size, 0.0));
+    let wide = width(words, 25.0).max(width(more, 13.0)).max(230.0);
+    let (size, place) = (vec2(wide + 100.0, 64.0), (middle, Align2::CENTER_CENTER));
+    let found = Inset::find(frame.painter, (Item::Sign, &[Way::Down]), place, size);
+    let Some(inset) = found else { return };
+    frame.painter.rect_filled(inset.rect(), 8.0, fade(palette::VOID, 0.86));
+    let edge = inset.stroke(3.0, fade(palette::BAD, blink));
+    frame.painter.rect_stroke(inset.rect(), 8.0, edge, StrokeKind::Inside);
     let corners = [(0.0, -23.0), (24.0, 18.0), (-24.0, 18.0)];
-    polygon(frame.painter, sign, &corners, fade(palette::WARN, blink), Stroke::NONE);
-    text(frame.painter, sign + vec2(0.0, 4.0), Align2::CENTER_CENTER, "!", 28.0, palette::VOID);
-    let at = rect.center() + vec2(22.0, -9.0);
-    text(frame.painter, at, Align2::CENTER_CENTER, words, 25.0, palette::TEXT);
-    let at = rect.center() + vec2(22.0, 17.0);
-    text(frame.painter, at, Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
+    let corners = corners.map(|(x, y)| (x * inset.zoom(), y * inset.zoom()));
+    let warn = fade(palette::WARN, blink);
+    polygon(frame.painter, inset.at(38.0, 34.0), &corners, warn, Stroke::NONE);
+    inset.text((38.0, 38.0), Align2::CENTER_CENTER, "!", 28.0, palette::VOID);
+    let x = size.x / 2.0 + 22.0;
+    inset.text((x, 23.0), Align2::CENTER_CENTER, words, 25.0, palette::TEXT);
+    inset.text((x, 49.0), Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
 }
 
 /// Result of a driver who has finished while others race.

@@ -25,7 +25,8 @@ use map::Map;
 use marks::Marks;
 
 use super::rounds::{
-    Aim, Announcer, Start, draw_clock, draw_hint, draw_table, part, shows_figures, winner,
+    Aim, Announcer, Start, below_clock, draw_clock, draw_hint, draw_table, part, shows_figures,
+    winner,
 };
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
@@ -48,6 +49,8 @@ const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
 /// Radius of what is kept free around the own car, in metres.
 const OWN_RADIUS: f32 = 2.4;
+/// Distance of that from the clock, in points.
+const CLEAR: f32 = 12.0;
 /// Seconds after green for which the start line is kept free.
 const START_SECS: f32 = 3.0;
 
@@ -263,10 +266,16 @@ impl RaceScreen {
         self.width = Some(width);
         let lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
         // Makes up for half of the lag that the ease costs.
+        let mut ahead = lead + velocity * (EASE_SECS * 0.7);
+        let height = width * SEEN_SHAPE;
+        let camera = Camera::new(scene.screen, Vec2::ZERO, width, height);
+        // Who drives down the picture sees the own car below the clock.
+        let clock = (below_clock(scene.painter) + CLEAR) / camera.scale + OWN_RADIUS;
+        ahead.y = ahead.y.min(camera.half().y - clock);
         let shot = Shot {
-            target: at + lead + velocity * (EASE_SECS * 0.7),
+            target: at + ahead,
             width,
-            height: width * SEEN_SHAPE,
+            height,
             ease_secs: EASE_SECS,
             cut: CUT,
             bounds: None,

@@ -12,6 +12,12 @@ pub(super) const LANDED_SECS: f32 = 0.22;
 const WOUND_SECS: f32 = 0.7;
 /// Segments of the health bar: hits that kill.
 const SEGMENTS: u8 = 5;
+/// Height of the figures along the lower edge, widths of the health and of a weapon, and the
+/// distance of two weapons, in points of the panel's design.
+const FIGURES_HEIGHT: f32 = 56.0;
+const HEALTH_WIDTH: f32 = 262.0;
+const WEAPON_WIDTH: f32 = 56.0;
+const WEAPON_STEP: f32 = 64.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Hud {
@@ -64,76 +70,41 @@ impl Hud {
         });
     }
 
-    pub(super) fn draw_health(&self, frame: &Frame<'_>, own: &Player) {
-        let rect =
-            Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
-        layout::claim(frame.painter, Item::Figures, rect);
-        panel(frame.painter, rect);
-        let share = f32::from(own.health) / f32::from(HEALTH);
-        let color = if share > 0.4 { palette::OWN } else { palette::BAD };
-        let number = pos2(rect.left() + 62.0, rect.center().y);
-        let health = own.health.to_string();
-        text(frame.painter, number, Align2::RIGHT_CENTER, &health, 32.0, palette::TEXT);
-        let whole = Rect::from_min_size(rect.left_top() + vec2(78.0, 30.0), vec2(168.0, 10.0));
-        let label = whole.left_top() - vec2(0.0, 6.0);
-        text_spaced(
-            frame.painter,
-            label,
-            Align2::LEFT_BOTTOM,
-            tr("HEALTH"),
-            (10.0, 1.5),
-            palette::TEXT_SOFT,
-        );
-        let gap = 3.0;
-        let width = (whole.width() - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
-        let each = f32::from(HEALTH) / f32::from(SEGMENTS);
-        for n in 0..SEGMENTS {
-            let x = whole.left() + f32::from(n) * (width + gap);
-            let cell = Rect::from_min_size(pos2(x, whole.top()), vec2(width, whole.height()));
-            let filled = |health: f32| (health - f32::from(n) * each) / each;
-            bar(frame.painter, cell, filled(self.trail), palette::TEXT);
-            fill_bar(frame.painter, cell, filled(f32::from(own.health)), color);
+    /// Health, and the weapons beside it unless another player is watched, of whose ammunition
+    /// nobody is told.
+    pub(super) fn draw_figures(&self, frame: &Frame<'_>, own: &Player, is_watched: bool) {
+        let weapons = if is_watched { 0 } else { Weapon::ALL.len() };
+        let size = vec2(HEALTH_WIDTH + WEAPON_STEP * weapons as f32, FIGURES_HEIGHT);
+        let place = (frame.screen.left_bottom() + vec2(18.0, -18.0), Align2::LEFT_BOTTOM);
+        let inset = Inset::claim(frame.painter, Item::Figures, place, size);
+        self.draw_health(frame, inset, own);
+        if !is_watched {
+            draw_weapons(frame, inset, own);
         }
     }
 
-    pub(super) fn draw_weapons(&self, frame: &Frame<'_>, own: &Player) {
-        let first = frame.screen.left_bottom() + vec2(292.0, -74.0);
-        for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
-            let at = first + vec2(n as f32 * 62.0, 0.0);
-            let rect = Rect::from_min_size(at, vec2(56.0, 56.0));
-            layout::claim(frame.painter, Item::Figures, rect);
-            panel(frame.painter, rect);
-            let left = own.ammunition(weapon);
-            let held = own.weapon() == weapon;
-            let color = match left {
-                Some(0) => palette::TEXT_FAINT,
-                _ if held => palette::OWN,
-                _ => palette::TEXT_SOFT,
-            };
-            if held {
-                // Not by colour alone: a thick edge and a bar beneath it.
-                let edge = Stroke::new(2.0, palette::OWN);
-                frame.painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
-                let (left, right) = (rect.left_bottom(), rect.right_bottom());
-                let bar = Rect::from_min_max(left + vec2(10.0, 3.0), right + vec2(-10.0, 6.0));
-                frame.painter.rect_filled(bar, 1.5, palette::OWN);
-            }
-            let faint = if left == Some(0) { 0.45 } else { 1.0 };
-            let sign = rect.center() - vec2(0.0, 4.0);
-            icon(frame.painter, sign, 27.0, Icon::of_weapon(weapon), fade(color, faint));
-            let key = rect.left_top() + vec2(6.0, 4.0);
-            let number = (n + 1).to_string();
-            text(frame.painter, key, Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
-            let count = left.map_or("∞".to_owned(), |left| left.to_string());
-            let at = rect.right_bottom() - vec2(6.0, 3.0);
-            text(frame.painter, at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
-        }
-        if own.is_carrying() {
-            let key = frame.controls.words(&super::actions::GRAB);
-            let words = &*fill("Let go of {key} to throw", &[("key", &key)]);
-            let place = (first + vec2(0.0, -6.0), Align2::LEFT_BOTTOM);
-            let line = [(words, 13.0, palette::TEXT)];
-            text_block(frame.painter, (Item::More, &[Way::Up]), place, &line);
+    fn draw_health(&self, frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
+        panel(frame.painter, inset.part((0.0, 0.0), (HEALTH_WIDTH, FIGURES_HEIGHT)));
+        let share = f32::from(own.health) / f32::from(HEALTH);
+        let color = if share > 0.4 { palette::OWN } else { palette::BAD };
+        let health = own.health.to_string();
+        inset.text(
+            (62.0, FIGURES_HEIGHT / 2.0),
+            Align2::RIGHT_CENTER,
+            &health,
+            32.0,
+            palette::TEXT,
+        );
+        let (label, ink) = (tr("HEALTH"), palette::TEXT_SOFT);
+        inset.text_spaced((78.0, 24.0), Align2::LEFT_BOTTOM, label, (10.0, 1.5), ink);
+        let (whole, gap) = (168.0, 3.0);
+        let width = (whole - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
+        let each = f32::from(HEALTH) / f32::from(SEGMENTS);
+        for n in 0..SEGMENTS {
+            let at = (78.0 + f32::from(n) * (width + gap), 30.0);
+            let filled = |health: f32| (health - f32::from(n) * each) / each;
+            inset.bar(at, (width, 10.0), filled(self.trail), palette::TEXT);
+            inset.fill_bar(at, (width, 10.0), filled(f32::from(own.health)), color);
         }
     }
 
@@ -149,13 +120,16 @@ impl Hud {
         let lines = [(&*words, 28.0, palette::TEXT), (" ", 44.0, palette::TEXT)];
         let place = text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);
         let Some(place) = place else { return };
-        let ring = place.center_bottom() - vec2(0.0, 30.0);
-        frame.painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
+        let inset = Inset::within(frame.painter, place, letters(frame.painter.ctx()));
+        let (x, y) = (inset.size().x / 2.0, inset.size().y - 30.0);
+        let (ring, radius) = (inset.at(x, y), 22.0 * inset.zoom());
+        let back = inset.stroke(4.0, fade(palette::TEXT_FAINT, 0.4));
+        frame.painter.circle_stroke(ring, radius, back);
         // One turn of the ring is a second.
         let left = secs.fract();
-        arc(frame.painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
+        arc(frame.painter, ring, radius, -0.25, left, inset.stroke(4.0, palette::OWN));
         let count = format!("{secs:.1}");
-        text(frame.painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
+        inset.text((x, y), Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
     /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.
@@ -207,5 +181,43 @@ impl Hud {
                 painter.line_segment(ends, Stroke::new(2.5, fade(color, left)));
             }
         }
+    }
+}
+
+fn draw_weapons(frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
+    let left_of = |n: usize| HEALTH_WIDTH + WEAPON_STEP * n as f32 + WEAPON_STEP - WEAPON_WIDTH;
+    for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
+        let x = left_of(n);
+        let rect = inset.part((x, 0.0), (WEAPON_WIDTH, FIGURES_HEIGHT));
+        panel(frame.painter, rect);
+        let left = own.ammunition(weapon);
+        let held = own.weapon() == weapon;
+        let color = match left {
+            Some(0) => palette::TEXT_FAINT,
+            _ if held => palette::OWN,
+            _ => palette::TEXT_SOFT,
+        };
+        if held {
+            // Not by colour alone: a thick edge and a bar beneath it.
+            let edge = Stroke::new(2.0, palette::OWN);
+            frame.painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
+            let bar = inset.part((x + 10.0, FIGURES_HEIGHT + 3.0), (WEAPON_WIDTH - 20.0, 3.0));
+            frame.painter.rect_filled(bar, 1.5, palette::OWN);
+        }
+        let faint = if left == Some(0) { 0.45 } else { 1.0 };
+        let (sign, size) = (inset.at(x + WEAPON_WIDTH / 2.0, 24.0), 27.0 * inset.zoom());
+        icon(frame.painter, sign, size, Icon::of_weapon(weapon), fade(color, faint));
+        let number = (n + 1).to_string();
+        inset.text((x + 6.0, 4.0), Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
+        let count = left.map_or("∞".to_owned(), |left| left.to_string());
+        let at = (x + WEAPON_WIDTH - 6.0, FIGURES_HEIGHT - 3.0);
+        inset.text(at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
+    }
+    if own.is_carrying() {
+        let key = frame.controls.words(&super::actions::GRAB);
+        let words = &*fill("Let go of {key} to throw", &[("key", &key)]);
+        let place = (inset.at(left_of(0), -6.0), Align2::LEFT_BOTTOM);
+        let line = [(words, 13.0, palette::TEXT)];
+        text_block(frame.painter, (Item::More, &[Way::Up]), place, &line);
     }
 }

@@ -329,11 +329,7 @@ impl SkirmishScreen {
         let words = tr("The first with {limit} frags wins, or who has most at the end.");
         draw_clock(scene, time, counts, &Aim::first_to(phaselock_games::skirmish::FRAGS, words));
         if let Some(own) = own.filter(|_| figures) {
-            self.hud.draw_health(scene, own);
-            if scene.watched.is_none() {
-                // Others are not told of its ammunition.
-                self.hud.draw_weapons(scene, own);
-            }
+            self.hud.draw_figures(scene, own, scene.watched.is_some());
             if scene.watched.is_none() && own.health == 0 {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
