@@ -344,7 +344,7 @@ mod tests {
                 glass.lay_out(own, true, size);
                 let count = own.iter().filter(|it| it.id != "aim").count();
                 assert_eq!(glass.buttons.len(), count + 6);
-                let inside = Rect::from_min_size(Pos2::ZERO, size.into());
+                let inside = Rect::from_min_size(Pos2::ZERO, size);
                 for (at, one) in glass.buttons.iter().enumerate() {
                     assert!(inside.shrink(one.radius).contains(one.at), "{size}: {one:?}");
                     for other in &glass.buttons[..at] {
