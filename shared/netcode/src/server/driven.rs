@@ -119,7 +119,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
-        if self.rest(now) {
+        if self.sleep_or_wake(now) {
             return;
         }
         let rates = self.host.config.rates;

@@ -14,8 +14,19 @@ use super::config::{RoomChanges, RoomConfig};
 use super::control::Event;
 use super::member::Member;
 use super::output::{ClientId, Output};
-use super::sleep::Rest;
 use super::votes::Votes;
+
+/// Whether a room sleeps, since nobody is in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Sleep {
+    /// People are here, or the room does not sleep.
+    #[default]
+    Awake,
+    /// Nobody is here.
+    Empty { since: LocalTime },
+    /// No tick runs.
+    Asleep { since: LocalTime, look_at: LocalTime },
+}
 
 /// A server that takes nobody in any more.
 #[derive(Clone, Debug)]
@@ -47,7 +58,7 @@ pub(super) struct Host {
     pub(super) next_token: u64,
     pub(super) draining: Option<Draining>,
     /// Whether it sleeps, since nobody is here.
-    pub(super) rest: Rest,
+    pub(super) sleep: Sleep,
     /// Goodbyes to players who were put out while they were away, and how long they wait.
     pub(super) farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
     /// Votes, and those who were voted out.
@@ -121,7 +132,7 @@ impl Rotation {
                 events: VecDeque::new(),
                 next_token: ResumeToken::first(config.number, config.unix_micros).0,
                 draining: None,
-                rest: Rest::default(),
+                sleep: Sleep::default(),
                 farewells: BTreeMap::new(),
                 votes: Votes::default(),
                 next_ticket: 0,

@@ -4,6 +4,7 @@
 //! run, so nothing is caught up, and a newcomer's clock starts from a tick that is now.
 
 use super::room::Room;
+use super::rotation::Sleep;
 use crate::game::Game;
 use crate::time::{LocalTime, Micros};
 
@@ -11,64 +12,52 @@ use crate::time::{LocalTime, Micros};
 /// room that is drained or not needed.
 const LOOK: Micros = Micros::from_ms(1000);
 
-/// A room's way to sleep.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Rest {
-    /// People are here, or the room does not sleep.
-    #[default]
-    Awake,
-    /// Nobody is here.
-    Empty { since: LocalTime },
-    /// No tick runs.
-    Asleep { since: LocalTime, look_at: LocalTime },
-}
-
 impl<G: Game> Room<G> {
     /// Time of the next turn, if the room sleeps.
     pub(super) fn next_look(&self) -> Option<LocalTime> {
-        match self.host.rest {
-            Rest::Asleep { look_at, .. } => Some(look_at),
-            Rest::Awake | Rest::Empty { .. } => None,
+        match self.host.sleep {
+            Sleep::Asleep { look_at, .. } => Some(look_at),
+            Sleep::Awake | Sleep::Empty { .. } => None,
         }
     }
 
     /// Has a room that sleeps look at once at what has changed.
     pub(super) fn look_soon(&mut self, now: LocalTime) {
-        if let Rest::Asleep { look_at, .. } = &mut self.host.rest {
+        if let Sleep::Asleep { look_at, .. } = &mut self.host.sleep {
             *look_at = now;
         }
     }
 
     /// Falls asleep or wakes, as it is time. Returns true while the room sleeps.
-    pub(super) fn rest(&mut self, now: LocalTime) -> bool {
+    pub(super) fn sleep_or_wake(&mut self, now: LocalTime) -> bool {
         // Seats that are kept for players who are away count as taken.
         let is_empty = self.members.is_empty() && self.gallery.watchers.is_empty();
         let sleep = self.host.config.sleep.filter(|_| is_empty && self.host.draining.is_none());
         let Some(sleep) = sleep else {
             self.wake(now);
-            self.host.rest = Rest::Awake;
+            self.host.sleep = Sleep::Awake;
             return false;
         };
-        let (since, was_asleep) = match self.host.rest {
-            Rest::Awake => (now, false),
-            Rest::Empty { since } => (since, false),
-            Rest::Asleep { since, .. } => (since, true),
+        let (since, was_asleep) = match self.host.sleep {
+            Sleep::Awake => (now, false),
+            Sleep::Empty { since } => (since, false),
+            Sleep::Asleep { since, .. } => (since, true),
         };
         let sleeps = was_asleep || now - since >= sleep;
         if sleeps && !was_asleep {
             tracing::debug!(tick = self.world.tick.0, "the room sleeps");
         }
-        self.host.rest = match sleeps {
-            true => Rest::Asleep { since, look_at: now + LOOK },
-            false => Rest::Empty { since },
+        self.host.sleep = match sleeps {
+            true => Sleep::Asleep { since, look_at: now + LOOK },
+            false => Sleep::Empty { since },
         };
         sleeps
     }
 
     /// Goes on where the room fell asleep. If nobody stays, it sleeps again after a tick.
     pub(super) fn wake(&mut self, now: LocalTime) {
-        let Rest::Asleep { since, .. } = self.host.rest else { return };
-        self.host.rest = Rest::Empty { since };
+        let Sleep::Asleep { since, .. } = self.host.sleep else { return };
+        self.host.sleep = Sleep::Empty { since };
         let due = self.host.config.rates.tick_at(self.host.server_time(now));
         let slept = due.since(self.world.tick);
         tracing::debug!(tick = self.world.tick.0, slept, "the room wakes");
