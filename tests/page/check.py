@@ -96,10 +96,10 @@ def say(page):
                "it.textContent.includes('<i>hello</i>'))")
     print("what the host says is in the chat")
     # It is there for hosts who log in later.
-    page.run("location.reload()")
+    page.run("window.isOld = true; location.reload()")
+    page.until("!window.isOld && document.querySelector('#live')?.textContent === 'Live'")
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")
-    page.until("document.querySelector('#live').textContent === 'Live'")
     print("what was said before is in the chat")
 
 
