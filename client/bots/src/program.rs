@@ -189,7 +189,8 @@ fn tell_other_games(wished: &str, reports: &[Report]) {
     for (game, count) in others {
         let all = reports.len();
         eprintln!(
-            "phaselock-bots: {count} of {all} played {game}: no room with a free seat played {wished}"
+            "phaselock-bots: {count} of {all} played {game}: no room with a free seat played \
+             {wished}"
         );
     }
 }

@@ -34,7 +34,8 @@ fn word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// A time at the beginning of a text, if there is one, and the rest. One out of bounds is no reason.
+/// A time at the beginning of a text, if there is one, and the rest. A time out of bounds is an
+/// error rather than part of the reason.
 fn span(text: &str) -> Result<(Option<&str>, &str), BadSpan> {
     let (first, rest) = word(text);
     match parse_span(first) {

@@ -108,8 +108,8 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// Checks that a database, if there is one, is of a version that this program knows. Reads the file's
-/// head alone, since SQLite makes files beside it.
+/// Checks that a database, if there is one, is of a version that this program knows. Reads only the
+/// file's head, since SQLite would make files beside it.
 pub(crate) fn check(file: &Path) -> Result<(), OpenError> {
     // https://www.sqlite.org/fileformat.html#the_database_header
     let mut head = [0; 64];

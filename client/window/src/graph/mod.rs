@@ -157,8 +157,8 @@ impl NetGraph {
 }
 
 /// A panel in the window, the height of a lane in it, and the number of lanes for which there is
-/// room: at the right if it can be, else at the left. Where all lanes are too many in large letters,
-/// they have letters of the usual size, and the last ones are left out where that is too many still.
+/// room: at the right if it can be, else at the left. If not all lanes fit in large letters, they
+/// have letters of the usual size; if that is still too much, the last ones are left out.
 fn place(painter: &Painter, screen: Rect) -> Option<(Inset<'_>, f32, usize)> {
     let all = LANES.len();
     let tries = (LANES_LEAST..=all).rev().map(|count| (1.0, count));

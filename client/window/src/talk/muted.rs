@@ -206,8 +206,9 @@ impl Reader {
     }
 }
 
-/// Changes the file, in full or not at all, unless a change is refused. One that cannot be read in
-/// full is set aside first, for one with what is `known` and what can be read; returns its new name.
+/// Changes the file, in full or not at all, unless a change is refused. A file that cannot be read
+/// in full is first replaced by one with what is `known` and what can be read; the old one is kept
+/// under the name that is returned.
 fn save(
     path: &Path,
     known: &People,

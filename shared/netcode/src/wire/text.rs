@@ -86,9 +86,10 @@ pub enum NameError {
     Baseless,
 }
 
-/// Characters with an empty glyph, although no Unicode property says so: the braille pattern without
-/// dots, the placeholder for an object, two blank hieroglyphs, the filler of Khitan's small script
-/// and the musical note without a head. A test compares them with all names that sound alike.
+/// Characters with an empty glyph, although no Unicode property says so: the braille pattern
+/// without dots, the placeholder for an object, two blank hieroglyphs, the filler of Khitan's small
+/// script and the musical note without a head. A test compares them with all names that sound
+/// alike.
 const BLANK: [char; 6] =
     ['\u{2800}', '\u{fffc}', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 

@@ -181,8 +181,8 @@ impl Driver {
         self.ticked = ids;
     }
 
-    /// Sends everybody away from a room that has been drained, and closes it. While the whole server
-    /// is drained it stays, empty: the host may take the drain back.
+    /// Sends everybody away from a room that has been drained, and closes it. While the whole
+    /// server is drained the room stays, empty: the host may call the drain off.
     async fn send_away(&mut self, id: RoomId, goodbye: Disconnect) {
         self.rooms.keep_last(id);
         self.rooms.shut(id, &goodbye);
