@@ -29,16 +29,25 @@ impl List {
     }
 
     /// The room with the seat that a hello comes back to: that of its token, else the wished one,
-    /// else any. The connection before may linger, so the player may seem to be there.
+    /// else any, unless the wished game is played elsewhere. The connection before may linger, so
+    /// the player may seem to be there.
     pub(super) fn room_of_seat(&self, hello: &Hello) -> Option<RoomId> {
         let has_seat = |entry: &Entry| entry.has_seat_of(hello.credentials.key);
         let rooms = || self.rooms.iter().filter(|(_, entry)| has_seat(entry));
-        let is_wished = |entry: &Entry| {
-            hello.room.as_ref().is_none_or(|code| entry.figures.status.code == *code)
+        let is_wished = |entry: &Entry| match (&hello.room, hello.wished_game()) {
+            (Some(code), _) => entry.figures.status.code == *code,
+            (None, Some(game)) => entry.figures.status.game == game,
+            (None, None) => true,
         };
+        let can_have =
+            |entry: &Entry| entry.figures.is_open && entry.has_seat() && is_wished(entry);
+        let is_elsewhere = || hello.room.is_some() || self.rooms.values().any(can_have);
         let of_token =
             hello.resume.and_then(|token| rooms().find(|(room, _)| room.number() == token.room()));
-        of_token.or_else(|| rooms().find(|(_, entry)| is_wished(entry))).map(|(room, _)| *room)
+        let room = of_token
+            .or_else(|| rooms().find(|(_, entry)| is_wished(entry)))
+            .or_else(|| rooms().next().filter(|_| !is_elsewhere()));
+        room.map(|(room, _)| *room)
     }
 
     /// The room that keeps the player's seat, the one of the hello's code, or the
@@ -188,6 +197,8 @@ impl List {
 #[cfg(test)]
 mod tests {
     use phaselock::identity::Credentials;
+    use phaselock::ids::PlayerId;
+    use phaselock::server::Event;
     use phaselock::time::{Micros, Tick};
     use phaselock::wire::control::{Status, WISH_GAME, WISH_WATCH};
     use phaselock::wire::talk::Look;
@@ -279,6 +290,22 @@ mod tests {
         let named = Hello { room: "1".parse().ok(), wishes: WISH_GAME, ..hello(&["go"]) };
         let room = directory.choose(Some(&named), NOW).expect("it is there").room.0;
         assert_eq!(room, 0, "a room's code comes first");
+    }
+
+    #[test]
+    fn wished_game_comes_before_a_seat_in_another_game_unless_no_room_plays_it() {
+        let directory = house(&[("chess", 1, 0), ("go", 0, 0)]);
+        let key = hello(&["go"]).credentials.key;
+        let (player, name) = (PlayerId(1), "Ada".to_owned());
+        let joined = Event::Joined { player, name, key, address: None, is_kept: false };
+        directory.note(directory.rooms_of(0)[0], &joined);
+        let led = |games: &[&str], wishes: u32| {
+            let hello = Hello { wishes, ..hello(games) };
+            directory.choose(Some(&hello), NOW).expect("there is a seat").room.0
+        };
+        assert_eq!(led(&["go"], WISH_GAME), 1);
+        assert_eq!(led(&["draughts", "go"], WISH_GAME), 0, "back to the seat");
+        assert_eq!(led(&["go"], 0), 0, "back to the seat");
     }
 
     #[test]
