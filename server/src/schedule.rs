@@ -1,4 +1,4 @@
-//! When the server restarts by itself: the core of [`restarts`](crate::restarts), which reads no
+//! When the server restarts by itself: the core of [`restarts`](crate::host), which reads no
 //! clock.
 //!
 //! Moments of the day and the week go by the [`Clocks`](crate::clocks::Clocks)' calendar, intervals

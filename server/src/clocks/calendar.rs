@@ -49,7 +49,8 @@ pub struct CalendarState {
     pub floor: i64,
     /// Time until the calendar is sure of the date again, in milliseconds; 0 if it is.
     pub unsure: i64,
-    /// Unix time in milliseconds that will be sure then, less [`SURE_MS`]: the date at the jump.
+    /// Unix time in milliseconds that will be sure then, less a day of running: the date at the
+    /// jump.
     pub candidate: i64,
     /// Sum of the jumps that the calendar followed while it was unsure, in milliseconds.
     pub moved: i64,

@@ -17,7 +17,7 @@ pub enum BadSpan {
     /// It is zero.
     #[error("a time is at least 1s")]
     Zero,
-    /// It is longer than [`SPAN_MAX`].
+    /// It is longer than a hundred years.
     #[error("a time is at most 5214w, a hundred years; write forever for one without an end")]
     Long,
 }
