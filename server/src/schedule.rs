@@ -107,7 +107,7 @@ impl Schedule {
     pub fn skip(&mut self, now: Now) -> Option<Option<Step>> {
         let next = self.left(now)?;
         Some(self.change(now, now, |schedule| {
-            // The same moment may be due twice, as a daily and as a weekly one.
+            // Two times may fall on one moment: a daily and a weekly one.
             let same = schedule.entries.iter_mut().filter(|it| it.left(now) == next);
             same.for_each(Entry::skip);
         }))
@@ -201,7 +201,7 @@ mod tests {
             steps
         }
 
-        /// Unix times of restarts within a time; each starts the server anew a second later.
+        /// Unix times of restarts within a time; the server starts again a second after each.
         fn restarts(&mut self, secs: i64) -> Vec<i64> {
             let times: Vec<_> = self.schedule.entries.iter().map(|it| it.time).collect();
             let (mut all, end) = (Vec::new(), self.now.unix + secs);

@@ -252,7 +252,7 @@ async fn run(
     if done.is_ok() {
         tracing::info!("stopped");
     }
-    // Whoever has told the process to end does not want it back.
+    // Somebody who ended the process by a signal does not want it restarted.
     let restarts = is_restarting.load(Ordering::Relaxed) && !is_stopping.load(Ordering::Relaxed);
     done.map(|()| if restarts { Then::StartAgain } else { Then::StayDown })
 }

@@ -101,7 +101,7 @@ fn seats_that_are_kept_and_people_who_watch_keep_a_room_awake() {
     let before = sim.room.tick();
     sim.run(30.0);
     assert_eq!((sim.room.watchers(), sim.room.is_asleep()), (1, false));
-    assert!(sim.room.tick().since(before) > 1700, "bots play for whoever watches");
+    assert!(sim.room.tick().since(before) > 1700, "bots play for spectators");
     sim.room.handle_left(sim.clients[eve].id, "seen enough");
     sim.run(11.5);
     assert!(sim.room.is_asleep());

@@ -117,7 +117,7 @@ class Player(browser.Browser):
         try:
             return self.run("window.phaselock ? phaselock.status : null") or {}
         except RuntimeError as error:
-            # The page is being loaded anew.
+            # The page is being reloaded.
             if "navigated" not in str(error):
                 raise
             return {}

@@ -14,7 +14,7 @@ use super::paint::{self, bar, fill_bar, letters};
 
 /// Least distance of a panel from the window's edge, in points.
 const EDGE: f32 = 8.0;
-/// Zooms are whole multiples of this: each size of letters is drawn anew.
+/// Zooms are whole multiples of this, since each size of letters takes room in the atlas.
 const STEP: f32 = 0.05;
 
 /// A panel in its place.

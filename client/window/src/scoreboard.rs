@@ -300,7 +300,7 @@ fn draw_row(
     }
 }
 
-/// The sign of a bot, from its left edge, so many times as large as usual.
+/// The sign of a bot, from its left edge, scaled by a factor.
 fn bot_tag(painter: &Painter, at: Pos2, zoom: f32, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
     let font = FontId::proportional(dense(painter.ctx(), 9.0 * zoom));

@@ -121,7 +121,7 @@ pub(crate) fn check(file: &Path) -> Result<(), OpenError> {
             let newer = || OpenError::Newer { file: file.to_owned(), version, known };
             if version > known { Err(newer()) } else { Ok(()) }
         }
-        // Damaged or missing: the start begins it anew.
+        // Damaged or missing: the start makes a new one.
         _ => Ok(()),
     }
 }

@@ -46,7 +46,7 @@ impl Words {
     }
 }
 
-/// All languages. Whoever wants none of them gets the first.
+/// All languages. The first is the default.
 pub(super) const LANGUAGES: [&Words; 2] = [
     &Words {
         tag: "en",

@@ -72,7 +72,7 @@ impl Rotation {
     }
 
     /// Makes the next one the one in force, if it is time. If the date has moved so far that
-    /// browsers would refuse the next one, both are made anew. On an error all stays as it is.
+    /// browsers would refuse the next one, both are replaced. On an error nothing changes.
     pub(super) fn advance(&mut self, now: i64) -> Result<(), IdentityError> {
         // A date that moved back by less leaves the certificates valid.
         if (-BEFORE..TURN).contains(&(now - self.turned)) {

@@ -5,10 +5,11 @@ use egui_macroquad::egui::{Color32, Rect, Shape, vec2};
 
 /// Overlaps and overhangs up to so many points count as none: edges are smoothed.
 const SLACK: f32 = 1.5;
-/// Opacity from which on a shape hides what is beneath, and a ground makes a text readable.
+/// Opacity from which a shape hides what is below it.
 const HIDES: u8 = 225;
-/// The same of one over the whole window, under which nothing is meant to be read.
+/// Opacity from which a veil over the whole window hides what is below it.
 const VEILS: u8 = 190;
+/// Opacity from which a ground makes a text readable.
 const GROUNDS: u8 = 90;
 /// Opacity below which a text is only a trace in the picture.
 const FAINT: u8 = 70;
