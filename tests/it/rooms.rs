@@ -421,7 +421,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
         let tell = Command::Tell { player: PlayerId(99).into(), text: "hello".into() };
         tokio::spawn(async move { handle.command_in(&first, tell).await })
     };
-    let orders: Vec<_> = (0..70).map(order).collect();
+    let orders: Vec<_> = (0..330).map(order).collect();
     let are_refused = || orders.iter().filter(|order| order.is_finished()).count() >= 6;
     until("being refused", &mut all, |_| are_refused()).await;
     moody::release();
@@ -433,7 +433,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
         assert!([&nobody, &OrderError::Busy].contains(&&error), "{error}");
         refused += u32::from(error == OrderError::Busy);
     }
-    assert!((6..70).contains(&refused), "{refused} of 70");
+    assert!((6..330).contains(&refused), "{refused} of 330");
     until("being sent away", &mut all, |it| it[4].goodbye().is_some()).await;
     assert_eq!(all[4].goodbye().map(|goodbye| goodbye.code), Some(Code::Draining));
     drained.await.expect("it does not panic").expect("it is carried out");
@@ -494,6 +494,23 @@ async fn a_drain_that_is_taken_back_costs_no_room_and_nobody_their_seat() {
         assert!(rooms.eq(["1", "2", "3"].map(|code| (code.to_owned(), true))));
         house.end().await;
     }
+}
+
+#[tokio::test]
+async fn a_drain_and_its_end_reach_as_many_rooms_as_there_can_be() {
+    let rooms = RoomsConfig { rooms: 256, rooms_max: 256, threads: 2, ..RoomsConfig::default() };
+    let house = House::real(4, rooms);
+    let mut player = house.join(None);
+    until("playing", &mut [&mut player], all_play).await;
+    let goodbye = Disconnect::new(Code::Draining, "come back later");
+    let within = Micros::from_ms(60_000);
+    let drain = Command::Drain { goodbye: goodbye.clone(), within };
+    assert_eq!(house.handle.command(drain.clone()).await, Ok(()));
+    assert_eq!(house.handle.command(Command::Undrain).await, Ok(()));
+    assert_eq!(house.rooms().len(), 256);
+    assert_eq!(house.handle.command(drain).await, Ok(()));
+    player.driver.leave("the test is over").await;
+    timeout(PATIENCE, house.server).await.expect("it ends").expect("it does not panic");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub const COMMAND_BYTES_MAX: usize = 24;
 pub const USAGE_BYTES_MAX: usize = 36;
 /// Bytes of a room's code. Arbitrary; what one can say over a telephone.
 pub const ROOM_CODE_BYTES_MAX: usize = 32;
-/// Rooms of one server, each of which ticks all the time. Arbitrary.
+/// Rooms of one server. Arbitrary.
 pub const ROOMS_MAX: u16 = 256;
 /// Rooms that a status tells of.
 pub const ROOMS_LISTED_MAX: usize = 16;

@@ -356,7 +356,7 @@ impl Directory {
         entry.seats.clear();
         entry.figures.measured = Arc::default();
         entry.figures.seats_taken = 0;
-        (entry.coming, entry.load) = (0, 0.0);
+        (entry.coming, entry.load, entry.is_over) = (0, 0.0, false);
         let id = list.next_id();
         list.rooms.insert(id, entry);
         Some(id)

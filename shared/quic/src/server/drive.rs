@@ -93,7 +93,13 @@ impl Driver {
             let idle = Instant::now() + IDLE;
             match self.wait(due.map_or(idle, |due| due.min(idle))).await {
                 Woken::Work => {}
-                Woken::Order(order) => self.carry_out(order),
+                Woken::Order(order) => {
+                    self.carry_out(order);
+                    // One to all rooms takes a turn, not as many turns as there are rooms.
+                    while let Ok(order) = self.orders.try_recv() {
+                        self.carry_out(order);
+                    }
+                }
                 Woken::Shutdown(goodbye) => return self.stop(&goodbye).await,
             }
             self.rooms.beat();
@@ -181,16 +187,16 @@ impl Driver {
         self.ticked = ids;
     }
 
-    /// Sends everybody away from a room that has been drained, and closes it. While the whole
-    /// server is drained the room stays, empty: the host may call the drain off.
+    /// Sends everybody away from a room that has been drained, and closes it. If it was drained
+    /// with the whole server it stays, empty: the host may call the drain off.
     async fn send_away(&mut self, id: RoomId, goodbye: Disconnect) {
         self.rooms.keep_last(id);
         self.rooms.shut(id, &goodbye);
         self.drain(id).await;
         self.rooms.tell_events(id);
-        match self.rooms.directory().draining() {
-            Some(_) => self.rooms.set_over(id, true),
-            None => self.rooms.close(id, goodbye),
+        match self.rooms.is_drained_alone(id) {
+            true => self.rooms.close(id, goodbye),
+            false => self.rooms.set_over(id, true),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use phaselock::games::Games;
-use phaselock::limits::STAFF_SEATS_MAX;
+use phaselock::limits::{ROOMS_MAX, STAFF_SEATS_MAX};
 use phaselock::server::{Command, CommandError, Event};
 use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
@@ -19,7 +19,10 @@ use crate::clock::Clock;
 use crate::settings::SPARE_CONNECTIONS;
 
 /// Orders that wait for the rooms. A host that gives more of them waits.
-pub(super) const ORDERS_MAX: usize = 64;
+const ORDERS_MAX: usize = 64;
+/// Orders that wait for a thread of rooms: one for each room, and some for single rooms. Of more,
+/// some are refused.
+pub(super) const THREAD_ORDERS_MAX: usize = ROOMS_MAX as usize + ORDERS_MAX;
 /// Longest time for which a room may leave an order without an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Events that wait for whoever listens; of more the oldest are lost, and the listener is told.
@@ -159,7 +162,7 @@ impl ServerHandle {
         }
         let is_undrain = command == Command::Undrain;
         let done = self.order_all(self.directory.destinations(), &Task::Command(command)).await;
-        // Only now: a room that has not heard of it yet would close as if it alone were drained.
+        // Only now: until then no room is made that would not hear of it.
         if is_undrain && !self.directory.undrain() {
             return Err(OrderError::Stopped);
         }

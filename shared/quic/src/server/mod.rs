@@ -88,7 +88,7 @@ pub use directory::RoomFigures;
 use doorkeeper::{Doorkeeper, Keys};
 use drive::{Driver, Shard, Shutdown};
 use entrance::{Entrance, Source};
-use handle::{ORDERS_MAX, Order, Running, places_for};
+use handle::{Order, Running, THREAD_ORDERS_MAX, places_for};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
@@ -435,7 +435,7 @@ impl Common {
         inbox: Inbox,
         alarm: &mpsc::UnboundedSender<String>,
     ) -> Result<(Shard, JoinHandle<()>), ThreadError> {
-        let (order_sender, orders) = mpsc::channel(ORDERS_MAX);
+        let (order_sender, orders) = mpsc::channel(THREAD_ORDERS_MAX);
         let (stop, stopped) = oneshot::channel();
         let shutdown = async move {
             let text = "the server has stopped";

@@ -58,6 +58,8 @@ struct Running {
     /// Time of its next checkpoint, and true if one is kept.
     keep_at: LocalTime,
     is_kept: bool,
+    /// The host has drained it without the other rooms.
+    is_drained_alone: bool,
     /// It has sent everybody away, as the server is drained.
     is_over: bool,
 }
@@ -153,6 +155,7 @@ impl Rooms {
             meter: Meter::new(now),
             keep_at: now + keeping::first_after(id.number()),
             is_kept: false,
+            is_drained_alone: false,
             is_over: false,
         };
         self.running.insert(id, running);

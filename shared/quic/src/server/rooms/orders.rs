@@ -34,11 +34,16 @@ impl Rooms {
             }
             Task::Play(game) => return Ok(self.play_now(id, game.as_deref())?),
         };
-        if !self.running.contains_key(&id) {
-            return Ok(());
-        }
-        if command == Command::Undrain {
-            self.set_over(id, false);
+        let Some(running) = self.running.get_mut(&id) else { return Ok(()) };
+        match command {
+            Command::Drain { .. } => {
+                running.is_drained_alone = self.directory.draining().is_none();
+            }
+            Command::Undrain if !self.directory.is_over() => {
+                running.is_drained_alone = false;
+                self.set_over(id, false);
+            }
+            _ => {}
         }
         if let Some(pause) = self.pause_of(id) {
             pause.keep(News::Order(command));
@@ -111,6 +116,11 @@ impl Rooms {
     /// Says goodbye to everybody in a room.
     pub(in crate::server) fn shut(&mut self, id: RoomId, goodbye: &Disconnect) {
         self.call(id, |room| room.shutdown(goodbye));
+    }
+
+    /// True if the host has drained the room without the others.
+    pub(in crate::server) fn is_drained_alone(&self, id: RoomId) -> bool {
+        self.running.get(&id).is_some_and(|running| running.is_drained_alone)
     }
 
     /// Takes in whether a room has sent everybody away, as the server is drained.
