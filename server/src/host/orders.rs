@@ -126,8 +126,7 @@ impl Host {
         let there = redirect.as_ref().map(|to| format!("; players are sent to {to}"));
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
         // A server that somebody drains stays down, also if it was about to restart.
-        self.facts.is_restarting.store(false, Ordering::Relaxed);
-        let written = self.drain_as(by, "drain", goodbye, within).await?;
+        let written = self.drain_as(by, false, goodbye, within).await?;
         let done_text = format!(
             "the server is drained: it takes nobody in, and stops in {} at the latest{}",
             within.in_words(),
@@ -136,18 +135,24 @@ impl Host {
         Ok(done(done_text, written))
     }
 
-    /// Drains the server, by an act of that name.
+    /// Drains the server for good or for a restart. A restart gives way to another drain.
     pub(super) async fn drain_as(
         &self,
         by: &Author,
-        act: &'static str,
+        restarts: bool,
         goodbye: Disconnect,
         within: Micros,
     ) -> Result<Written, ActError> {
+        let act = if restarts { "restart" } else { "drain" };
         let detail = format!("within {} s", within.as_secs());
         let record = (goodbye.redirect.clone(), Some(goodbye.text.clone()), Some(detail));
         // First, since a server on which nobody plays ends at once.
         let written = self.record(by, act, record, Vec::new())?.done().await?;
+        // Somebody may have drained it meanwhile.
+        if restarts && self.handle.draining().is_some() {
+            return Err(ActError::Conflict("the server is draining already".into()));
+        }
+        self.facts.is_restarting.store(restarts, Ordering::Relaxed);
         match self.handle.command(Command::Drain { goodbye, within }).await {
             Err(OrderError::Stopped) => {}
             drained => drained?,
@@ -165,8 +170,11 @@ impl Host {
             let text = "the process was told to end, and ends: whoever told it waits for that";
             return Err(ActError::Conflict(text.into()));
         }
-        self.facts.is_restarting.store(false, Ordering::Relaxed);
         let undrained = self.handle.command(Command::Undrain).await;
+        // Otherwise it came too late, and a restart remains a restart.
+        if self.handle.draining().is_none() {
+            self.facts.is_restarting.store(false, Ordering::Relaxed);
+        }
         let record = (None, None, failure(&undrained));
         let written = self.record(by, "undrain", record, Vec::new())?.done().await?;
         undrained?;

@@ -81,12 +81,7 @@ impl Host {
             within.in_words()
         );
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
-        self.facts.is_restarting.store(true, Ordering::Relaxed);
-        let drained = self.drain_as(&scheduler(), "restart", goodbye, within).await;
-        if drained.is_err() && self.handle.draining().is_none() {
-            self.facts.is_restarting.store(false, Ordering::Relaxed);
-        }
-        drained.map(drop)
+        self.drain_as(&scheduler(), true, goodbye, within).await.map(drop)
     }
 
     /// Leaves the next restart of the schedule out.
@@ -106,12 +101,13 @@ impl Host {
             let text = "no restart is scheduled; the setting restarts has the times";
             return Err(ActError::Conflict(text.into()));
         };
-        let [skipped, next] = [skipped, next].map(date);
-        let record = (None, None, Some(skipped.clone()));
-        let written = self.record(by, "skip-restart", record, Vec::new())?.done().await?;
+        // Players who were warned hear of it, also if the audit log cannot be written.
         if let Some(step) = step {
             self.take_step(step).await;
         }
+        let [skipped, next] = [skipped, next].map(date);
+        let record = (None, None, Some(skipped.clone()));
+        let written = self.record(by, "skip-restart", record, Vec::new())?.done().await?;
         Ok(done(format!("the restart of {skipped} is skipped; the next one is {next}"), written))
     }
 }
