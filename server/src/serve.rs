@@ -71,12 +71,18 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
         filter: config.log_filter.clone(),
         file: config.log_file.clone(),
     };
-    let (log, log_ended) = logging::init(options)?;
+    // First, so that a log file that cannot be opened hides no other mistake.
     let mistakes = preflight(settings);
+    let log = logging::init(options);
     if !mistakes.is_empty() {
-        log.complain(&format!("phaselock-server: {}", ConfigError::Mistakes(mistakes)));
+        let text = format!("phaselock-server: {}", ConfigError::Mistakes(mistakes));
+        match log {
+            Ok((log, _)) => log.complain(&text),
+            Err(_) => logging::complain(&text),
+        }
         return Ok(ExitCode::FAILURE);
     }
+    let (log, log_ended) = log?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.context("cannot start the network runtime").and_then(|runtime| {
         let served = runtime.block_on(async {
