@@ -49,7 +49,7 @@ has_ended() { ! kill -0 "$1" 2>/dev/null; }
 retry() { # COMMAND...: runs it up to five times, with growing pauses, for what needs a network
   local pause
   for pause in 5 15 45 60; do
-    ! "$@" || return 0
+    if "$@"; then return 0; fi
     echo "failed, and tried again in $pause s: $*" >&2
     sleep "$pause"
   done
@@ -59,11 +59,11 @@ retry() { # COMMAND...: runs it up to five times, with growing pauses, for what 
 needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these programs are there
   local program
   for program in $1; do
-    command -v "$program" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || {
-      # shellcheck disable=SC2086
+    if ! PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null; then
+      # shellcheck disable=SC2086 # Words of their own.
       "$(dirname "${BASH_SOURCE[0]}")/install" $2
       return
-    }
+    fi
   done
 }
 
