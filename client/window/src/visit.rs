@@ -14,8 +14,8 @@ use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 
 use self::beside::warn;
+use self::wishes::Asked;
 use super::actions;
-use super::args::Wishes;
 use super::controls::Controls;
 use super::cues::{Cues, common};
 use super::graph::{self, NetGraph};
@@ -73,8 +73,8 @@ pub(crate) struct Visit {
     /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
-    /// Wishes of the link, until the first game begins.
-    wishes: Option<Wishes>,
+    /// What the player asked for, until the first game begins.
+    asked: Option<Asked>,
     people: People,
     /// Rows by which the table of scores is scrolled.
     scrolled: usize,
@@ -160,7 +160,7 @@ impl Visit {
         while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(reason.code, self.at_place(&reason.text));
+                    next = Next::Ended(reason.code, self.at_place(&self.words_of(&reason)));
                     #[cfg(target_arch = "wasm32")]
                     if matches!(reason.code, Code::OtherWire | Code::OtherGame) {
                         next = Next::Outdated(self.at_place(&reason.text));
@@ -178,7 +178,9 @@ impl Visit {
                 }
                 Notice::State(State::Connected) => self.lost = None,
                 Notice::State(State::Connecting { .. }) => {}
-                Notice::Game { server, game, .. } => self.begin(server, game, now),
+                Notice::Game { server, game, resumed } => {
+                    self.begin(server, (game, resumed), now);
+                }
                 Notice::Called { by, motion } => {
                     if let Some(client) = self.driver.session.client() {
                         let what = people::words(&motion, client.common(), &self.views);
@@ -243,7 +245,7 @@ impl Visit {
         }
     }
 
-    fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
+    fn begin(&mut self, server: String, (game, resumed): (&'static str, bool), now: LocalTime) {
         let Some(entry) = self.views.get(game).copied() else { return };
         self.server_name = server;
         self.places = Places::default();
@@ -252,8 +254,8 @@ impl Visit {
         if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
             self.talk.tell(&fill("{game} is played now.", &[("game", entry.title)]), now);
         }
-        if let Some(wishes) = self.wishes.take() {
-            let unmet = wishes::unmet(&wishes, entry.name, &self.views);
+        if let Some(asked) = self.asked.take() {
+            let unmet = asked.unmet((entry.name, resumed), &self.views);
             unmet.iter().for_each(|line| self.talk.tell(line, now));
         }
         self.play = Some((entry, (entry.begin)(now)));

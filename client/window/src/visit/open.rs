@@ -22,6 +22,7 @@ use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::beside::invitations;
+use super::wishes::Asked;
 use super::{DETAILS, GRAPH, Visit};
 use crate::args::Setup;
 use crate::graph::NetGraph;
@@ -169,7 +170,7 @@ impl Visit {
             views: views.clone(),
             play: None,
             server_name: String::new(),
-            wishes: Some(setup.wishes.clone()),
+            asked: Some(Asked::of(setup)),
             lost: None,
             pinned: None,
             has_arrived: false,

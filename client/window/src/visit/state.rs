@@ -1,7 +1,9 @@
 //! State of a visit, as the window asks for it.
 
 use phaselock::client::State;
+use phaselock::wire::disconnect::{Code, Disconnect};
 
+use super::wishes::Asked;
 use super::{DETAILS, GRAPH, Visit};
 use crate::controls::Action;
 use crate::overlay;
@@ -18,7 +20,7 @@ impl Visit {
     /// True from the first game on: wishes of the command line count until then.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn has_begun(&self) -> bool {
-        self.wishes.is_none()
+        self.asked.is_none()
     }
 
     /// True while the pause is shown.
@@ -66,6 +68,13 @@ impl Visit {
             State::Connected => format!("{} sends no snapshots", self.title),
             State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(&reason.text),
         }
+    }
+
+    /// Words for the end of a session: the server's own, unless the player asked for a room that is
+    /// not there.
+    pub(super) fn words_of(&self, reason: &Disconnect) -> String {
+        let asked = self.asked.as_ref().filter(|_| reason.code == Code::NoRoom);
+        asked.and_then(Asked::no_room).unwrap_or_else(|| reason.text.clone())
     }
 
     /// A reason with the name of the server, unless it has it.
