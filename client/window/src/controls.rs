@@ -52,8 +52,8 @@ pub(crate) struct Devices {
     /// Notches of the wheel: up less down.
     pub(crate) wheel: i32,
     pub(crate) pad: PadValues,
-    /// Position of the mouse, in points.
-    pub(crate) pointer: Pos2,
+    /// Position of the mouse, in points, once it is known.
+    pub(crate) pointer: Option<Pos2>,
     /// Binding of each button on the glass that is touched.
     pub(crate) touched: HashSet<Binding>,
 }
@@ -62,8 +62,10 @@ pub(crate) struct Devices {
 /// however short the press was.
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
-    /// Position of the mouse, in points.
-    pub pointer: Pos2,
+    /// Position of the mouse, in points. None until the mouse has moved, and on glass.
+    pub pointer: Option<Pos2>,
+    /// The mouse has been somewhere: before, its position is only the corner.
+    has_mouse: bool,
     held: HashSet<Binding>,
     /// Presses and notches since the last tick.
     tapped: HashMap<Binding, u32>,
@@ -76,7 +78,7 @@ pub struct Controls {
     /// The player has glass to touch; words then name what is there.
     by_glass: bool,
     /// Position of the mouse when the gamepad took over.
-    pointer_then: Pos2,
+    pointer_then: Option<Pos2>,
     bound: Option<(&'static str, Chosen)>,
     /// Actions of all games, and of this one, with their bindings.
     map: Vec<(&'static Action, Vec<Binding>)>,
@@ -90,8 +92,7 @@ impl Controls {
         pad: PadValues,
         touched: HashSet<Binding>,
     ) {
-        let (x, y) = mouse_position();
-        let pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
+        let pointer = self.point(mouse_position().into(), dpi_scale() / pixels_per_point);
         let keys = |keys: HashSet<_>| keys.into_iter().map(Binding::Key);
         let mut held: HashSet<_> = keys(get_keys_down()).collect();
         let mut struck: HashSet<_> = keys(get_keys_pressed()).collect();
@@ -106,10 +107,19 @@ impl Controls {
         self.handle(Devices { held, struck, wheel, pad, pointer, touched });
     }
 
+    /// Where the mouse points, in points, from its position as the system tells it. That is the
+    /// corner before the mouse has moved; on glass it is where a menu was touched last.
+    fn point(&mut self, at: Pos2, points: f32) -> Option<Pos2> {
+        self.has_mouse |= at != Pos2::ZERO;
+        let is_known = self.has_mouse && !self.by_glass;
+        is_known.then(|| (at.to_vec2() * points).to_pos2())
+    }
+
     /// Takes the devices' state of a frame.
     pub(crate) fn handle(&mut self, devices: Devices) {
         let Devices { mut held, mut struck, wheel, pad, pointer, touched } = devices;
-        let moved = pointer.distance(self.pointer_then) > MOUSE_MOVES;
+        let moved = pointer
+            .is_some_and(|at| self.pointer_then.is_none_or(|then| at.distance(then) > MOUSE_MOVES));
         let hands = moved || wheel != 0 || !struck.is_empty();
         let deflected = Pad::ALL.into_iter().zip(pad).filter(|(_, value)| *value > PRESSED);
         let deflected: HashSet<_> = deflected.map(|(part, _)| Binding::Pad(part)).collect();

@@ -19,7 +19,7 @@ const BETWEEN: f32 = 16.0;
 const ROWS: usize = 25;
 
 /// Draws it, with a sentence on the row that the pointer is on.
-pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
+pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Option<Pos2>) {
     let titles = titles();
     let rows = titles.iter().zip(values(readings));
     let screen = painter.clip_rect();
@@ -53,8 +53,9 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Pos2) {
         let at = pos2(rect.right() - 12.0 - value.size().x, y - value.size().y / 2.0);
         painter.galley(at, value, palette::TEXT);
     }
+    let Some(pointer) = pointer.filter(|pointer| rect.contains(*pointer)) else { return };
     let at = ((pointer.y - rect.top() - 10.0) / row).max(0.0) as usize;
-    if let Some((_, about)) = titles.get(at).filter(|_| rect.contains(pointer)) {
+    if let Some((_, about)) = titles.get(at) {
         explain::tip(painter, rect, pointer, about);
     }
 }

@@ -84,8 +84,8 @@ pub struct Frame<'a> {
     pub painter: &'a Painter,
     /// The window, in points.
     pub screen: Rect,
-    /// Position of the mouse in it.
-    pub pointer: Pos2,
+    /// Position of the mouse in it. None until the mouse has moved, and on glass.
+    pub pointer: Option<Pos2>,
     /// Seconds since the last frame.
     pub secs: f32,
     /// True while the player plays; false in a menu or while waiting for the server.

@@ -380,7 +380,8 @@ impl Visit {
                 if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);
                     if points {
-                        let at = camera.to_world(controls.pointer);
+                        let at = controls.pointer.unwrap_or(screen.center());
+                        let at = camera.to_world(at);
                         // Lost with the connection, if it fails.
                         let _ = Talk::point(&mut self.driver.session, at, wraps, has_side);
                     }

@@ -118,8 +118,8 @@ impl WatchRig {
             let free = FreeCamera { middle, zoom: 1.5 };
             self.watched.free = self.watched.free.is_none().then_some(free);
         }
-        let dragged =
-            self.pointer.replace(controls.pointer).map(|before| controls.pointer - before);
+        let before = std::mem::replace(&mut self.pointer, controls.pointer);
+        let dragged = before.zip(controls.pointer).map(|(before, now)| now - before);
         if let Some((free, camera)) = self.watched.free.as_mut().zip(self.camera) {
             let [left, right, up, down] = &WAYS;
             let way = Vec2::new(controls.axis(left, right), controls.axis(up, down));

@@ -105,7 +105,7 @@ impl<V: GameView> Stage<V> {
             let frame = Frame {
                 painter: &painter,
                 screen,
-                pointer: pos2(self.size.0 * 0.7, self.size.1 * 0.4),
+                pointer: Some(pos2(self.size.0 * 0.7, self.size.1 * 0.4)),
                 secs: FRAME_SECS,
                 active: true,
                 scores: false,

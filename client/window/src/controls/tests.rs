@@ -139,3 +139,19 @@ fn words_name_what_is_on_the_glass() {
     controls.handle(touch());
     assert!(!controls.pressed(&CHAT) && controls.held(&CHAT) && controls.by_pad());
 }
+
+#[test]
+fn mouse_points_nowhere_before_it_has_moved_and_on_glass() {
+    let mut controls = controls(&Chosen::new());
+    assert_eq!(controls.point(Pos2::ZERO, 0.5), None, "the corner is where it begins");
+    assert_eq!(controls.point(Pos2::new(40.0, 20.0), 0.5), Some(Pos2::new(20.0, 10.0)));
+    assert_eq!(controls.point(Pos2::ZERO, 0.5), Some(Pos2::ZERO), "it went there");
+    controls.set_glass(true);
+    assert_eq!(controls.point(Pos2::new(40.0, 20.0), 0.5), None, "a menu was touched there");
+    // Whoever takes the mouse for the first time has put the gamepad away.
+    controls.handle(pad(&[(Pad::LeftStickRight, 1.0)]));
+    controls.handle(Devices::default());
+    assert!(controls.by_pad());
+    controls.handle(Devices { pointer: Some(Pos2::new(9.0, 9.0)), ..Devices::default() });
+    assert!(!controls.by_pad());
+}

@@ -110,7 +110,6 @@ impl NetGraph {
         readings: &Readings,
         controls: &Controls,
     ) {
-        let pointer = controls.pointer;
         if !self.shown {
             self.written = None;
             return;
@@ -135,7 +134,9 @@ impl NetGraph {
         let loop_name = fill("clock's loop: {name}", &[("name", name)]);
         inset.text((switch.left() - 14.0, head), side, &loop_name, LETTERS, palette::TEXT);
 
-        let mut pointed = (pointer.y < inset.at(0.0, PADDING + HEAD).y).then(|| {
+        let pointer = controls.pointer.filter(|pointer| rect.contains(*pointer));
+        let is_above = |y: f32| pointer.is_some_and(|pointer| pointer.y < y);
+        let mut pointed = is_above(inset.at(0.0, PADDING + HEAD).y).then(|| {
             let [now, then] = [readings.filter, other(readings.filter)].map(explain::clock_loop);
             format!("{now}\n{then}")
         });
@@ -146,11 +147,11 @@ impl NetGraph {
             let plotted = inset.part((left, top), (right - left, lane));
             let letters = inset.font(PLOT_LETTERS);
             kind.plot(&mut Plot::new(painter, plotted, now, letters), &self.samples);
-            if plotted.y_range().contains(pointer.y) {
+            if pointer.is_some_and(|pointer| plotted.y_range().contains(pointer.y)) {
                 pointed = Some(kind.about().to_owned());
             }
         }
-        if let Some(words) = pointed.filter(|_| rect.contains(pointer)) {
+        if let Some((pointer, words)) = pointer.zip(pointed) {
             explain::tip(painter, rect, pointer, &words);
         }
     }

@@ -137,7 +137,7 @@ fn draw<V: GameView>(
             frame: Frame {
                 painter: &painter,
                 screen,
-                pointer: screen.center(),
+                pointer: Some(screen.center()),
                 secs: FRAME_MS as f32 / 1000.0,
                 active: true,
                 scores: false,

@@ -457,7 +457,7 @@ impl<V: GameView> Window<V> {
         }
         let painter = ctx.layer_painter(LayerId::background());
         // Beside everything: sentences at the pointer lie on top by intent.
-        let pointer = screen.min;
+        let pointer = Some(screen.min);
         let views = crate::views::all();
         let [first, _, third] = &mut *sim.clients else { panic!("three have joined") };
         let client = first.session.client_of::<V::Game>().expect("the game is joined");
@@ -476,7 +476,7 @@ impl<V: GameView> Window<V> {
             frame: Frame {
                 painter: &painter,
                 screen,
-                pointer: screen.lerp_inside(self.pointer),
+                pointer: Some(screen.lerp_inside(self.pointer)),
                 secs: 1.0 / 60.0,
                 active: !pause && !watching && !lost,
                 scores: state.table == Table::Held,

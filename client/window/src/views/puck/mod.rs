@@ -141,10 +141,10 @@ impl PuckScreen {
                 pieces::draw_name(brush, &slot.entity, tag);
             }
         }
-        if scene.active && !self.steer.by_keys() {
+        if let Some(pointer) = scene.pointer.filter(|_| scene.active && !self.steer.by_keys()) {
             // The target of the mallet, which may not be there yet.
             let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
-            brush.painter.circle_stroke(scene.pointer, 5.0, soft);
+            brush.painter.circle_stroke(pointer, 5.0, soft);
         }
     }
 

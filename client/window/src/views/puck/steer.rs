@@ -31,7 +31,7 @@ pub(super) struct Steer {
     /// The last frame's camera, own mallet, and turn of the picture.
     pub(super) shown: Option<(Camera, Vec2, f32)>,
     /// While keys steer: position of the mouse, and of the mallet at rest.
-    keys: Cell<Option<(Pos2, Vec2)>>,
+    keys: Cell<Option<(Option<Pos2>, Vec2)>>,
 }
 
 impl Steer {
@@ -48,11 +48,33 @@ impl Steer {
             self.keys.set(Some((controls.pointer, own + way * KEY_REST)));
             return Command::to((own + way * KEY_REACH) * turn);
         }
-        let moved = |(was, _): &(Pos2, Vec2)| was.distance(controls.pointer) > MOUSE_MOVES;
-        if self.keys.get().is_some_and(|keys| moved(&keys)) {
+        let is_moved =
+            |at: Pos2, was: Option<Pos2>| was.is_none_or(|was| was.distance(at) > MOUSE_MOVES);
+        if let Some((pointer, (was, _))) = controls.pointer.zip(self.keys.get())
+            && is_moved(pointer, was)
+        {
             self.keys.set(None);
         }
-        let to = self.keys.get().map_or(camera.to_world(controls.pointer), |(_, rest)| rest);
-        Command::to(to * turn)
+        let by_mouse = || controls.pointer.map(|pointer| camera.to_world(pointer));
+        let rest = self.keys.get().map(|(_, rest)| rest);
+        // Before either steers, the mallet stays.
+        Command::to(rest.or_else(by_mouse).unwrap_or(own) * turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mallet_stays_until_the_mouse_has_moved() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(800.0, 600.0));
+        let camera = Camera::new(screen, Vec2::ZERO, 26.0, 19.5);
+        let own = Vec2::new(-3.0, 1.0);
+        let steer = Steer { shown: Some((camera, own, 1.0)), ..Steer::default() };
+        let mut controls = Controls::default();
+        assert_eq!(steer.command(&controls).goal(), own);
+        controls.pointer = Some(screen.center());
+        assert_eq!(steer.command(&controls).goal(), Vec2::ZERO);
     }
 }

@@ -132,9 +132,11 @@ impl Hud {
         inset.text((x, y), Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.
+    /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload. There is
+    /// none until the player has aimed.
     pub(super) fn draw_crosshair(&self, frame: &Frame<'_>, own: &Player, wait: f32) {
-        let (painter, at) = (frame.painter, frame.pointer);
+        let Some(at) = frame.pointer else { return };
+        let painter = frame.painter;
         let strokes = [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)];
         let strokes = strokes.map(|(width, color)| Stroke::new(width, color));
         let sides = [vec2(1.0, 0.0), vec2(0.0, 1.0), vec2(-1.0, 0.0), vec2(0.0, -1.0)];
@@ -219,5 +221,40 @@ fn draw_weapons(frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
         let place = (inset.at(left_of(0), -6.0), Align2::LEFT_BOTTOM);
         let line = [(words, 13.0, palette::TEXT)];
         text_block(frame.painter, (Item::More, &[Way::Up]), place, &line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_macroquad::egui::{Context, LayerId, RawInput};
+    use phaselock_client::cues::Cues;
+
+    use super::*;
+
+    #[test]
+    fn crosshair_is_shown_once_the_player_has_aimed() {
+        let shapes = |pointer: Option<Pos2>| {
+            let screen = Rect::from_min_size(Pos2::ZERO, vec2(800.0, 600.0));
+            let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            let output = Context::default().run(input, |context| {
+                let frame = Frame {
+                    painter: &context.layer_painter(LayerId::background()),
+                    screen,
+                    pointer,
+                    secs: 0.01,
+                    active: true,
+                    scores: false,
+                    scrolled: 0,
+                    crowded: false,
+                    marks: false,
+                    controls: &Controls::default(),
+                    cues: &Cues::default(),
+                };
+                Hud::default().draw_crosshair(&frame, &Player::default(), 0.5);
+            });
+            output.shapes.len()
+        };
+        assert_eq!(shapes(None), 0, "there is no place for it");
+        assert!(shapes(Some(pos2(300.0, 200.0))) > 0);
     }
 }

@@ -80,14 +80,15 @@ impl GameView for SkirmishScreen {
     const LESSON: &'static [Step<Skirmish>] = lesson::STEPS;
 
     fn input(&self, controls: &Controls) -> Command {
-        let by_mouse = self.rig.at_rest().map_or(Vec2::X, |camera| {
-            camera.to_world(controls.pointer) - self.own_at.unwrap_or(camera.middle)
+        let by_mouse = self.rig.at_rest().zip(controls.pointer).map(|(camera, pointer)| {
+            camera.to_world(pointer) - self.own_at.unwrap_or(camera.middle)
         });
-        let aim = self.stick.aim(controls).unwrap_or(by_mouse);
+        let aim = self.stick.aim(controls).or(by_mouse).map(turns);
         Command {
             right: controls.direction(&actions::LEFT, &actions::RIGHT),
             down: controls.direction(&actions::UP, &actions::DOWN),
-            aim: turns(aim),
+            // Before the mouse has moved the player looks where it did.
+            aim: aim.unwrap_or_else(|| self.own.map_or(0.0, |own| own.aim)),
             fire: controls.held(&actions::FIRE),
             grab: controls.held(&actions::GRAB),
             weapon: self.weapon(controls),
@@ -116,7 +117,7 @@ impl GameView for SkirmishScreen {
     fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
         self.own = scene.own();
         let at = self.rig.at_rest().zip(self.own_at).map(|(camera, at)| camera.to_screen(at));
-        let pointer = at.and_then(|at| self.stick.pointer(at)).unwrap_or(scene.pointer);
+        let pointer = at.and_then(|at| self.stick.pointer(at)).or(scene.pointer);
         let scene = &Scene { frame: Frame { pointer, ..scene.frame }, ..*scene };
         self.take_note(scene);
         let camera = self.aim_camera(scene);
@@ -278,13 +279,11 @@ impl SkirmishScreen {
         if let Some(own) = self.own {
             self.own_at = Some(own.position());
         }
-        let lean = if scene.active {
-            let away = scene.pointer - scene.screen.center();
+        let lean = scene.pointer.filter(|_| scene.active).map_or(Vec2::ZERO, |pointer| {
+            let away = pointer - scene.screen.center();
             let scale = Camera::new(scene.screen, Vec2::ZERO, SHOT.width, SHOT.height).scale;
             Vec2::new(away.x, away.y) / scale * LOOK_AHEAD
-        } else {
-            Vec2::ZERO
-        };
+        });
         let target = self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5);
         scene.aim(&mut self.rig, &Shot { target, ..SHOT })
     }
