@@ -47,6 +47,8 @@ pub(crate) fn start(
 ) -> Result<(Beside, oneshot::Receiver<()>)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the administration's runtime")?;
+    // From now on no news is missed, whenever the thread has its first turn.
+    let (news, events) = (host.handle.events(), host.events());
     let (stop, stopped) = oneshot::channel();
     let (alive, ended) = oneshot::channel();
     let thread = thread::Builder::new().name("administration".into());
@@ -61,11 +63,11 @@ pub(crate) fn start(
                 }
             };
             tokio::select! {
-                () = listen(Arc::clone(&host), stopped) => {}
+                () = listen(Arc::clone(&host), news, stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
                 () = watch_restarts(Arc::clone(&host)) => {}
                 () = backups::keep(Arc::clone(&host)) => {}
-                () = webhooks::tell(Arc::clone(&host)) => {}
+                () = webhooks::tell(Arc::clone(&host), events) => {}
                 () = interface => {}
             }
         });

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
+use phaselock::wire::query::Info;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -40,7 +42,7 @@ pub(crate) struct Served {
     pub(crate) runtime: Runtime,
     pub(crate) dir: tempfile::TempDir,
     pub(crate) kept: Kept,
-    _beside: Beside,
+    beside: Beside,
     _logs: DefaultGuard,
 }
 
@@ -90,7 +92,6 @@ fn serve_in(
         server.guarded_by(Arc::clone(&kept.gate) as _).kept_by(Arc::new(kept.worlds.clone()));
     let (address, handle) = (server.address(), server.handle());
     handle.begin_with(room_settings(config));
-    handle.begin_with(room_settings(config));
     let games = phaselock_games::all();
     let names = config.game_names(&games);
     let selected = games.select(&names).expect("games");
@@ -116,14 +117,17 @@ fn serve_in(
     let forever = std::future::pending::<Disconnect>();
     runtime.spawn(async move { server.run_rooms(&selected, room, rooms, forever).await });
     drop(inside);
-    Served { host, address, admin, runtime, dir, kept, _beside: beside, _logs: logs }
+    let served = Served { host, address, admin, runtime, dir, kept, beside, _logs: logs };
+    served.until("its rooms", |host| host.handle.is_ticking());
+    served
 }
 
 impl Served {
     /// Ends, and begins again with other clocks.
     pub(crate) fn restart(self, clocks: impl FnOnce(Option<&CalendarState>) -> Clocks) -> Self {
-        let Self { host, runtime, dir, kept, _beside: beside, _logs: logs, .. } = self;
-        drop((runtime, beside, host, logs));
+        let Self { host, runtime, dir, kept, beside, _logs: logs, .. } = self;
+        beside.end();
+        drop((runtime, host, logs));
         kept.close();
         serve_in(dir, &[], clocks)
     }
@@ -134,7 +138,7 @@ impl Served {
     }
 
     /// Waits until something is so.
-    pub(crate) fn until(&self, what: &str, done: impl Fn(&Host) -> bool) {
+    pub(crate) fn until(&self, what: &str, mut done: impl FnMut(&Host) -> bool) {
         let start = Instant::now();
         while !done(&self.host) {
             assert!(start.elapsed() < PATIENCE, "in vain: {what}");
@@ -158,6 +162,8 @@ impl Served {
         let keys = PlayerKeys::File(self.key(name));
         let options = Options { keys, ..Options::new(address, Pins::Memory) };
         let mut config = SessionConfig::new(phaselock_games::all(), name);
+        // A server that has no turn for seconds is no reason to leave.
+        config.silence_max = Micros::from_ms(PATIENCE.as_millis() as i64);
         change(&mut config);
         let driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
         Player { driver, ends: Vec::new(), lines: Vec::new(), joined: 0 }
@@ -167,13 +173,23 @@ impl Served {
     pub(crate) fn join(&self, name: &str) -> Player {
         let mut player = self.knock(name, None);
         player.until("being in the game", |it| it.joined > 0);
-        let sees = |host: &Host| host.figures().borrow().players.iter().any(|it| it.name == name);
-        let start = Instant::now();
-        while !sees(&self.host) {
-            assert!(start.elapsed() < PATIENCE, "nobody sees {name}");
-            player.frame();
-        }
+        let is_in_figures =
+            |host: &Host| host.figures().borrow().players.iter().any(|it| it.name == name);
+        player.until("being seen", |_| self.host.knows(name) && is_in_figures(&self.host));
+        // Attempts that took too long on a slow machine.
+        player.ends.clear();
         player
+    }
+
+    /// The server's status, as a stranger gets it.
+    pub(crate) fn query(&self) -> Info {
+        let start = Instant::now();
+        loop {
+            match self.wait(phaselock_quic::query::query(self.address)) {
+                Ok((info, ..)) => return info,
+                Err(error) => assert!(start.elapsed() < PATIENCE, "no answer: {error}"),
+            }
+        }
     }
 }
 
@@ -190,7 +206,7 @@ pub(crate) struct Player {
 
 impl Player {
     /// Plays until something is so.
-    pub(crate) fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, mut done: impl FnMut(&Self) -> bool) {
         let start = Instant::now();
         while !done(self) {
             assert!(
@@ -246,11 +262,12 @@ impl Player {
         self.until(words, |it| it.lines.iter().any(|line| line.contains(words)));
     }
 
-    /// Waits for the end of the stay, with that code and these words.
-    pub(crate) fn is_put_out(&mut self, code: Code, words: &str) {
-        self.until(words, |it| !it.ends.is_empty());
-        let end = &self.ends[0];
-        assert_eq!(end.code, code, "{}", end.text);
-        assert!(end.text.contains(words), "{:?} has no {words:?}", end.text);
+    /// Waits for the end of the stay, with that code and these words, and returns it. Attempts that
+    /// get no answer in time on a slow machine may come before.
+    pub(crate) fn is_put_out(&mut self, code: Code, words: &str) -> Disconnect {
+        let is_it = |end: &&Disconnect| end.code == code && end.text.contains(words);
+        self.until(words, |it| it.ends.iter().any(|end| end.code != Code::Lost));
+        let end = self.ends.iter().find(|end| end.code != Code::Lost).filter(is_it);
+        end.unwrap_or_else(|| panic!("{:?} is not {code:?} with {words:?}", self.ends)).clone()
     }
 }

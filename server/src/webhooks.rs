@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
@@ -25,7 +26,7 @@ use self::courier::Courier;
 use self::delivery::{Delivery, TEST_TIMEOUT};
 use self::message::{Alarms, Message, Report, Sender};
 use crate::config::Webhook;
-use crate::host::Host;
+use crate::host::{Host, HostEvent};
 
 /// Log lines written before the webhooks started that may still become alarms.
 const LINES_BEFORE: usize = 100;
@@ -70,14 +71,13 @@ pub struct WebhookTest {
     pub answer: String,
 }
 
-/// Sends events to the receivers in the settings, as long as the server runs.
-pub(crate) async fn tell(host: Arc<Host>) {
+/// Sends the host's events to the receivers in the settings, as long as the server runs.
+pub(crate) async fn tell(host: Arc<Host>, mut events: broadcast::Receiver<HostEvent>) {
     let mut config = host.reloader.config();
     let mut alarms = Alarms::default();
     let mut lines = host.log.subscribe();
     let before = host.log.recent(LINES_BEFORE);
     let mut missed: VecDeque<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
-    let mut events = host.events();
     let mut couriers = couriers(&host, &config.borrow_and_update().webhooks);
     loop {
         let report = match missed.pop_front() {

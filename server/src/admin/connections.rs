@@ -67,8 +67,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-
-    const PATIENCE: Duration = Duration::from_secs(20);
+    use crate::tests::PATIENCE;
 
     #[tokio::test]
     async fn silent_connections_keep_nobody_out() {

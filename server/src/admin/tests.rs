@@ -1,15 +1,16 @@
 //! The interface over TCP, on a server in this process.
 
-use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 
 use super::PAGE_POLICY;
+use super::connections::CONNECTIONS_MAX;
 use super::stream::STREAMS_MAX;
 use crate::people::Role;
 use crate::tests::{PATIENCE, Served, author, serve};
@@ -296,6 +297,17 @@ fn the_allow_list_is_changed_in_its_file() {
     assert!(status == 503 && text.contains("cannot change"), "{status} {text}");
 }
 
+/// Waits until the server has ended a connection.
+fn wait_for_end(mut stream: TcpStream) {
+    match stream.read_to_end(&mut Vec::new()) {
+        Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
+            panic!("the server keeps the connection")
+        }
+        // Some systems report an error for a connection that was cut off.
+        _ => {}
+    }
+}
+
 /// A reader of the stream of events.
 struct Reader(BufReader<TcpStream>);
 
@@ -310,6 +322,20 @@ impl Reader {
         );
         stream.write_all(request.as_bytes()).expect("it takes it");
         Self(BufReader::new(stream))
+    }
+
+    /// One that has a place among the streams, as soon as there is one: the server notices late
+    /// that another reader is gone.
+    fn open_soon(served: &Served, token: &str) -> Self {
+        let begun = Instant::now();
+        loop {
+            let mut reader = Self::open(served, token);
+            if reader.status() == 200 {
+                return reader;
+            }
+            assert!(begun.elapsed() < PATIENCE, "streams without readers stay");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 
     fn line(&mut self) -> Option<String> {
@@ -344,11 +370,9 @@ impl Reader {
 fn streams_give_figures_are_bounded_and_end() {
     let served = serve(&[]);
     let (admin, viewer) = (token(&served, Role::Admin), token(&served, Role::Viewer));
-    let begun = Instant::now();
     let mut reader = Reader::open(&served, &viewer);
     assert_eq!(reader.status(), 200);
     let first = reader.next("figures");
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert!(first["status"]["rooms"].is_array() && first["players"].is_array(), "{first}");
     let second = reader.next("figures");
     assert!(second["time"].as_i64() >= first["time"].as_i64());
@@ -366,36 +390,21 @@ fn streams_give_figures_are_bounded_and_end() {
     let mut one_more = Reader::open(&served, &admin);
     assert_eq!(one_more.status(), 503);
     drop(others);
-    let begun = Instant::now();
-    loop {
-        let mut next = Reader::open(&served, &admin);
-        if next.status() == 200 {
-            break;
-        }
-        assert!(begun.elapsed() < PATIENCE, "streams without readers stay");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 
     // This one reads nothing for a while: what does not fit anywhere is lost, and counted.
-    let mut slow = Reader::open(&served, &admin);
-    assert_eq!(slow.status(), 200);
-    let line = "x".repeat(2000);
-    let by = author(Role::Admin);
-    let begun = Instant::now();
+    let mut slow = Reader::open_soon(&served, &admin);
+    let text = "x".repeat(2000);
     for _ in 0..6000 {
-        served.wait(served.host.set_log_level(&by, &format!("info,{line}=debug"))).expect("good");
-        if begun.elapsed() > PATIENCE {
-            break;
-        }
+        tracing::info!("{text}");
     }
     let lost = slow.next("lost");
     assert!(lost["count"].as_u64().is_some_and(|count| count > 0), "{lost}");
     slow.next("figures");
 
     // Without its token nobody hears more.
-    let mut watched = Reader::open(&served, &viewer);
-    assert_eq!(watched.status(), 200);
+    let mut watched = Reader::open_soon(&served, &viewer);
     watched.next("figures");
+    let by = author(Role::Admin);
     served.wait(served.host.drop_token(&by, "viewer")).expect("it is there");
     while watched.line().is_some() {}
 }
@@ -477,13 +486,12 @@ fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
     let served = serve(&[]);
     let _ada = served.join("Ada");
     let status = |path| call(&served, (Method::GET, path), None, "").status().as_u16();
-    served.until("ticking", |host| host.handle.is_ticking());
-    assert_eq!((status("/livez"), status("/readyz")), (200, 200));
+    served.until("being ready", |_| (status("/livez"), status("/readyz")) == (200, 200));
     let drain = crate::host::DrainRequest { within: Some("1h".into()), ..Default::default() };
     served.wait(served.host.drain(&author(Role::Admin), &drain)).expect("it drains");
-    assert_eq!((status("/livez"), status("/readyz")), (200, 503));
+    served.until("being drained", |_| (status("/livez"), status("/readyz")) == (200, 503));
     served.wait(served.host.undrain(&author(Role::Admin))).expect("it goes on");
-    assert_eq!((status("/livez"), status("/readyz")), (200, 200));
+    served.until("being ready again", |_| (status("/livez"), status("/readyz")) == (200, 200));
 }
 
 #[test]
@@ -542,18 +550,21 @@ fn metrics_are_text_that_can_be_read_with_bounded_labels() {
 #[test]
 fn a_crowd_of_idle_connections_shuts_nobody_out() {
     let served = serve(&[]);
-    let mut idle: Vec<_> = (0..200)
-        .map_while(|_| TcpStream::connect_timeout(&served.admin, Duration::from_secs(2)).ok())
-        .collect();
-    for each in &mut idle {
+    let status = || call(&served, (Method::GET, "/"), None, "").status();
+    let mut idle = VecDeque::new();
+    for _ in 0..3 * CONNECTIONS_MAX {
+        let mut stream = TcpStream::connect(served.admin).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
         // Half a request.
-        let _ = each.write_all(b"GET /livez HTTP/1.1\r\nHost:");
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost:");
+        idle.push_back(stream);
+        if idle.len() > CONNECTIONS_MAX {
+            // Only so many wait for the server at a time: where the system's queue overflows,
+            // connections come late, and in any order.
+            wait_for_end(idle.pop_front().expect("the oldest"));
+        }
     }
-    let answer = call(&served, (Method::GET, "/livez"), None, "");
-    assert_eq!(answer.status(), 200);
-    drop(idle.drain(..100));
-    let mut rest = String::new();
-    let _ = idle[0].set_read_timeout(Some(Duration::from_millis(100)));
-    let _ = idle[0].read_to_string(&mut rest);
-    assert_eq!(call(&served, (Method::GET, "/livez"), None, "").status(), 200);
+    assert_eq!(status(), 200);
+    drop(idle);
+    assert_eq!(status(), 200);
 }

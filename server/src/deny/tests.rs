@@ -20,14 +20,16 @@ use crate::tests::{PATIENCE, serve};
 const LISTED: &str = "192.0.2.7";
 const GOOD: &str = "200 OK";
 
-/// A web server that gives these answers, a status with headers and a body each, and ends. A body
-/// is as long as it says, unless there is a length among the headers.
+/// A web server that gives these answers, a status with headers and a body each, and then cuts each
+/// connection off. A body is as long as it says, unless there is a length among the headers.
 fn web(answers: &[(&str, &str)]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
     let answers: Vec<_> = answers.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     thread::spawn(move || {
-        for ((head, body), stream) in answers.iter().zip(listener.incoming().flatten()) {
+        let mut answers = answers.iter();
+        for stream in listener.incoming().flatten() {
+            let Some((head, body)) = answers.next() else { continue };
             let mut reader = BufReader::new(stream);
             let mut line = String::new();
             while reader.read_line(&mut line).is_ok_and(|len| len > 2) {

@@ -12,7 +12,7 @@ use phaselock::wire::disconnect::Disconnect;
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::RoomEvent;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::view::{
@@ -40,11 +40,12 @@ const NUMBERS_TOLD_MAX: usize = 256;
 /// them: what a server that is killed forgets at most.
 const COUNT_SECS: i64 = 60;
 
-/// Listens to the rooms until it is stopped, and to what they have told by then.
-pub async fn listen(host: Arc<Host>, mut stopped: oneshot::Receiver<()>) {
-    let mut news = host.handle.events();
-    // Before this nobody listened.
-    host.roster().correct(&host.handle.rooms(), host.clocks.now());
+/// Listens to the rooms' news until it is stopped, and to what they have told by then.
+pub async fn listen(
+    host: Arc<Host>,
+    mut news: broadcast::Receiver<RoomEvent>,
+    mut stopped: oneshot::Receiver<()>,
+) {
     let mut numbers = BTreeMap::new();
     // Whoever has a role does not wait behind strangers.
     let [of_role, of_others] = [(); 2].map(|()| Arc::new(Semaphore::new(COMMANDS_MAX)));

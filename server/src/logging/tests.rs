@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
+use crate::tests::PATIENCE;
 
 /// An output that other threads see, and can hold up or break.
 #[derive(Clone, Default)]
@@ -27,13 +28,19 @@ impl Write for Shared {
 }
 
 /// An output that takes nothing before it is let.
-struct Stalled(Receiver<()>, Shared);
+struct Stalled {
+    /// Its end lets everything through.
+    gate: Receiver<()>,
+    output: Shared,
+    /// Hears of each attempt to write.
+    asked: Sender<()>,
+}
 
 impl Write for Stalled {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The end of the sender lets everything through.
-        let _ = self.0.recv();
-        self.1.write(bytes)
+        let _ = self.asked.send(());
+        let _ = self.gate.recv();
+        self.output.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -41,9 +48,10 @@ impl Write for Stalled {
     }
 }
 
-fn stalled(shared: &Shared) -> (Sender<()>, Box<Stalled>) {
-    let (go, gone) = channel();
-    (go, Box::new(Stalled(gone, shared.clone())))
+/// Such an output, what holds it up, and news of each attempt to write.
+fn stalled(shared: &Shared) -> (Sender<()>, Receiver<()>, Box<Stalled>) {
+    let ((go, gate), (asked, is_asked)) = (channel(), channel());
+    (go, is_asked, Box::new(Stalled { gate, output: shared.clone(), asked }))
 }
 
 /// Fails after so many bytes until it is mended.
@@ -77,7 +85,7 @@ fn logged(format: LogFormat) -> String {
         tracing::debug!("unheard");
         tracing::info!(players = 3, "heard");
     });
-    log.flush();
+    log.queue.flush(PATIENCE);
     assert_eq!((log.written(), log.dropped()), (1, 0));
     written.text()
 }
@@ -114,21 +122,24 @@ fn a_bad_filter_is_refused() {
 fn a_stalled_output_costs_lines_and_the_log_says_how_many() {
     let queue = Arc::new(Queue::new(100));
     let shared = Shared::default();
-    let (go, output) = stalled(&shared);
+    let (go, is_asked, output) = stalled(&shared);
     queue::start(&queue, output, |lines| format!("{lines} lost\n")).expect("a thread");
-    // 14 lines of 7 bytes fit, those that are being written included.
+    // 14 lines of 7 bytes fit, the one that is being written included.
     for line in 0..20 {
         queue.push(format!("line {line:1}\n", line = line % 10).as_bytes());
+        if line == 0 {
+            is_asked.recv().expect("the thread is there");
+        }
     }
     assert_eq!((queue.written(), queue.dropped()), (0, 6));
     drop(go);
-    queue.flush(Duration::from_secs(10));
+    queue.flush(PATIENCE);
     assert_eq!((queue.written(), queue.dropped()), (14, 6));
     let text = shared.text();
     assert!(text.starts_with("line 0\nline 1\n") && text.ends_with("6 lost\n"), "{text}");
     assert_eq!(text.lines().count(), 15, "{text}");
     queue.push(b"again\n");
-    queue.flush(Duration::from_secs(10));
+    queue.flush(PATIENCE);
     assert!(shared.text().ends_with("6 lost\nagain\n"), "{}", shared.text());
 }
 
@@ -155,7 +166,7 @@ fn a_thread_that_writes_no_more_is_told_and_holds_up_nothing() {
 #[test]
 fn the_end_waits_for_a_stalled_output_no_longer_than_it_is_told() {
     let queue = Arc::new(Queue::new(100));
-    let (_go, output) = stalled(&Shared::default());
+    let (_go, _, output) = stalled(&Shared::default());
     queue::start(&queue, output, |_| String::new()).expect("a thread");
     queue.push(b"never\n");
     queue.flush(Duration::from_millis(1));
@@ -170,13 +181,13 @@ fn a_full_disk_costs_lines_until_there_is_another() {
     queue::start(&queue, output, |lines| format!("{lines} lost\n")).expect("a thread");
     for line in ["first\n", "second\n", "third\n"] {
         queue.push(line.as_bytes());
-        queue.flush(Duration::from_secs(10));
+        queue.flush(PATIENCE);
     }
     assert_eq!((queue.written(), queue.dropped()), (1, 2));
     assert_eq!(broken.text(), "first\nsec");
     queue.replace_output(Box::new(mended.clone()));
     queue.push(b"fourth\n");
-    queue.flush(Duration::from_secs(10));
+    queue.flush(PATIENCE);
     assert_eq!(queue.written(), 2);
     assert!(mended.text().contains("fourth\n") && mended.text().contains("2 lost\n"));
 }
@@ -203,7 +214,7 @@ fn a_line_that_was_cut_off_does_not_run_into_the_next() {
     queue::start(&queue, Box::new(Once(true, shared.clone())), note).expect("a thread");
     for line in ["first\n", "second\n"] {
         queue.push(line.as_bytes());
-        queue.flush(Duration::from_secs(10));
+        queue.flush(PATIENCE);
     }
     assert_eq!(shared.text(), "fir\nsecond\n1 lost\n");
 }
@@ -230,7 +241,7 @@ fn a_log_file_is_appended_to_and_opened_anew() {
     queue::start(&log.queue, output, |_| String::new()).expect("a thread");
     let say = |line: &str| {
         log.queue.push(line.as_bytes());
-        log.queue.flush(Duration::from_secs(10));
+        log.queue.flush(PATIENCE);
     };
     say("one\n");
     let moved = dir.path().join("server.log.1");

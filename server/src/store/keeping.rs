@@ -16,7 +16,7 @@ use super::{Change, Common, Job, StoreError, Written, changes, files, old, open}
 /// statistics are lost. Arbitrary: some megabytes.
 pub(super) const PENDING_MAX: usize = 10_000;
 /// Time from one attempt to write what is pending to the next.
-pub(super) const RETRY: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_secs(5);
 /// Time from the start to the first look for what is old, from one look to the next, and from one
 /// part of what is found to the next. Arbitrary.
 const OLD_FIRST: Duration = Duration::from_secs(60);

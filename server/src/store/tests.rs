@@ -10,6 +10,7 @@ use phaselock::identity::PublicKey;
 
 use super::*;
 use crate::people::{Act, Role, Sentence, Subject};
+use crate::tests::PATIENCE;
 
 fn ban(id: i64, until: Option<i64>) -> Sentence {
     Sentence {
@@ -133,14 +134,17 @@ async fn a_full_disk_is_said_and_what_was_kept_in_memory_is_written_later() {
     assert_eq!(written, Written::Later, "the disk is full after {bans} bans");
     let health = store.health();
     assert!(health.problem.expect("it is said").contains("full"));
-    assert_eq!((health.pending, health.errors, health.lost), (100, 1, 0));
-    // While it is full nothing is tried at once, and it is answered all the same.
+    assert_eq!((health.pending, health.lost), (100, 0));
+    assert!(health.errors > 0);
+    // While it is full it is answered all the same.
     assert_eq!(store.write(vec![line("late")]).await.expect("it answers"), Written::Later);
-    assert_eq!(store.health().errors, 1);
     limit(1_000_000).await.expect("there is space again");
-    tokio::time::sleep(keeping::RETRY + Duration::from_millis(500)).await;
-    let health = store.health();
-    assert_eq!((health.pending, health.problem), (0, None));
+    let start = Instant::now();
+    while store.health().pending > 0 {
+        assert!(start.elapsed() < PATIENCE, "{:?}", store.health());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(store.health().problem, None);
     assert!(thread.end());
     let (_, everything, thread) = Store::open(dir.path()).expect("it opens again");
     assert_eq!(everything.sentences.len() as i64, bans);
@@ -152,7 +156,8 @@ fn what_the_host_decided_outlives_results_in_memory() {
     let dir = tempfile::tempdir().expect("a directory");
     let (connection, _) = open::open(&dir.path().join(FILE)).expect("it opens");
     let mut keeping = Keeping::new(connection, dir.path().join(FILE), Arc::default());
-    keeping.retry_at = Some(Instant::now() + Duration::from_secs(60));
+    // Until then nothing is tried.
+    keeping.retry_at = Some(Instant::now() + Duration::from_secs(3600));
     let later =
         |written: Result<Written, StoreError>| assert!(matches!(written, Ok(Written::Later)));
     later(keeping.write(vec![Change::Sentence(ban(1, None))]));
@@ -163,7 +168,8 @@ fn what_the_host_decided_outlives_results_in_memory() {
     let pending = keeping.pending.iter().flatten();
     assert_eq!(pending.clone().count(), keeping::PENDING_MAX);
     let essential = pending.filter(|it| it.is_essential()).count();
-    assert_eq!((essential, keeping.common.health().lost), (3, 53));
+    let health = keeping.common.health().clone();
+    assert_eq!((essential, health.lost, health.errors), (3, 53, 0));
 }
 
 #[tokio::test]

@@ -21,9 +21,9 @@ fn an_empty_server_sleeps_is_well_and_wakes_for_a_player() {
     let before = ticks(&served.host);
     std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(ticks(&served.host), before, "no tick runs");
-    assert!(served.host.handle.is_ticking(), "its threads have their turns");
-    let status = served.wait(phaselock_quic::query::query(served.address)).expect("an answer");
-    assert_eq!((status.0.players, status.0.rooms_count), (0, 2));
+    served.until("turns of its threads", |host| host.handle.is_ticking());
+    let status = served.query();
+    assert_eq!((status.players, status.rooms_count), (0, 2));
     assert!(is_asleep(&served.host), "a query wakes nobody");
     assert!(served.host.status_now().rooms.iter().all(|room| room.asleep));
 

@@ -176,7 +176,9 @@ fn a_full_queue_drops_the_oldest_and_never_waits() {
     let dropped = count(&counts, "dropped");
     assert!((50..=51).contains(&dropped), "{dropped}");
     drop(courier);
-    assert_eq!(count(&counts, "dropped"), dropped + WAITING_MAX as u64);
+    // One is on its way, unless the thread has had no turn yet.
+    let dropped = count(&counts, "dropped") - WAITING_MAX as u64;
+    assert!((50..=51).contains(&dropped), "{dropped}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ struct Slow;
 
 impl Sockets for Slow {
     fn bind(&self, _: std::net::SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_secs(20)));
+        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_secs(3600)));
         Err(io::Error::other("there is no network"))
     }
 }
@@ -87,7 +87,7 @@ fn close_does_not_wait_for_the_system() {
     }
     let start = Instant::now();
     driver.close("the test is over");
-    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(600), "it took {:?}", start.elapsed());
 }
 
 #[tokio::test]
