@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use ranges::{ENTRIES_MAX, LIST_BYTES_MAX, ListTextError, Ranges};
+pub use ranges::{BAD_LINES_MAX, ENTRIES_MAX, LIST_BYTES_MAX, ListTextError, Ranges};
 
 use crate::clocks::Clocks;
 use crate::config::DenyList;

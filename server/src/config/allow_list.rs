@@ -12,6 +12,7 @@ use phaselock::textfile::Text;
 use phaselock::wire::text::one_line;
 use phaselock_quic::files;
 
+use crate::deny::BAD_LINES_MAX;
 use crate::people::parse_key;
 
 /// The maximum bytes of a list: enough for thousands of keys.
@@ -39,18 +40,37 @@ pub(super) fn read(path: &Path) -> Result<AllowList, String> {
 
 /// Parses the text of such a file.
 fn keys_in(text: Text<'_>) -> Result<BTreeMap<PublicKey, String>, String> {
-    let mut keys = BTreeMap::new();
+    let (mut keys, mut bad) = (BTreeMap::new(), Vec::new());
     for (number, line) in text.lines() {
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         if word.is_empty() || word.starts_with('#') {
             continue;
         }
-        let key = parse_key(word).ok_or_else(|| {
-            format!("a file of keys, 64 hexadecimal digits a line, and line {number} has none")
-        })?;
-        keys.entry(key).or_insert_with(|| one_line(rest).trim().to_owned());
+        match parse_key(word) {
+            Some(key) => {
+                keys.entry(key).or_insert_with(|| one_line(rest).trim().to_owned());
+            }
+            None => bad.push(number),
+        }
     }
-    Ok(keys)
+    let rule = "a file of keys, 64 hexadecimal digits a line, and";
+    match &bad[..] {
+        [] => Ok(keys),
+        [line] => Err(format!("{rule} line {line} has none")),
+        lines => Err(format!("{rule} lines {} have none", enumerated(lines))),
+    }
+}
+
+/// Several line numbers in words; of very many, the first ones and how many more there are.
+fn enumerated(lines: &[usize]) -> String {
+    let named = |lines: &[usize]| lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    match lines {
+        [first @ .., last] if first.len() < BAD_LINES_MAX => format!("{} and {last}", named(first)),
+        _ => {
+            let (first, rest) = lines.split_at(BAD_LINES_MAX);
+            format!("{} and {} more", named(first), rest.len())
+        }
+    }
 }
 
 /// The list could not be changed.

@@ -64,21 +64,24 @@ pub(super) fn parse(text: &OsStr) -> Result<Vec<DenyList>, Faults> {
     let rule = format!("up to {DENY_LISTS_MAX} files or URLs with commas between");
     let rule = ListRule { text: &rule, max: DENY_LISTS_MAX, is_distinct: true };
     // A URL may be a secret, so none is shown.
-    rule.parse(text, |word| list(word).map_err(Some))
+    rule.parse_all(text, |word| list(word).map_err(Some))
 }
 
-fn list(word: &str) -> Result<DenyList, String> {
+/// Parses a path, whose file is read, or a URL. The error is all that is wrong with it.
+fn list(word: &str) -> Result<DenyList, Vec<String>> {
     if word.is_empty() {
-        return Err("is empty".to_owned());
+        return Err(vec!["is empty".to_owned()]);
     }
     if word.contains("://") {
-        return check_url(word).map(|_| DenyList::Url(word.to_owned()));
+        let checked = check_url(word).map_err(|problem| vec![problem]);
+        return checked.map(|_| DenyList::Url(word.to_owned()));
     }
     let path = PathBuf::from(word);
     let named = |problem: String| format!("cannot be used: {word}: {problem}");
     let bytes = files::read(&path, LIST_BYTES_MAX)
         .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)))
-        .map_err(|error| named(error.to_string()))?;
-    let ranges = Ranges::parse(&bytes).map_err(|error| named(error.to_string()))?;
+        .map_err(|error| vec![named(error.to_string())])?;
+    let ranges = Ranges::parse(&bytes)
+        .map_err(|error| error.problems().into_iter().map(named).collect::<Vec<_>>())?;
     Ok(DenyList::File { path, ranges: Arc::new(ranges) })
 }

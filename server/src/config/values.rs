@@ -75,6 +75,15 @@ impl ListRule<'_> {
         text: &OsStr,
         parse: impl Fn(&str) -> Result<T, Option<String>>,
     ) -> Result<Vec<T>, Faults> {
+        self.parse_all(text, |word| parse(word).map_err(|problem| problem.map(|it| vec![it])))
+    }
+
+    /// Like [`parse`](Self::parse), for values with which several things may be wrong.
+    pub(super) fn parse_all<T: PartialEq>(
+        &self,
+        text: &OsStr,
+        parse: impl Fn(&str) -> Result<T, Option<Vec<String>>>,
+    ) -> Result<Vec<T>, Faults> {
         let Some(text) = text.to_str() else {
             return Err(format!("{}; this is not UTF-8", self.text).into());
         };
@@ -93,10 +102,13 @@ impl ListRule<'_> {
                     _ => values.push((number, value)),
                 },
                 (Err(None), 1) => faults.push(self.text.to_owned()),
-                (Err(Some(problem)), 1) => faults.push(format!("{}; it {problem}", self.text)),
-                (Err(problem), _) => {
-                    let problem = problem.unwrap_or_else(|| format!("is {word:?}"));
-                    faults.push(format!("{}; number {number} {problem}", self.text));
+                (Err(Some(problems)), 1) => {
+                    faults.extend(problems.iter().map(|it| format!("{}; it {it}", self.text)));
+                }
+                (Err(problems), _) => {
+                    let problems = problems.unwrap_or_else(|| vec![format!("is {word:?}")]);
+                    let fault = |it: &String| format!("{}; number {number} {it}", self.text);
+                    faults.extend(problems.iter().map(fault));
                 }
             }
         }

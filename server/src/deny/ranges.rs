@@ -1,5 +1,6 @@
 //! Addresses of a list as sorted ranges.
 
+use std::iter;
 use std::net::IpAddr;
 
 use phaselock::textfile::{Text, TextError};
@@ -14,6 +15,8 @@ pub const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const ENTRIES_MAX: usize = 250_000;
 /// Characters of an unreadable line that are quoted.
 const QUOTED_CHARS_MAX: usize = 40;
+/// Maximum number of bad lines of a file that are named; more are only counted. Arbitrary.
+pub const BAD_LINES_MAX: usize = 20;
 
 /// A list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,19 +24,49 @@ pub enum ListTextError {
     /// It is not text, or too large.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// A line that is neither an address nor a network.
-    #[error("line {line} has {text:?}, but {error}")]
-    Line {
-        /// Its number, from 1.
-        line: usize,
-        /// Its beginning.
-        text: String,
-        /// Cause.
-        error: BadSubject,
+    /// Lines that are neither addresses nor networks.
+    #[error("{first}{}", more(count - 1).map(|more| format!("; {more}")).unwrap_or_default())]
+    Lines {
+        /// The first of them.
+        first: BadLine,
+        /// The next ones, up to [`BAD_LINES_MAX`] in all.
+        others: Vec<BadLine>,
+        /// Number of all of them.
+        count: usize,
     },
     /// Too many entries.
     #[error("it has more than {ENTRIES_MAX} addresses and networks, the limit")]
     TooMany,
+}
+
+/// A line that is neither an address nor a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} has {text:?}, but {error}")]
+pub struct BadLine {
+    /// Its number, from 1.
+    line: usize,
+    /// Its beginning.
+    text: String,
+    /// Cause.
+    error: BadSubject,
+}
+
+/// Bad lines that are not named, in words.
+fn more(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("1 more line is wrong".to_owned()),
+        _ => Some(format!("{count} more lines are wrong")),
+    }
+}
+
+impl ListTextError {
+    /// Returns a sentence for each bad line, as far as they are named, or one for the whole.
+    pub fn problems(&self) -> Vec<String> {
+        let Self::Lines { first, others, count } = self else { return vec![self.to_string()] };
+        let named = iter::once(first).chain(others).map(BadLine::to_string);
+        named.chain(more(count - 1 - others.len())).collect()
+    }
 }
 
 /// A set of addresses: ranges that are sorted and neither overlap nor touch, so that a binary
@@ -50,6 +83,7 @@ impl Ranges {
     pub fn parse(bytes: &[u8]) -> Result<Self, ListTextError> {
         let text = Text::decode(bytes, LIST_BYTES_MAX)?;
         let (mut v4, mut v6) = (Vec::new(), Vec::new());
+        let (mut bad, mut count) = (Vec::new(), 0);
         for (line, content) in text.lines() {
             let word = content.split(['#', ';']).next().unwrap_or_default().trim();
             if word.is_empty() {
@@ -64,10 +98,17 @@ impl Ranges {
                 }
                 Ok((first, last)) => v6.push((bits(first), bits(last))),
                 Err(error) => {
-                    let text = printable(word).chars().take(QUOTED_CHARS_MAX).collect();
-                    return Err(ListTextError::Line { line, text, error });
+                    count += 1;
+                    if count <= BAD_LINES_MAX {
+                        let text = printable(word).chars().take(QUOTED_CHARS_MAX).collect();
+                        bad.push(BadLine { line, text, error });
+                    }
                 }
             }
+        }
+        if !bad.is_empty() {
+            let (first, others) = (bad.remove(0), bad);
+            return Err(ListTextError::Lines { first, others, count });
         }
         let entries = v4.len() + v6.len();
         let v4 = merged(v4, |last| last.checked_add(1));
@@ -155,6 +196,14 @@ mod tests {
         assert!(told.starts_with("line 3 has \"<html>") && !told.contains('\u{1b}'), "{told}");
         assert!(told.len() < 200, "{told}");
         assert!(error("0.0.0.0/0").contains("from 3 to 32"));
+        let problems = |text: &str| parse(text).expect_err("it is refused").problems();
+        let told = problems("192.0.2.1\none\n\ntwo\n192.0.2.2");
+        assert!(told.len() == 2 && told[1].starts_with("line 4 has \"two\", but "), "{told:?}");
+        let told = problems(&"x\n".repeat(BAD_LINES_MAX));
+        assert!(told.len() == BAD_LINES_MAX && told[19].starts_with("line 20 "), "{told:?}");
+        let many = "x\n".repeat(BAD_LINES_MAX + 7);
+        assert_eq!(problems(&many)[BAD_LINES_MAX..], ["7 more lines are wrong"]);
+        assert!(error(&many).ends_with("; 26 more lines are wrong"), "{}", error(&many));
         assert!(error("192.0.2.1 192.0.2.2").starts_with("line 1 has"));
         assert!(error("192.0.2.1\n\0").contains("line 2 has a zero byte"));
         assert_eq!(Ranges::parse(&vec![b'\n'; LIST_BYTES_MAX + 1]), {

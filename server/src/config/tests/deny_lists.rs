@@ -23,6 +23,14 @@ fn deny_lists_are_files_and_urls() {
     let mistakes = settings.load_again(&judge).expect_err("it is refused");
     let problem = format!("{}: line 2 has \"nonsense\", but an address is one such", list.path());
     assert!(mistakes[0].to_string().contains(&problem), "{mistakes:?}");
+    // Each bad line is a mistake of its own, beside those of other lists.
+    fs::write(list.path(), "one\n192.0.2.0/25\nthree").expect("writable");
+    let lines = refused(&["--deny-lists", &format!("{},", list.path())], &[]);
+    let lines: Vec<_> = lines.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    for (line, problem) in lines.iter().zip([": line 1 has", ": line 3 has", "2 is empty"]) {
+        assert!(line.contains(problem), "{lines:?}");
+    }
 }
 
 #[test]

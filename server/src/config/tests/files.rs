@@ -362,6 +362,16 @@ fn a_list_of_keys_says_which_line_has_none() {
         let error = refused(&["--allow-list", file.path()], &[]);
         assert!(error.ends_with("64 hexadecimal digits a line, and line 2 has none"), "{error}");
     }
+    let numbers = (1..=20).map(|line| line.to_string()).collect::<Vec<_>>();
+    for (count, told) in [
+        (3, "and lines 1, 2 and 3 have none".to_owned()),
+        (20, format!("and lines {} and 20 have none", numbers[..19].join(", "))),
+        (33, format!("and lines {} and 13 more have none", numbers.join(", "))),
+    ] {
+        let file = ConfigFile::new(&format!("{}{key}", "x\n".repeat(count)));
+        let error = refused(&["--allow-list", file.path()], &[]);
+        assert!(error.lines().count() == 1 && error.ends_with(&told), "{error}");
+    }
 }
 
 #[test]
