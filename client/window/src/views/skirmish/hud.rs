@@ -132,8 +132,8 @@ impl Hud {
         inset.text((x, y), Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload. There is
-    /// none until the player has aimed.
+    /// The crosshair, in a shape for each weapon, once the player has aimed; `wait` is the missing
+    /// part of its reload.
     pub(super) fn draw_crosshair(&self, frame: &Frame<'_>, own: &Player, wait: f32) {
         let Some(at) = frame.pointer else { return };
         let painter = frame.painter;
