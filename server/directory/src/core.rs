@@ -94,7 +94,7 @@ pub struct Transmit {
 pub enum Event {
     /// A server is listed that was not.
     Listed(SocketAddr, Fingerprint),
-    /// A server is listed no more: it has not announced itself again.
+    /// A server is no longer listed: it has not announced itself again.
     Expired(SocketAddr, Fingerprint),
     /// A server is not listed.
     Refused(SocketAddr, Refusal),

@@ -87,7 +87,7 @@ fn say(event: Event, listed: usize) {
             tracing::info!(%server, %fingerprint, listed, "a server is listed");
         }
         Event::Expired(server, fingerprint) => {
-            tracing::info!(%server, %fingerprint, listed, "a server is listed no more");
+            tracing::info!(%server, %fingerprint, listed, "a server is no longer listed");
         }
         Event::Refused(server, refusal) => {
             tracing::debug!(%server, reason = %refusal, "a server is refused");
