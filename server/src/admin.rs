@@ -116,7 +116,11 @@ pub fn router(host: Arc<Host>) -> Router {
 pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
     match TcpListener::from_std(listener) {
         Ok(listener) => connections::serve(listener, router(host)).await,
-        Err(error) => tracing::error!(%error, "the administration has no listener"),
+        Err(error) => tracing::error!(
+            name: "administration_failed",
+            %error,
+            "the administration has no listener"
+        ),
     }
 }
 

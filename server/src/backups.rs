@@ -47,12 +47,20 @@ pub(crate) async fn keep(host: Arc<Host>) {
             Ok(backup) => {
                 host.backups[0].fetch_add(1, Ordering::Relaxed);
                 made = Some(Instant::now());
-                tracing::info!(folder = %backup.display(), "a backup was made");
+                tracing::info!(
+                    name: "backup_made",
+                    folder = %backup.display(),
+                    "a backup was made"
+                );
             }
             Err(error) => {
                 host.backups[1].fetch_add(1, Ordering::Relaxed);
                 not_before = Instant::now() + RETRY;
-                tracing::error!(error = format!("{error:#}"), "a backup failed");
+                tracing::error!(
+                    name: "backup_failed",
+                    error = format!("{error:#}"),
+                    "a backup failed"
+                );
             }
         }
     }
@@ -113,7 +121,12 @@ async fn make(host: &Host) -> Result<PathBuf> {
         let over = all.len().saturating_sub(usize::from(config.backup_keep));
         for (_, old) in &all[..over] {
             if let Err(error) = fs::remove_dir_all(old) {
-                tracing::warn!(folder = %old.display(), %error, "cannot remove an old backup");
+                tracing::warn!(
+                    name: "backup_stuck",
+                    folder = %old.display(),
+                    %error,
+                    "cannot remove an old backup"
+                );
             }
         }
         Ok(backup)

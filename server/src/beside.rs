@@ -89,7 +89,10 @@ impl Beside {
         }
         // One that hangs is left behind.
         if !self.thread.is_finished() || self.thread.join().is_err() {
-            tracing::error!("the administration panicked or hangs");
+            tracing::error!(
+                name: "administration_panicked",
+                "the administration panicked or hangs"
+            );
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn identity(config: &Config) -> Result<Identity> {
     let identity = Identity::load_or_create(dir)?;
     if is_missing && was_used {
         tracing::warn!(
+            name: "identity_lost",
             directory = %dir.display(),
             fingerprint = %identity.fingerprint,
             "the data directory has been used, but had no certificate: players who know this \
@@ -216,12 +217,24 @@ impl Presented {
         let why = due.text();
         match due {
             Expiry::Past(_) if is_sure => {
-                tracing::error!(why, "the certificate has to be renewed");
+                tracing::error!(
+                    name: "certificate_expires",
+                    why,
+                    "the certificate has to be renewed"
+                );
             }
-            _ if is_sure => tracing::warn!(why, "the certificate has to be renewed"),
+            _ if is_sure => tracing::warn!(
+                name: "certificate_expires",
+                why,
+                "the certificate has to be renewed"
+            ),
             _ => {
                 let why = format!("{why}; but the system clock jumped: check the date first");
-                tracing::warn!(why, "the certificate has to be renewed");
+                tracing::warn!(
+                    name: "certificate_expires",
+                    why,
+                    "the certificate has to be renewed"
+                );
             }
         }
     }

@@ -118,17 +118,22 @@ impl Clocks {
             Look::Same => None,
             Look::Jumped(ahead) => {
                 tracing::warn!(
+                    name: "clock_jumped",
                     by = jump_text(ahead),
                     "the system clock jumped; bans and dates follow if it stays for 10 minutes"
                 );
                 None
             }
             Look::Returned => {
-                tracing::info!("the system clock is back where it was before it jumped");
+                tracing::info!(
+                    name: "clock_returned",
+                    "the system clock is back where it was before it jumped"
+                );
                 None
             }
             Look::Followed(by) => {
                 tracing::warn!(
+                    name: "dates_changed",
                     by = jump_text(by),
                     "dates follow the system clock; no old records are deleted for a day"
                 );

@@ -115,6 +115,7 @@ fn lock(data_dir: &Path) -> Result<File> {
         ),
         Err(TryLockError::Error(error)) => {
             tracing::warn!(
+                name: "data_dir_unlocked",
                 %error,
                 "the data directory cannot be locked: let no other server use it"
             );
@@ -132,6 +133,7 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Re
     let change: Change = book.set_token(FIRST_TOKEN, grant, now)?;
     store.note(vec![change]);
     tracing::info!(
+        name: "first_token",
         file = %path.display(),
         "the first token of an admin is in this file; whoever has it can do everything"
     );
@@ -176,7 +178,10 @@ impl Kept {
         self.deny_thread.end();
         let have_ended = [self.worlds_thread.end(), self.store_thread.end()];
         if have_ended.contains(&false) {
-            tracing::error!("a thread that writes panicked or hangs; what it had is lost");
+            tracing::error!(
+                name: "writer_panicked",
+                "a thread that writes panicked or hangs; what it had is lost"
+            );
         }
     }
 }

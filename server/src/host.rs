@@ -267,7 +267,16 @@ impl Host {
             detail: detail.clone(),
         };
         let role = by.role;
-        tracing::info!(act, by = by.name, %role, whom, why, detail, "an act of the host");
+        tracing::info!(
+            name: "host_act",
+            act,
+            by = by.name,
+            %role,
+            whom,
+            why,
+            detail,
+            "an act of the host"
+        );
         self.tell(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
         Ok(self.store.begin(changes)?)

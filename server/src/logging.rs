@@ -221,7 +221,7 @@ impl LogHandle {
     /// [`flush`](Self::flush) does.
     pub fn complain(&self, sentence: &str) {
         if self.file.is_some() || self.format == LogFormat::Json {
-            tracing::error!("{sentence}");
+            tracing::error!(name: "server_failed", "{sentence}");
         }
         if self.file.is_none() && self.format == LogFormat::Text {
             self.queue.push(format!("{sentence}\n").as_bytes());
@@ -285,6 +285,7 @@ fn log_panics() {
         let backtrace = std::backtrace::Backtrace::capture();
         let is_captured = backtrace.status() == std::backtrace::BacktraceStatus::Captured;
         tracing::error!(
+            name: "panicked",
             thread = thread.name().unwrap_or("unnamed"),
             at = info.location().map(tracing::field::display),
             text = text.unwrap_or("no text"),

@@ -43,7 +43,10 @@ impl Notifier {
             if is_ticking {
                 self.tell("WATCHDOG=1");
             } else if was_ticking {
-                tracing::error!("rooms stand still; the watchdog is not told that all is well");
+                tracing::error!(
+                    name: "rooms_stalled",
+                    "rooms stand still; the watchdog is not told that all is well"
+                );
             }
             was_ticking = is_ticking;
             sleep(interval).await;

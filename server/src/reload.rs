@@ -107,10 +107,14 @@ impl Reloader {
             Ok(report) => tell(report),
             Err(mistakes) => {
                 for mistake in mistakes {
-                    tracing::error!(%mistake, "a mistake in the settings");
+                    tracing::error!(name: "setting_invalid", %mistake, "a mistake in the settings");
                 }
                 let mistakes = mistakes.len();
-                tracing::error!(mistakes, "the settings were not loaded; those before stay");
+                tracing::error!(
+                    name: "settings_refused",
+                    mistakes,
+                    "the settings were not loaded; those before stay"
+                );
             }
         }
         done
@@ -169,7 +173,11 @@ impl Reloader {
         if has_others || room_settings(before) != rooms {
             // One that stands still takes it over when it goes on.
             if let Err(error) = server.configure(rooms).await {
-                tracing::warn!(%error, "a room has not taken over the settings yet");
+                tracing::warn!(
+                    name: "room_settings_late",
+                    %error,
+                    "a room has not taken over the settings yet"
+                );
             }
         }
     }
@@ -236,7 +244,7 @@ impl Reloader {
             sleep(WATCH_INTERVAL).await;
             let digest = self.digest().await;
             if mem::replace(&mut known, digest) != digest {
-                tracing::info!("a file of the settings has changed");
+                tracing::info!(name: "settings_file_changed", "a file of the settings has changed");
                 // The log has the outcome.
                 let _ = self.reload().await;
             }
@@ -288,16 +296,23 @@ fn digest(paths: &[PathBuf]) -> u64 {
 }
 
 fn note_change(Change { setting, from, to, .. }: &Change) {
-    tracing::info!(setting, from, to, "a setting has changed");
+    tracing::info!(name: "setting_changed", setting, from, to, "a setting has changed");
 }
 
 fn tell(report: &ReloadReport) {
     report.changed.iter().for_each(note_change);
     for Change { setting, from, to, restart } in &report.needs_restart {
-        tracing::warn!(setting, from, to, why = restart, "a setting needs a restart");
+        tracing::warn!(
+            name: "setting_needs_restart",
+            setting,
+            from,
+            to,
+            why = restart,
+            "a setting needs a restart"
+        );
     }
     let (changed, needs_restart) = (report.changed.len(), report.needs_restart.len());
-    tracing::info!(changed, needs_restart, "the settings were loaded");
+    tracing::info!(name: "settings_loaded", changed, needs_restart, "the settings were loaded");
 }
 
 /// Settings of all rooms, and of those and of games that differ.

@@ -137,7 +137,11 @@ async fn run(
     };
     let server = match &config.link {
         Some(link) => {
-            tracing::warn!(%link, "a simulated bad network lies before all clients");
+            tracing::warn!(
+                name: "network_simulated",
+                %link,
+                "a simulated bad network lies before all clients"
+            );
             server.behind(link)
         }
         None => server,
@@ -154,6 +158,7 @@ async fn run(
     let threads = room_threads(config.rooms_max, config.room_threads);
     let room = room_config(config)?;
     tracing::info!(
+        name: "server_listening",
         address = addresses.join(","),
         fingerprint = %presented.fingerprint(),
         games = names.join(","),
@@ -205,7 +210,11 @@ async fn run(
     let administered = listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (beside, ended) = beside::start(Arc::clone(&host), listener)?;
     if let Some(address) = administered {
-        tracing::info!(at = %address, "the administration listens");
+        tracing::info!(
+            name: "administration_listening",
+            at = %address,
+            "the administration listens"
+        );
     }
     watch.spawn("the thread of the administration", async {
         // It sends nothing; it ends.
@@ -256,7 +265,7 @@ async fn run(
     beside.end();
     kept.close();
     if done.is_ok() {
-        tracing::info!("stopped");
+        tracing::info!(name: "server_stopped", "stopped");
     }
     // Somebody who ended the process by a signal does not want it restarted.
     let restarts = is_restarting.load(Ordering::Relaxed) && !is_stopping.load(Ordering::Relaxed);

@@ -119,7 +119,16 @@ fn couriers(host: &Host, webhooks: &[Webhook]) -> Vec<Courier> {
     let start = |webhook: &Webhook| {
         let started =
             Courier::start(webhook.clone(), Arc::clone(&host.webhooks), host.clocks.clone());
-        started.map_err(|error| tracing::error!(%webhook, %error, "a webhook has no thread")).ok()
+        started
+            .map_err(|error| {
+                tracing::error!(
+                    name: "webhook_stopped",
+                    %webhook,
+                    %error,
+                    "a webhook has no thread"
+                )
+            })
+            .ok()
     };
     webhooks.iter().filter_map(start).collect()
 }

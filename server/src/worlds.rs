@@ -144,7 +144,12 @@ impl Worlds {
         }
         for path in old {
             if let Err(error) = fs::remove_file(&path) {
-                tracing::warn!(file = %path.display(), %error, "an old room cannot be removed");
+                tracing::warn!(
+                    name: "room_file_stuck",
+                    file = %path.display(),
+                    %error,
+                    "an old room cannot be removed"
+                );
             }
         }
         let (jobs, changed) = (Mutex::default(), Condvar::new());
@@ -190,6 +195,7 @@ fn set_aside(path: &Path, problem: &str) {
     let aside = path.with_extension(ASIDE);
     let renamed = fs::rename(path, &aside);
     tracing::warn!(
+        name: "room_kept_invalid",
         file = %path.display(),
         problem,
         aside = %aside.display(),
@@ -242,7 +248,12 @@ impl Shared {
                 jobs.put_back(code.clone(), job, &error);
                 drop(jobs);
                 if !had_failed {
-                    tracing::error!(%error, %code, "the room cannot be kept for the next start");
+                    tracing::error!(
+                        name: "room_keep_failed",
+                        %error,
+                        %code,
+                        "the room cannot be kept for the next start"
+                    );
                 }
             }
             Ok(()) => {
@@ -250,7 +261,7 @@ impl Shared {
                 let is_well = jobs.unkept.is_empty();
                 drop(jobs);
                 if had_failed && is_well {
-                    tracing::info!(%code, "rooms are kept again");
+                    tracing::info!(name: "room_keep_recovered", %code, "rooms are kept again");
                 }
             }
         }

@@ -130,12 +130,26 @@ impl DenyLists {
         let before = std::mem::replace(&mut listed.problem, problem.clone());
         drop(lists);
         match (before, problem) {
-            (None, Some(error)) => tracing::warn!(list, error, "a list of addresses fails"),
-            (Some(_), None) => tracing::info!(list, "a list of addresses works again"),
+            (None, Some(error)) => tracing::warn!(
+                name: "deny_list_failing",
+                list,
+                error,
+                "a list of addresses fails"
+            ),
+            (Some(_), None) => tracing::info!(
+                name: "deny_list_recovered",
+                list,
+                "a list of addresses works again"
+            ),
             _ => {}
         }
         if let Some(entries) = changed {
-            tracing::info!(list, entries, "a list of addresses has changed");
+            tracing::info!(
+                name: "deny_list_changed",
+                list,
+                entries,
+                "a list of addresses has changed"
+            );
         }
     }
 

@@ -83,7 +83,7 @@ pub async fn listen(
                 }
             }
             Err(RecvError::Lagged(lost)) => {
-                tracing::warn!(lost, "the host missed news of the rooms");
+                tracing::warn!(name: "host_lagged", lost, "the host missed news of the rooms");
                 host.roster().correct(&host.handle.rooms(), host.clocks.now());
             }
             Err(RecvError::Closed) => return,

@@ -41,16 +41,20 @@ impl Host {
         match step {
             Step::Warn(secs) => {
                 let left = Micros::from_ms(60_000 * ((secs + 59) / 60)).in_words();
-                tracing::info!(left, "a scheduled restart is near");
+                tracing::info!(name: "restart_near", left, "a scheduled restart is near");
                 self.tell_of_restart(&format!("the server restarts in {left}")).await;
             }
             Step::CallOff => {
-                tracing::info!("a scheduled restart is called off");
+                tracing::info!(name: "restart_called_off", "a scheduled restart is called off");
                 self.tell_of_restart("the server does not restart now after all").await;
             }
             Step::Restart => match self.restart().await {
-                Ok(()) => tracing::info!("a scheduled restart begins"),
-                Err(error) => tracing::warn!(%error, "a scheduled restart is skipped"),
+                Ok(()) => tracing::info!(name: "restart_begun", "a scheduled restart begins"),
+                Err(error) => tracing::warn!(
+                    name: "restart_skipped",
+                    %error,
+                    "a scheduled restart is skipped"
+                ),
             },
         }
     }

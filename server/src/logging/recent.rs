@@ -122,7 +122,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recent {
         }
         let mut said = Text::default();
         event.record(&mut said);
-        let name = name_of(&said.message);
+        let name = name_of(event);
         let begin = text.len();
         text.push_str(&said.message);
         let end = text.len();

@@ -46,7 +46,13 @@ impl FailedLogins {
     pub fn note(&self, secret: Secret, address: IpAddr) {
         if let Some(failures) = self.count_one(secret, address, Instant::now()) {
             let address = address.to_canonical();
-            tracing::warn!(%address, secret = secret.as_str(), failures, "a login failed");
+            tracing::warn!(
+                name: "login_failed",
+                %address,
+                secret = secret.as_str(),
+                failures,
+                "a login failed"
+            );
         }
     }
 

@@ -171,7 +171,11 @@ impl Keeping {
         if !self.is_elsewhere() && self.is_without_journal() {
             // What cannot be saved is lost with the file.
             if let Err(error) = self.renew_journal() {
-                tracing::error!(%error, "the database's journal was removed with what it had");
+                tracing::error!(
+                    name: "database_journal_lost",
+                    %error,
+                    "the database's journal was removed with what it had"
+                );
                 self.identity = None;
             }
         }
@@ -188,7 +192,11 @@ impl Keeping {
         match written {
             Ok(refused) => {
                 if health.pending > 0 {
-                    tracing::info!(changes = health.pending, "the database takes changes again");
+                    tracing::info!(
+                        name: "database_recovered",
+                        changes = health.pending,
+                        "the database takes changes again"
+                    );
                     health.problem.clone_from(&self.lost);
                 }
                 health.pending = 0;
@@ -209,6 +217,7 @@ impl Keeping {
                 drop(health);
                 if is_new {
                     tracing::error!(
+                        name: "database_failing",
                         %error,
                         "the database takes no changes; they are kept in memory"
                     );
@@ -228,7 +237,12 @@ impl Keeping {
             match changes::write(&mut transaction, group) {
                 Err(error) if changes::is_of_the_disk(&error) => return Err(error),
                 Err(error) => {
-                    tracing::error!(?group, %error, "a change cannot be kept, and is lost");
+                    tracing::error!(
+                        name: "database_change_lost",
+                        ?group,
+                        %error,
+                        "a change cannot be kept, and is lost"
+                    );
                     let is_last = index + 1 == self.pending.len();
                     refused.push(Refused { reason: error.to_string(), is_last });
                 }
@@ -269,7 +283,10 @@ impl Keeping {
         self.connection = open::open_sound(&self.file)?;
         self.identity = files::identity(&self.file);
         self.journal = self.journal_there();
-        tracing::error!("the database's journal was removed; what it had is kept");
+        tracing::error!(
+            name: "database_journal_lost",
+            "the database's journal was removed; what it had is kept"
+        );
         Ok(())
     }
 
@@ -285,6 +302,7 @@ impl Keeping {
         self.identity = files::identity(&self.file);
         self.journal = self.journal_there();
         tracing::error!(
+            name: "database_lost",
             cause,
             lost,
             "the database was lost while the server ran: another one has all bans, mutes, roles \
@@ -308,14 +326,22 @@ impl Keeping {
             Ok(()) => {}
             Err(error) if open::is_damage(&error) => {
                 if let Err(error) = self.begin_anew("damaged") {
-                    tracing::error!(%error, "there is no new database yet; it is tried again");
+                    tracing::error!(
+                        name: "database_new_failed",
+                        %error,
+                        "there is no new database yet; it is tried again"
+                    );
                     self.retry_at = Some(Instant::now() + RETRY);
                 } else {
                     self.pending.clear();
                 }
             }
             // A full disk, for example: the next one may do.
-            Err(error) => tracing::warn!(%error, "the database cannot be copied"),
+            Err(error) => tracing::warn!(
+                name: "database_copy_failed",
+                %error,
+                "the database cannot be copied"
+            ),
         }
     }
 
@@ -328,7 +354,11 @@ impl Keeping {
             Ok(rows) if rows >= old::ROWS_MAX => OLD_NEXT,
             Ok(_) => OLD_INTERVAL,
             Err(error) => {
-                tracing::warn!(%error, "what is old cannot be deleted from the database");
+                tracing::warn!(
+                    name: "database_old_stuck",
+                    %error,
+                    "what is old cannot be deleted from the database"
+                );
                 OLD_INTERVAL
             }
         };

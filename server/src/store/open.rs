@@ -157,6 +157,7 @@ pub(super) fn open_sound(file: &Path) -> rusqlite::Result<Connection> {
 fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<String>), OpenError> {
     let (connection, lost) = begin_anew(file)?;
     tracing::error!(
+        name: "database_damaged",
         file = %file.display(),
         %error,
         lost,

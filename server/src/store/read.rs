@@ -38,7 +38,11 @@ fn rows<T>(
         match row {
             Ok(Some(row)) => all.push(row),
             Err(error) if !is_of_row(&error) => return Err(error),
-            _ => tracing::warn!(query, "a row of the database makes no sense and is left out"),
+            _ => tracing::warn!(
+                name: "database_row_invalid",
+                query,
+                "a row of the database makes no sense and is left out"
+            ),
         }
     }
     Ok(all)

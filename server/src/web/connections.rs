@@ -60,7 +60,13 @@ pub(super) async fn serve(
 ) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return tracing::error!(%error, "the page has no listener"),
+        Err(error) => {
+            return tracing::error!(
+                name: "page_failed",
+                %error,
+                "the page has no listener"
+            );
+        }
     };
     let mut open: VecDeque<Open> = VecDeque::new();
     let mut refused = 0_u64;

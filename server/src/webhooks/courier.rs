@@ -112,13 +112,22 @@ impl Shared {
             let Err(Failure { text, retry }) = delivery.send(batch) else {
                 Counts::add(&self.counts.delivered, batch.len());
                 if mem::take(is_failing) {
-                    tracing::info!(webhook = delivery.host(), "a webhook works again");
+                    tracing::info!(
+                        name: "webhook_recovered",
+                        webhook = delivery.host(),
+                        "a webhook works again"
+                    );
                 }
                 return;
             };
             Counts::add(&self.counts.failed, 1);
             if !mem::replace(is_failing, true) {
-                tracing::warn!(webhook = delivery.host(), error = text, "a webhook fails");
+                tracing::warn!(
+                    name: "webhook_failing",
+                    webhook = delivery.host(),
+                    error = text,
+                    "a webhook fails"
+                );
             }
             let pause = retry.map(|least| wait.max(least).min(WAIT_MAX));
             let age = batch.iter().map(|it| it.made.elapsed()).max().unwrap_or_default();

@@ -102,6 +102,7 @@ impl Identity {
                 write_new(data_dir, &certificate_path, &certificate_pem)?;
                 sync_dir(data_dir)?;
                 tracing::info!(
+                    name: "identity_made",
                     fingerprint = %identity.fingerprint,
                     directory = %data_dir.display(),
                     "made a new server identity; keep a backup of it, for players pin it"
@@ -362,9 +363,11 @@ pub(crate) fn keep_private(key: &Path) {
     let (file, mode) = (key.display(), format!("{mode:04o}"));
     match fs::set_permissions(key, fs::Permissions::from_mode(0o600)) {
         Ok(()) => tracing::warn!(
+            name: "key_was_open",
             %file, %mode, "the private key was open to other users; its mode is now 0600"
         ),
         Err(error) => tracing::warn!(
+            name: "key_open",
             %file, %mode, %error, "the private key is open to other users; make its mode 0600"
         ),
     }

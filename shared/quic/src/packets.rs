@@ -107,7 +107,11 @@ impl Intake {
             }
             Err(error) => {
                 if !self.has_failed {
-                    tracing::error!(%error, "cannot receive packets; retrying");
+                    tracing::error!(
+                        name: "socket_failed",
+                        %error,
+                        "cannot receive packets; retrying"
+                    );
                 }
                 self.has_failed = true;
                 Poll::Pending

@@ -25,7 +25,11 @@ pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     {
         let fallback = SocketAddr::from((Ipv4Addr::UNSPECIFIED, wanted.port()));
         if let Ok(socket) = bind_exactly(fallback) {
-            tracing::warn!(%error, "no IPv6 on this machine; serving IPv4 alone");
+            tracing::warn!(
+                name: "ipv6_missing",
+                %error,
+                "no IPv6 on this machine; serving IPv4 alone"
+            );
             return Ok(socket);
         }
     }
@@ -48,6 +52,7 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
         let got = got.unwrap_or(0);
         if asked.is_err() || got < KERNEL_BUFFER_BYTES {
             tracing::warn!(
+                name: "socket_buffer_small",
                 way,
                 asked_bytes = KERNEL_BUFFER_BYTES,
                 got_bytes = got,

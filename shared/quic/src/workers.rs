@@ -44,7 +44,11 @@ impl Pool {
     fn others(&self) -> Option<&ThreadPool> {
         let start = || {
             Self::start(self.count).unwrap_or_else(|error| {
-                tracing::warn!(%error, "cannot start threads for snapshots; packing on one");
+                tracing::warn!(
+                    name: "snapshot_threads_missing",
+                    %error,
+                    "cannot start threads for snapshots; packing on one"
+                );
                 None
             })
         };

@@ -262,7 +262,13 @@ impl<G: Game> Room<G> {
         };
         let name = member.name.clone();
         self.host.votes.call(now, caller, motion.clone(), target, &people)?;
-        tracing::info!(player = %caller.player, name, ?motion, "a vote is called");
+        tracing::info!(
+            name: "vote_called",
+            player = %caller.player,
+            name,
+            ?motion,
+            "a vote is called"
+        );
         self.tell_poll(now);
         self.watch_vote(now);
         Ok(())
@@ -293,7 +299,7 @@ impl<G: Game> Room<G> {
         if outcome == Outcome::Passed && !self.do_as_voted(now, &motion, target) {
             outcome = Outcome::Moot;
         }
-        tracing::info!(?motion, ?outcome, "a vote is over");
+        tracing::info!(name: "vote_over", ?motion, ?outcome, "a vote is over");
         self.tell_players(&notice(RoundNotice::Voted { motion, outcome }));
         if self.host.votes.chosen.is_some() {
             self.tell_house();

@@ -75,7 +75,14 @@ impl<G: Game> AnyRoom for Room<G> {
         if !before.is_some_and(|before| is_same_host(before, address)) {
             let before = before.map(|before| tracing::field::display(Address::from(before)));
             let shown = Address::from(address);
-            tracing::info!(client = client.0, %player, before, address = %shown, "moved");
+            tracing::info!(
+                name: "player_moved",
+                client = client.0,
+                %player,
+                before,
+                address = %shown,
+                "moved"
+            );
             self.host.tell(Event::Moved { player, address, is_muted });
         }
     }
@@ -97,7 +104,13 @@ impl<G: Game> AnyRoom for Room<G> {
             return self.free(client, Code::Lost, reason);
         }
         if member.away_until.is_none() {
-            tracing::info!(client = client.0, player = %member.player, reason, "away");
+            tracing::info!(
+                name: "player_away",
+                client = client.0,
+                player = %member.player,
+                reason,
+                "away"
+            );
             member.away_until = Some(until);
             member.away_in = number;
             let player = member.player;

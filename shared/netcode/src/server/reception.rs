@@ -128,7 +128,15 @@ impl<G: Game> Room<G> {
         }
         self.make_way();
         let (player, name) = self.free_player(wanted);
-        tracing::info!(client = client.0, %player, name, %key, version = hello.version, "joined");
+        tracing::info!(
+            name: "player_joined",
+            client = client.0,
+            %player,
+            name,
+            %key,
+            version = hello.version,
+            "joined"
+        );
         let roster = self.roster(None);
         let token = self.host.token();
         let address = pass.address;
@@ -228,7 +236,13 @@ impl<G: Game> Room<G> {
             self.host.put_out(old, Disconnect::new(Code::Replaced, text));
         }
         let player = member.player;
-        tracing::info!(client = client.0, %player, name = member.name, "resumed");
+        tracing::info!(
+            name: "player_resumed",
+            client = client.0,
+            %player,
+            name = member.name,
+            "resumed"
+        );
         let resumed = member.away_until.is_none() || member.away_in == self.host.number;
         let address = pass.address;
         let is_muted = pass.mute.is_some() || member.muted.as_ref().is_some_and(|it| it.holds(now));
@@ -256,7 +270,7 @@ impl<G: Game> Room<G> {
             self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         }
         if name != member.name {
-            tracing::info!(%player, before = member.name, name, "renamed");
+            tracing::info!(name: "player_renamed", %player, before = member.name, name, "renamed");
             self.host.tell(Event::Renamed { player, name });
         }
     }
@@ -329,7 +343,15 @@ impl<G: Game> Room<G> {
         self.gallery.due.retain(|due| *due != client);
         let member = seated.into_member();
         let Member { player, ref name, stats, .. } = member;
-        tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
+        tracing::info!(
+            name: "player_left",
+            client = client.0,
+            %player,
+            name,
+            reason,
+            ?stats,
+            "left"
+        );
         if plays {
             self.game.leave(&mut self.world, player);
             self.world.set_profile(player, None);

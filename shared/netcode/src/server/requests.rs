@@ -135,7 +135,7 @@ impl<G: Game> Room<G> {
             }
             Command::Undrain => {
                 if self.host.draining.take().is_some() {
-                    tracing::info!("the drain was called off");
+                    tracing::info!(name: "room_undrained", "the drain was called off");
                     let text = "the server goes on".to_owned();
                     self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
                 }
@@ -149,7 +149,12 @@ impl<G: Game> Room<G> {
             Command::Configure(changes) => self.configure(*changes),
             Command::Drain { goodbye, within } => {
                 let text = goodbye.text.clone();
-                tracing::info!(%text, within_secs = within.as_secs(), "draining");
+                tracing::info!(
+                    name: "room_draining",
+                    %text,
+                    within_secs = within.as_secs(),
+                    "draining"
+                );
                 let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
                 let rounds = (G::KIT.rounds_played)(&self.world);
                 let left = (end - now).0 / 1_000_000;

@@ -104,6 +104,7 @@ impl<G: Game> Room<G> {
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(host.number)));
         if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
             tracing::warn!(
+                name: "game_tables_stale",
                 game = G::NAME,
                 "the coding tables were trained on other records, so snapshots take more bytes; \
                  train them anew"
@@ -113,7 +114,12 @@ impl<G: Game> Room<G> {
         let (game, setup) = match make(setup) {
             Ok(game) => (game, setup.to_vec()),
             Err(error) => {
-                tracing::error!(game = G::NAME, %error, "the configuration is not of this game");
+                tracing::error!(
+                    name: "game_setup_invalid",
+                    game = G::NAME,
+                    %error,
+                    "the configuration is not of this game"
+                );
                 // As clients make it of none.
                 let default = make(&[]).unwrap_or_else(|_| G::new(config.rates, map_seed));
                 (default, Vec::new())
@@ -213,14 +219,19 @@ impl<G: Game> Room<G> {
         self.encodings.set_rule(kind, rule);
         self.gallery.send_by(kind, rule);
         let kind = G::Entity::KINDS[usize::from(kind)].name;
-        tracing::info!(kind, %rule, "sending");
+        tracing::info!(name: "send_rule", kind, %rule, "sending");
         self.host.tell(Event::Sending { kind, rule });
     }
 
     /// Moves the epoch after a stall that is too long to catch up: the world's clock stood still.
     pub(super) fn lose_time(&mut self, now: LocalTime, ticks: u64) {
         let lost = self.stand_still(now, ticks);
-        tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
+        tracing::warn!(
+            name: "server_stalled",
+            %lost,
+            ticks,
+            "the server stalled; the world's clock stood still"
+        );
     }
 
     /// Moves the epoch by the last `ticks` ticks, which do not run. Returns their time.

@@ -60,7 +60,7 @@ impl<G: Game> Room<G> {
         self.say_to(player, to, &message)?;
         let found = self.everybody().find(|(id, _)| *id == client);
         let name = found.map_or("", |(_, member)| &member.name);
-        tracing::info!(%player, name, to = to.name(), text, "chat");
+        tracing::info!(name: "player_chat", %player, name, to = to.name(), text, "chat");
         self.host.tell(Event::Chat { player, to, text });
         Ok(())
     }
@@ -153,7 +153,7 @@ impl<G: Game> Room<G> {
             self.broadcast(&ServerMessage::Watching { players: vec![player], watching });
         }
         if name != before {
-            tracing::info!(%player, before, name, "renamed");
+            tracing::info!(name: "player_renamed", %player, before, name, "renamed");
             self.host.tell(Event::Renamed { player, name });
         }
         Ok(())

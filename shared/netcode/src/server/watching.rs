@@ -79,7 +79,15 @@ impl<G: Game> Room<G> {
     ) {
         let (player, name) = self.free_player(wanted);
         let (key, address) = (hello.credentials.key, pass.address);
-        tracing::info!(client = client.0, %player, name, %key, version = hello.version, "watches");
+        tracing::info!(
+            name: "player_watches",
+            client = client.0,
+            %player,
+            name,
+            %key,
+            version = hello.version,
+            "watches"
+        );
         let roster = self.roster(None);
         let token = self.host.token();
         let waits = hello.wishes_to_wait();
@@ -231,7 +239,13 @@ impl<G: Game> Room<G> {
         self.gallery.due.retain(|due| *due != client);
         let mut member = seated.into_member();
         let player = member.player;
-        tracing::info!(client = client.0, %player, name = member.name, "plays");
+        tracing::info!(
+            name: "player_plays",
+            client = client.0,
+            %player,
+            name = member.name,
+            "plays"
+        );
         member.change_part(now, Micros::ZERO);
         member.waits = None;
         self.make_way();

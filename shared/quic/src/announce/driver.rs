@@ -142,9 +142,18 @@ fn tell(directory: &Address, told: &watch::Sender<Standing>, standing: &Standing
     match standing {
         _ if !is_new => {}
         Standing::Asking => {}
-        Standing::Listed => tracing::info!(%directory, "a directory lists the server"),
+        Standing::Listed => tracing::info!(
+            name: "directory_listed",
+            %directory,
+            "a directory lists the server"
+        ),
         standing => {
-            tracing::warn!(%directory, reason = %standing, "a directory does not list the server");
+            tracing::warn!(
+                name: "directory_refused",
+                %directory,
+                reason = %standing,
+                "a directory does not list the server"
+            );
         }
     }
 }

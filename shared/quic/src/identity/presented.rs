@@ -85,7 +85,11 @@ impl Presented {
             none => Rotation::begin(now).map(|begun| *none = Some(begun)),
         };
         if let Err(error) = renewed {
-            tracing::error!(%error, "cannot make a certificate for browsers");
+            tracing::error!(
+                name: "page_certificate_failed",
+                %error,
+                "cannot make a certificate for browsers"
+            );
         }
         Some(rotation)
     }

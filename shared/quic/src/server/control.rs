@@ -161,7 +161,11 @@ impl ControlStream {
                 self.queue.push_back(Queued { framed, is_welcome });
                 self.write(connection, now);
             }
-            Err(_) => tracing::error!(?message, "a control message is too long to send"),
+            Err(_) => tracing::error!(
+                name: "message_too_long",
+                ?message,
+                "a control message is too long to send"
+            ),
         }
         Ok(())
     }

@@ -256,7 +256,7 @@ impl Driver {
     /// Says goodbye to everybody, and waits until it is heard.
     async fn stop(&mut self, goodbye: &Disconnect) {
         match self.network.has_socket() {
-            true => tracing::info!(%goodbye, "stopping"),
+            true => tracing::info!(name: "server_stopping", %goodbye, "stopping"),
             false => tracing::debug!(%goodbye, "a thread of rooms stops"),
         }
         for Shard { stop, .. } in self.shards.drain(..) {
@@ -316,7 +316,11 @@ impl Driver {
         };
         // A thread that has ended drops the way back, which says so.
         if let Err(TrySendError::Full(order)) = shard.orders.try_send(order) {
-            tracing::warn!(task = ?order.task, "a thread of rooms takes no orders");
+            tracing::warn!(
+                name: "thread_orders_full",
+                task = ?order.task,
+                "a thread of rooms takes no orders"
+            );
             let _ = order.done.send(Err(OrderError::Busy));
         }
     }

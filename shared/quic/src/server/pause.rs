@@ -54,7 +54,11 @@ impl News {
             Self::Left(client, reason) => room.handle_left(client, &reason),
             Self::Order(command) => {
                 if let Err(error) = room.handle_command(now, command) {
-                    tracing::warn!(%error, "an order could not be carried out in the next game");
+                    tracing::warn!(
+                        name: "order_failed",
+                        %error,
+                        "an order could not be carried out in the next game"
+                    );
                 }
             }
         }

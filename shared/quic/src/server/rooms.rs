@@ -272,10 +272,20 @@ impl Rooms {
         let (panics, is_last) = running.panics.count(now);
         let code = &running.code;
         if is_last {
-            tracing::error!(%code, panics, "the room panicked again and again; it is closed");
+            tracing::error!(
+                name: "room_closed_panicked",
+                %code,
+                panics,
+                "the room panicked again and again; it is closed"
+            );
             return self.give_up(id);
         }
-        tracing::error!(%code, panics, "the room panicked; its players go on in the next game");
+        tracing::error!(
+            name: "room_panicked",
+            %code,
+            panics,
+            "the room panicked; its players go on in the next game"
+        );
         match self.close_game(id) {
             Some(waiting) => self.pause(id, Pause::new(waiting, now + PAUSE)),
             None => self.begin_anew(id),
@@ -286,7 +296,11 @@ impl Rooms {
     fn begin_anew(&mut self, id: RoomId) {
         let Some(running) = self.running.remove(&id) else { return };
         self.gone.push_back((id, lost()));
-        tracing::error!(code = %running.code, "the room's players are lost and sent away");
+        tracing::error!(
+            name: "room_players_lost",
+            code = %running.code,
+            "the room's players are lost and sent away"
+        );
         if let Some(id) = self.directory.replace(id) {
             self.start(id, running.panics);
         }

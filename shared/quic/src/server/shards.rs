@@ -74,7 +74,11 @@ impl Line {
         match self.sender.try_send(mem::take(&mut self.batch)) {
             Ok(()) => {
                 if self.lost > 0 {
-                    tracing::warn!(packets = self.lost, "a thread of rooms could not keep up");
+                    tracing::warn!(
+                        name: "thread_packets_lost",
+                        packets = self.lost,
+                        "a thread of rooms could not keep up"
+                    );
                     self.lost = 0;
                 }
             }

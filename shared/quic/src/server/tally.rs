@@ -103,6 +103,7 @@ impl Report {
 /// Says it in the log.
 pub(super) fn say(tally: &Tally) {
     tracing::info!(
+        name: "strangers_refused",
         garbage = tally.of(Refusal::Garbage),
         knocks = tally.of(Refusal::Knocks),
         proofs = tally.of(Refusal::Proofs),

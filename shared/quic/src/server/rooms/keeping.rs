@@ -31,7 +31,11 @@ impl Rooms {
         let game = game_of(&kept);
         let found = game.as_deref().and_then(|name| self.plan.games.named(name));
         let Some(entry) = found else {
-            tracing::warn!(game, "the kept room is of no game that is hosted; it begins anew");
+            tracing::warn!(
+                name: "room_kept_foreign",
+                game,
+                "the kept room is of no game that is hosted; it begins anew"
+            );
             return false;
         };
         let now = self.clock.now();
@@ -39,16 +43,24 @@ impl Rooms {
         let room = match catch_unwind(AssertUnwindSafe(open)) {
             Ok(Ok(room)) => room,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the room begins anew");
+                tracing::warn!(name: "room_kept_refused", %error, "the room begins anew");
                 return false;
             }
             Err(_) => {
-                tracing::error!("the rules of the kept room panicked; it begins anew");
+                tracing::error!(
+                    name: "room_kept_panicked",
+                    "the rules of the kept room panicked; it begins anew"
+                );
                 return false;
             }
         };
         let seats = room.seats_taken();
-        tracing::info!(game = entry.name, seats, "the game goes on where the server ended");
+        tracing::info!(
+            name: "room_restored",
+            game = entry.name,
+            seats,
+            "the game goes on where the server ended"
+        );
         drop(inside);
         (running.game, running.room, running.is_kept) = (entry.name, Some(room), true);
         // It may be another game than the one that the room would have begun with.

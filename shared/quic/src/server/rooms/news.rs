@@ -16,11 +16,25 @@ impl Rooms {
             let inside = span.enter();
             match &event {
                 Told::Report { name, player, value } => {
-                    tracing::info!(name, player = player.map(|it| it.0), value, "report");
+                    tracing::info!(
+                        name: "game_report",
+                        name,
+                        player = player.map(|it| it.0),
+                        value,
+                        "report"
+                    );
                 }
-                Told::Game { name } => tracing::info!(game = name, "the game begins"),
+                Told::Game { name } => tracing::info!(
+                    name: "game_began",
+                    game = name,
+                    "the game begins"
+                ),
                 Told::Chosen { game } => chosen = Some(game.clone()),
-                Told::Round { played } => tracing::info!(played, "a round is over"),
+                Told::Round { played } => tracing::info!(
+                    name: "round_over",
+                    played,
+                    "a round is over"
+                ),
                 _ => is_changed = true,
             }
             drop(inside);

@@ -57,7 +57,12 @@ impl Rooms {
     /// Goes on with the game that people voted for, unless the host has taken it away.
     pub(super) fn play_chosen(&mut self, id: RoomId, game: &str) {
         if let Err(error) = self.play_now(id, Some(game)) {
-            tracing::info!(game, %error, "the game that was voted for does not begin");
+            tracing::info!(
+                name: "vote_failed",
+                game,
+                %error,
+                "the game that was voted for does not begin"
+            );
         }
     }
 
@@ -155,7 +160,12 @@ impl Rooms {
             // It is asked again no sooner than after that time, if it has to stay.
             *empty_since = Some(now);
             if self.directory.close_empty(id) {
-                span.in_scope(|| tracing::info!("the room was empty for long and is closed"));
+                span.in_scope(|| {
+                    tracing::info!(
+                        name: "room_closed_empty",
+                        "the room was empty for long and is closed"
+                    )
+                });
                 self.forget(id);
                 self.running.remove(&id);
             }
