@@ -9,6 +9,7 @@ mod auth;
 mod connections;
 mod description;
 mod metrics;
+mod page;
 mod requests;
 mod routes;
 mod stream;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
 use serde_json::json;
@@ -38,12 +39,6 @@ use crate::host::{ActError, Host};
 const BODY_BYTES_MAX: usize = 16 * 1024;
 /// Longest time for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// The administrator's page.
-const PAGE: &str = include_str!("admin/page.html");
-/// Restrictions of the page for browsers: nothing from elsewhere, and nobody may frame it.
-const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src \
-    'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'";
 
 /// The description of the interface, without its paths, which come from the routes.
 #[derive(OpenApi)]
@@ -95,7 +90,7 @@ pub fn router(host: Arc<Host>) -> Router {
         .split_for_parts();
     let description = Arc::new(description::complete(description));
     Router::new()
-        .route("/", get(page))
+        .merge(page::routes())
         .route("/openapi.json", get(move || async move { Json((*description).clone()) }))
         .route("/livez", get(routes::livez))
         .route("/readyz", get(routes::readyz))
@@ -122,11 +117,6 @@ pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
             "the administration has no listener"
         ),
     }
-}
-
-async fn page() -> Response {
-    let policy = HeaderValue::from_static(PAGE_POLICY);
-    ([(header::CONTENT_SECURITY_POLICY, policy)], Html(PAGE)).into_response()
 }
 
 /// Refuses requests for hosts of other names than this machine and its neighbours have.

@@ -19,9 +19,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-PAGE = pathlib.Path(__file__).parents[2] / "server/src/admin/page.html"
-POLICY = ("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-          "connect-src 'self'; img-src data:")
+PAGE = pathlib.Path(__file__).parents[2] / "server/src/admin/page"
+FILES = {"/": ("index.html", "text/html; charset=utf-8"),
+         "/page.css": ("page.css", "text/css; charset=utf-8"),
+         "/page.js": ("page.js", "text/javascript; charset=utf-8")}
+POLICY = ("default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+          "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 RANKS = {"viewer": 1, "moderator": 2, "admin": 3}
 TOKENS = {"admin-token": ("first", "admin"), "moderator-token": ("night watch", "moderator"),
           "viewer-token": ("screen", "viewer")}
@@ -418,8 +421,9 @@ class Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         raw = self.rfile.read(length)
         query = parse_qs(url.query)
-        if url.path == "/":
-            return self.reply(200, PAGE.read_bytes(), "text/html; charset=utf-8")
+        if url.path in FILES:
+            name, kind = FILES[url.path]
+            return self.reply(200, (PAGE / name).read_bytes(), kind)
         if url.path == "/mock/break":
             self.world.broken_until = time.time() + float(query.get("seconds", ["6"])[0])
             return self.reply(200, {})

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 
-use super::PAGE_POLICY;
 use super::connections::CONNECTIONS_MAX;
+use super::page::POLICY;
 use super::stream::STREAMS_MAX;
 use crate::people::Role;
 use crate::tests::{PATIENCE, Served, author, serve};
@@ -417,7 +417,7 @@ fn the_page_comes_with_its_policy_and_nothing_is_kept() {
     assert!(
         page.body().starts_with("<!doctype html>") || page.body().starts_with("<!DOCTYPE html>")
     );
-    assert_eq!(page.headers()["content-security-policy"], PAGE_POLICY);
+    assert_eq!(page.headers()["content-security-policy"], POLICY);
     for path in ["/", "/metrics", "/livez", "/openapi.json", "/v1/me", "/nothing"] {
         let answer = call(&served, (Method::GET, path), None, "");
         let headers = answer.headers();
