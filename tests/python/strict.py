@@ -35,7 +35,7 @@ PREFACE = b"\1"
 CHALLENGE_BYTES = 32
 BINDING_LABEL = b"phaselock web binding\0"
 PROOF_TEXT = b"phaselock identity 1"
-SECONDS_MAX = 10.0
+SECONDS_MAX = 60.0
 
 
 def hello(game: Game, challenge: bytes, certificate: bytes) -> bytes:

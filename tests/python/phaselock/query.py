@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from dataclasses import dataclass, field
 
 from .numbers import WireError
 
 QUESTION_BYTES = 1200
-ANSWER_SECONDS_MAX = 3.0
+ANSWER_SECONDS_MAX = 60.0
+# Packets get lost: the question is asked again.
+ASKING_SECONDS = 0.5
 HEAD = struct.Struct("<10sB8s")
 FIELD = struct.Struct("<BH")
 COUNTS = {4: "players", 5: "seats", 6: "bots", 7: "round", 8: "rooms", 9: "flags"}
@@ -59,10 +62,15 @@ def ask(host: str, port: int, nonce: bytes) -> Info:
     """Asks a server, and raises an error if it does not answer in time."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as asker:
-        asker.settimeout(ANSWER_SECONDS_MAX)
+        asker.settimeout(ASKING_SECONDS)
         asker.connect(address)
-        asker.send(question(nonce))
-        try:
-            return read_answer(asker.recv(2048), nonce)
-        except OSError as error:
-            raise WireError(f"no answer to a question for the status: {error}") from error
+        end = time.monotonic() + ANSWER_SECONDS_MAX
+        while time.monotonic() < end:
+            asker.send(question(nonce))
+            try:
+                return read_answer(asker.recv(2048), nonce)
+            except TimeoutError:
+                pass
+            except OSError as error:
+                raise WireError(f"no answer to a question for the status: {error}") from error
+        raise WireError("no answer to a question for the status")
