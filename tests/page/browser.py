@@ -16,7 +16,9 @@ FLAGS = ["--no-sandbox", "--no-first-run", "--disable-background-networking",
 # For pages that neither draw nor speak QUIC, and for those that do, without a graphics card.
 PLAIN = ["--disable-gpu", "--disable-quic"]
 DRAWN = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-ANSWER_S_MAX = 30
+# Longer than anything takes on a busy machine: an answer, and what is waited for.
+ANSWER_S_MAX = 120
+PATIENCE_S = 60
 
 
 def found():
@@ -124,11 +126,20 @@ class Browser:
             raise RuntimeError(f"{script}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def until(self, script, seconds=15):
+    def peek(self, script):
+        """A script's value, or None while the page is being loaded."""
+        try:
+            return self.run(script)
+        except RuntimeError as error:
+            if not any(word in str(error) for word in ("navigated", "context")):
+                raise
+            return None
+
+    def until(self, script, seconds=PATIENCE_S):
         """Waits until a script's value is true, and returns it."""
         end = time.monotonic() + seconds
         while True:
-            value = self.run(script)
+            value = self.peek(script)
             if value:
                 return value
             if time.monotonic() > end:

@@ -44,11 +44,11 @@ def refuse_wrong_token(page, url):
 
 def see_players(page, players):
     names = "[...document.querySelectorAll('#players tbody .name')].map((it) => it.textContent)"
-    page.until(f"{names}.length >= {players}", 30)
+    page.until(f"{names}.length >= {players}")
     shown = page.run(names)
     assert any(HOSTILE in name for name in shown), f"{HOSTILE} is not among {shown}"
     assert page.run("document.querySelectorAll('#app img').length") == 0, "a name became a picture"
-    page.until("document.querySelector('#players .c-ping .v').textContent.endsWith(' ms')", 30)
+    page.until("document.querySelector('#players .c-ping .v').textContent.endsWith(' ms')")
     drawn = """(() => {
         const it = document.querySelector('#players .c-ping canvas');
         const seen = it.getContext('2d').getImageData(0, 0, it.width, it.height).data;
@@ -96,7 +96,8 @@ def say(page):
                "it.textContent.includes('<i>hello</i>'))")
     print("what the host says is in the chat")
     # It is there for hosts who log in later.
-    page.run("window.isOld = true; location.reload()")
+    page.run("window.isOld = true")
+    page.call("Page.reload")
     page.until("!window.isOld && document.querySelector('#live')?.textContent === 'Live'")
     page.until("[...document.querySelectorAll('#chat-feed .host')].some((it) => "
                "it.textContent.includes('<i>hello</i>'))")
