@@ -343,7 +343,8 @@ async fn stopped(
         let text = "the server is shutting down after this round; join again later";
         let redirect = config.borrow().redirect.clone();
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };
-        let _ = handle.command(Command::Drain { goodbye, within: drain }).await;
+        let order = Command::Drain { goodbye, within: drain, restarts: false };
+        let _ = handle.command(order).await;
         stop.recv().await;
     }
     Disconnect::new(Code::Shutdown, "the server is shutting down")

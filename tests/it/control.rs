@@ -206,7 +206,7 @@ fn drained_server_takes_nobody_and_ends_when_all_have_left() {
         ..Disconnect::new(Code::Draining, "we move house")
     };
     let within = Micros::from_ms(60_000);
-    let drain = Command::Drain { goodbye: goodbye.clone(), within };
+    let drain = Command::Drain { goodbye: goodbye.clone(), within, restarts: false };
     assert_eq!(sim.room.handle_command(sim.now, drain), Ok(()));
     let late = sim.join_bot(CABLE);
     sim.run(1.0);
@@ -229,7 +229,8 @@ fn drained_server_ends_when_its_time_is_up() {
     sim.join_bot(CABLE);
     sim.run(1.0);
     let goodbye = Disconnect::new(Code::Draining, "the end");
-    let drain = Command::Drain { goodbye: goodbye.clone(), within: Micros::from_ms(5000) };
+    let drain =
+        Command::Drain { goodbye: goodbye.clone(), within: Micros::from_ms(5000), restarts: false };
     assert_eq!(sim.room.handle_command(sim.now, drain), Ok(()));
     sim.run(4.9);
     assert_eq!(sim.room.drained(sim.now), None);

@@ -157,19 +157,19 @@ fn lines_that_begin_with_a_slash_go_to_a_host_that_takes_commands_alone() {
 #[test]
 fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     let (mut sim, _) = two(room_config(1, 0));
-    let drain = |secs: i64| {
+    let drain = |secs: i64, restarts: bool| {
         let goodbye = Disconnect::new(Code::Draining, "we move house");
-        Command::Drain { goodbye, within: Micros::from_ms(1000 * secs) }
+        Command::Drain { goodbye, within: Micros::from_ms(1000 * secs), restarts }
     };
-    order(&mut sim, drain(45)).expect("it is drained");
+    order(&mut sim, drain(45, false)).expect("it is drained");
     sim.run(41.2);
     let told = lines(&mut sim, 0);
-    let stops = |secs: i64| {
+    let counted = |does: &str, secs: i64| {
         let unit = if secs == 1 { "second" } else { "seconds" };
-        format!("the server stops in {secs} {unit}")
+        format!("the server {does} in {secs} {unit}")
     };
     assert_eq!(told[0], "we move house");
-    assert_eq!(told[1..], [30, 10, 5, 4].map(stops));
+    assert_eq!(told[1..], [30, 10, 5, 4].map(|secs| counted("stops", secs)));
     order(&mut sim, Command::Undrain).expect("it is taken back");
     sim.run(6.0);
     assert_eq!(lines(&mut sim, 1).last().map(String::as_str), Some("the server goes on"));
@@ -178,10 +178,12 @@ fn a_drained_server_counts_down_and_goes_on_if_the_drain_is_taken_back() {
     sim.run(1.0);
     assert!(sim.clients[late].client().is_some(), "newcomers are welcome again");
     // The order twice says the rest of the second one alone.
-    order(&mut sim, drain(3)).expect("it is drained");
+    order(&mut sim, drain(3, true)).expect("it is drained");
     sim.run(3.2);
     let told = lines(&mut sim, late);
-    assert_eq!(told[told.len() - 3..], ["we move house".into(), stops(2), stops(1)]);
+    let countdown = [2, 1].map(|secs| counted("restarts", secs));
+    assert_eq!(told[told.len() - 3], "we move house");
+    assert_eq!(told[told.len() - 2..], countdown);
     assert!(sim.room.drained(sim.now).is_some());
 }
 

@@ -322,7 +322,7 @@ async fn whoever_leaves_after_a_panic_is_gone_from_the_next_game_and_orders_coun
     all[0].wish = 0;
     // The next game begins 1.5 s after the panic.
     let goodbye = Disconnect::new(Code::Draining, "come back later");
-    let drain = Command::Drain { goodbye, within: Micros::from_ms(20_000) };
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(20_000), restarts: false };
     assert_eq!(house.handle.command(drain).await, Ok(()));
     players.pop().expect("the second").driver.leave("no more").await;
     let mut all: Vec<_> = players.iter_mut().collect();
@@ -408,7 +408,7 @@ async fn a_room_that_stands_still_holds_up_no_room_on_another_thread_and_no_newc
 
     // Who is on the way to a room that is drained meanwhile hears why.
     let goodbye = Disconnect::new(Code::Draining, "this room is closed");
-    let drain = Command::Drain { goodbye, within: Micros::from_ms(1) };
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(1), restarts: false };
     let (handle, third) = (house.handle.clone(), "3".parse().expect("a code"));
     let drained = tokio::spawn(async move { handle.command_in(&third, drain).await });
     players.push(house.join(Some("3")));
@@ -457,7 +457,7 @@ async fn threads_of_rooms_end_when_the_server_is_drained() {
     let mut player = house.join(None);
     until("playing", &mut [&mut player], all_play).await;
     let goodbye = Disconnect::new(Code::Draining, "come back later");
-    let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000) };
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000), restarts: false };
     let handle = house.handle.clone();
     let drained = tokio::spawn(async move { handle.command(drain).await });
     let mut late = house.join(Some("new"));
@@ -477,7 +477,7 @@ async fn a_drain_that_is_taken_back_costs_no_room_and_nobody_their_seat() {
         let mut player = house.join(None);
         until("playing", &mut [&mut player], all_play).await;
         let goodbye = Disconnect::new(Code::Draining, "come back later");
-        let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000) };
+        let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000), restarts: false };
         assert_eq!(house.handle.command(drain).await, Ok(()));
         let before = player.snapshots();
         until("playing on", &mut [&mut player], |it| it[0].snapshots() > before + 30).await;
@@ -504,7 +504,7 @@ async fn a_drain_and_its_end_reach_as_many_rooms_as_there_can_be() {
     until("playing", &mut [&mut player], all_play).await;
     let goodbye = Disconnect::new(Code::Draining, "come back later");
     let within = Micros::from_ms(60_000);
-    let drain = Command::Drain { goodbye: goodbye.clone(), within };
+    let drain = Command::Drain { goodbye: goodbye.clone(), within, restarts: false };
     assert_eq!(house.handle.command(drain.clone()).await, Ok(()));
     assert_eq!(house.handle.command(Command::Undrain).await, Ok(()));
     assert_eq!(house.rooms().len(), 256);

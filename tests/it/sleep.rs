@@ -131,7 +131,11 @@ fn a_room_that_sleeps_has_a_turn_each_second_and_one_at_once_after_an_order() {
     assert_eq!((room.tick(), room.next_timeout()), (tick, at(5001)));
 
     let goodbye = Disconnect::new(Code::Draining, "bye");
-    let drain = Command::Drain { goodbye: goodbye.clone(), within: Micros::from_ms(60_000) };
+    let drain = Command::Drain {
+        goodbye: goodbye.clone(),
+        within: Micros::from_ms(60_000),
+        restarts: false,
+    };
     let now = at(5000) + Micros::from_ms(300);
     room.handle_command(now, drain).expect("it is carried out");
     assert_eq!(room.next_timeout(), now, "the driver looks at once");

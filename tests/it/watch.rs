@@ -318,7 +318,7 @@ fn drained_server_waits_for_no_watcher_and_a_checkpoint_has_none() {
         phaselock::wire::disconnect::Code::Draining,
         "done",
     );
-    let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000) };
+    let drain = Command::Drain { goodbye, within: Micros::from_ms(60_000), restarts: false };
     sim.room.handle_command(sim.now, drain).expect("it takes it");
     assert!(sim.room.drained(sim.now).is_none());
     sim.room.handle_left(sim.clients[player].id, "left");

@@ -153,7 +153,7 @@ impl Host {
             return Err(ActError::Conflict("the server is draining already".into()));
         }
         self.facts.is_restarting.store(restarts, Ordering::Relaxed);
-        match self.handle.command(Command::Drain { goodbye, within }).await {
+        match self.handle.command(Command::Drain { goodbye, within, restarts }).await {
             Err(OrderError::Stopped) => {}
             drained => drained?,
         }

@@ -80,8 +80,10 @@ impl Host {
             (secs.unwrap_or(DRAIN_DEFAULT_SECS), config.redirect.clone())
         };
         let within = Micros::from_ms(1000 * i64::from(secs));
+        // Players who are sent to another server join that one.
+        let back = if redirect.is_none() { "; you can join again right after" } else { "" };
         let text = format!(
-            "the server restarts after this round, or in {} at the latest",
+            "the server restarts after this round, or in {} at the latest{back}",
             within.in_words()
         );
         let goodbye = Disconnect { redirect, ..Disconnect::new(Code::Draining, text) };

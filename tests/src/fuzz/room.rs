@@ -152,7 +152,8 @@ impl Play {
                 }
                 10 => {
                     let goodbye = Disconnect::new(Code::Draining, "the fuzzer drains it");
-                    let command = Command::Drain { goodbye, within: Micros::from_ms(1000) };
+                    let command =
+                        Command::Drain { goodbye, within: Micros::from_ms(1000), restarts: false };
                     assert_eq!(self.room.handle_command(self.now, command), Ok(()));
                     self.drained = true;
                 }

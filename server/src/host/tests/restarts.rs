@@ -35,7 +35,8 @@ fn players_are_warned_of_a_scheduled_restart_and_the_server_drains() {
     hands.pass(MINUTE);
     served.until("a drain", |host| host.handle.draining().is_some());
     let drain = host.status_now().draining.expect("it drains");
-    let text = "the server restarts after this round, or in 10 minutes at the latest";
+    let text = "the server restarts after this round, or in 10 minutes at the latest; you can join \
+                again right after";
     assert_eq!((&*drain.text, drain.restart), (text, true));
     ada.hear(text);
     assert_eq!(next(host).as_deref(), Some("2026-11-27 01:00 UTC"));

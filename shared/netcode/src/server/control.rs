@@ -73,6 +73,8 @@ pub enum Command {
         goodbye: Disconnect,
         /// Longest time until the end.
         within: Micros,
+        /// Whether the server starts again after it, as the countdown then says.
+        restarts: bool,
     },
     /// Takes a [drain](Self::Drain) back.
     Undrain,

@@ -95,7 +95,8 @@ impl<G: Game> Room<G> {
         let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
         let kept = draining.countdown.len() - due;
         let Some(secs) = draining.countdown.drain(kept..).next() else { return };
-        let text = format!("the server stops in {}", Micros::from_ms(secs * 1000).in_words());
+        let does = if draining.restarts { "restarts" } else { "stops" };
+        let text = format!("the server {does} in {}", Micros::from_ms(secs * 1000).in_words());
         self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
     }
 
@@ -147,7 +148,7 @@ impl<G: Game> Room<G> {
                 self.send_by(found, rule);
             }
             Command::Configure(changes) => self.configure(*changes),
-            Command::Drain { goodbye, within } => {
+            Command::Drain { goodbye, within, restarts } => {
                 let text = goodbye.text.clone();
                 tracing::info!(
                     name: "room_draining",
@@ -159,7 +160,7 @@ impl<G: Game> Room<G> {
                 let rounds = (G::KIT.rounds_played)(&self.world);
                 let left = (end - now).0 / 1_000_000;
                 let countdown = COUNTDOWN.into_iter().filter(|secs| *secs < left).collect();
-                self.host.draining = Some(Draining { goodbye, end, rounds, countdown });
+                self.host.draining = Some(Draining { goodbye, end, restarts, rounds, countdown });
                 if let Some(text) = clean_line(&text) {
                     self.broadcast(&ServerMessage::Chat { from: None, to: Audience::All, text });
                 }

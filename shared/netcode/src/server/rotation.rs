@@ -33,6 +33,8 @@ pub(super) enum Sleep {
 pub(super) struct Draining {
     pub(super) goodbye: Disconnect,
     pub(super) end: LocalTime,
+    /// Whether the server starts again after it.
+    pub(super) restarts: bool,
     /// Rounds played when it began; it ends with the round.
     pub(super) rounds: u32,
     /// Steps of the countdown that are still to be said, in seconds, the last one first.

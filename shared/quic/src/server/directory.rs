@@ -48,6 +48,17 @@ impl Heartbeat {
     }
 }
 
+/// A drain that the host has ordered.
+#[derive(Clone, Debug)]
+pub(super) struct Draining {
+    /// Goodbye to newcomers now, and to all others at the end.
+    pub(super) goodbye: Disconnect,
+    /// The latest end.
+    pub(super) end: Instant,
+    /// Whether the server starts again after it.
+    pub(super) restarts: bool,
+}
+
 /// Number of a room, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RoomId(u32);
@@ -141,8 +152,7 @@ struct List {
     heartbeats: Vec<Heartbeat>,
     /// Seats of a room that has not been opened yet.
     players_max: u16,
-    /// Goodbye to newcomers, and the end, once the host has had the server drained.
-    draining: Option<(Disconnect, Instant)>,
+    draining: Option<Draining>,
     /// The drain has ended in every room, and can no longer be taken back.
     is_over: bool,
 }
@@ -384,9 +394,9 @@ impl Directory {
 
     /// Makes no more rooms from now on, and answers newcomers with that goodbye. All rooms end at
     /// that time at the latest.
-    pub(super) fn drain(&self, goodbye: Disconnect, end: Instant) {
+    pub(super) fn drain(&self, draining: Draining) {
         let mut list = self.list();
-        list.draining = Some((goodbye, end));
+        list.draining = Some(draining);
         list.note_over();
     }
 
@@ -415,21 +425,21 @@ impl Directory {
 
     /// The goodbye and the time that is left, once the server is drained.
     pub(super) fn draining_until(&self) -> Option<(Disconnect, Duration)> {
-        let (goodbye, end) = self.list().draining.clone()?;
+        let Draining { goodbye, end, .. } = self.list().draining.clone()?;
         Some((goodbye, end.saturating_duration_since(Instant::now())))
     }
 
     /// The goodbye, once the server is drained.
     pub(super) fn draining(&self) -> Option<Disconnect> {
-        self.list().draining.as_ref().map(|(goodbye, _)| goodbye.clone())
+        self.list().draining.as_ref().map(|it| it.goodbye.clone())
     }
 
     /// The order to drain a room that is opened while the server is drained.
     pub(super) fn drain_order(&self) -> Option<Command> {
-        let (goodbye, end) = self.list().draining.clone()?;
+        let Draining { goodbye, end, restarts } = self.list().draining.clone()?;
         let left = end.saturating_duration_since(Instant::now()).as_micros();
         let within = Micros(i64::try_from(left).unwrap_or(i64::MAX).max(1));
-        Some(Command::Drain { goodbye, within })
+        Some(Command::Drain { goodbye, within, restarts })
     }
 
     /// Figures of all rooms.

@@ -12,7 +12,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::counters::{Counters, Traffic};
-use super::directory::{Destination, Directory, RoomFigures};
+use super::directory::{Destination, Directory, Draining, RoomFigures};
 use super::newcomers::SharedPlaces;
 use super::plan::{RoomSettings, SharedChanges, SharedGames};
 use crate::clock::Clock;
@@ -141,10 +141,11 @@ impl ServerHandle {
     /// Has an order carried out in every room, and waits for the results; the error is the first
     /// room's that has one. A kick needs [a room](Self::command_in) where there are several.
     pub async fn command(&self, command: Command) -> Result<(), OrderError> {
-        if let Command::Drain { goodbye, within } = &command {
+        if let Command::Drain { goodbye, within, restarts } = &command {
             // No room is made any more, also while the others are told.
-            let within = Duration::from_micros(within.0.unsigned_abs());
-            self.directory.drain(goodbye.clone(), Instant::now() + within);
+            let end = Instant::now() + Duration::from_micros(within.0.unsigned_abs());
+            let (goodbye, restarts) = (goodbye.clone(), *restarts);
+            self.directory.drain(Draining { goodbye, end, restarts });
         }
         if let Command::Configure(changes) = &command {
             self.change((**changes).clone().into());

@@ -111,7 +111,7 @@ impl List {
 
     /// The goodbye where there is no room for anybody.
     pub(super) fn full(&self) -> Disconnect {
-        let draining = self.draining.as_ref().map(|(goodbye, _)| goodbye.clone());
+        let draining = self.draining.as_ref().map(|it| it.goodbye.clone());
         draining
             .unwrap_or_else(|| Disconnect::new(Code::Full, "all rooms are full; try again later"))
     }
