@@ -90,7 +90,7 @@ look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and lo
   local name=$1 seconds
   shift
   # It fails if it is not in the game by then, which may take a busy machine longer.
-  for seconds in 6 30; do
+  for seconds in 6 24 60; do
     timeout 300 "$@" --screenshot "$dir/$name.png" --exit-after "$seconds" &&
       python3 "$(dirname "${BASH_SOURCE[0]}")/not-blank" "$dir/$name.png" && return 0
   done
