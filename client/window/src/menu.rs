@@ -193,6 +193,8 @@ impl Menu {
         let mut wish = None;
         let area = Area::new(Id::new("menu"))
             .fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top - banner))
+            // By its size of the frame before, with an error or without, it would be moved.
+            .constrain(false)
             .show(ctx, |ui| {
                 ui.spacing_mut().item_spacing = vec2(GAP, ROW_GAP);
                 ui.set_width(WIDTH);
