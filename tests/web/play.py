@@ -352,7 +352,7 @@ def on_a_phone(around):
     fired = [state for state in status["motion"] if state["values"].get("fire")]
     assert fired, (before["motion"][-1:], status["motion"][-1:])
     # The chat's button, and letters from the field.
-    tap(844 - 12 - 18 - 2 * 44, 62 + 18)
+    tap(844 - 12 - 20 - 2 * 48, 62 * 0.65 + 20)
     phone.until("!document.getElementById('field').hidden")
     phone.run("document.getElementById('field').focus()")
     phone.type("from the sofa: ")

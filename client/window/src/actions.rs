@@ -15,6 +15,8 @@ pub struct Action {
     pub title: &'static str,
     /// Title in hints; neighbours with the same one share a line. Empty: not in hints.
     pub hint: &'static str,
+    /// Words on its button on the glass, and for that button in sentences.
+    pub on_glass: &'static str,
     /// Bindings unless the player chose others; [`Binding`](crate::bindings::Binding) has names.
     pub keys: &'static [&'static str],
 }
@@ -22,7 +24,7 @@ pub struct Action {
 impl Action {
     /// An action that hints tell of by its title.
     pub const fn new(id: &'static str, title: &'static str, keys: &'static [&'static str]) -> Self {
-        Self { id, title, hint: title, keys }
+        Self { id, title, hint: title, on_glass: title, keys }
     }
 
     /// The action with another title in hints.
@@ -30,14 +32,20 @@ impl Action {
     pub const fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }
     }
+
+    /// The action with another, shorter title on the glass.
+    #[must_use]
+    pub const fn on_glass(self, on_glass: &'static str) -> Self {
+        Self { on_glass, ..self }
+    }
 }
 
 /// Pauses, and goes back in menus.
 pub const MENU: Action = Action::new("menu", "pause", &["Escape", "Pad:Start"]);
 /// Shows the scores while held.
-pub const SCORES: Action = Action::new("scores", "scores", &["Tab", "Pad:Back"]);
+pub const SCORES: Action = Action::new("scores", "scores", &["Tab", "Pad:Back"]).on_glass("table");
 /// Opens the chat to everybody.
-pub const CHAT: Action = Action::new("chat", "chat", &["Enter"]).hint("");
+pub const CHAT: Action = Action::new("chat", "chat", &["Enter"]).hint("").on_glass("say");
 /// Opens the chat to the own side.
 pub const SIDE_CHAT: Action = Action::new("side_chat", "chat to your side", &["T"]).hint("");
 /// Opens the list of quick messages.
@@ -48,9 +56,9 @@ pub const PING: Action =
 /// Says that the player is ready for the round.
 pub const READY: Action = Action::new("ready", "ready", &["G", "Pad:LeftThumb"]).hint("");
 /// Votes for what is asked.
-pub const VOTE_YES: Action = Action::new("vote_yes", "vote yes", &["F1"]).hint("");
+pub const VOTE_YES: Action = Action::new("vote_yes", "vote yes", &["F1"]).hint("").on_glass("yes");
 /// Votes against what is asked.
-pub const VOTE_NO: Action = Action::new("vote_no", "vote no", &["F2"]).hint("");
+pub const VOTE_NO: Action = Action::new("vote_no", "vote no", &["F2"]).hint("").on_glass("no");
 /// Shows and hides figures for developers.
 pub const DETAILS: Action =
     Action::new("details", "network details", &["F3"]).hint("details, graph, others");

@@ -1,13 +1,16 @@
 //! The card before the game in a page, or after it: name, password, and why the last visit ended.
 
-use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, Ui, vec2};
+use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, RichText, Ui, vec2};
 
 use super::parts::{action, card_frame, field, is_entered, name_field, name_note};
 use super::words::{fill, tr};
 use super::{background, palette};
 
-/// Width of the card, in points.
+/// Width of the card, in points, and its height with a password and a reason of some lines.
 const CARD_WIDTH: f32 = 340.0;
+const CARD_HEIGHT: f32 = 380.0;
+/// Size of letters, in points: no smaller, since a phone shows a point as less than a pixel of CSS.
+const LETTERS: f32 = 14.0;
 /// Characters of a password at most.
 pub(crate) const PASSWORD_MAX: usize = 64;
 
@@ -43,20 +46,22 @@ impl Before<'_> {
         }
         let (mut wish, mut is_secret) = (None, false);
         // By its upper edge: the fields stay where they are when a reason comes below them.
-        let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, y + 40.0));
+        let top = (y + 40.0).min((screen.height() - CARD_HEIGHT).max(8.0));
+        let area = Area::new(Id::new("before")).anchor(Align2::CENTER_TOP, vec2(0.0, top));
         area.show(ctx, |ui| {
             card_frame(1.0, 20).show(ui, |ui| {
                 ui.set_width(CARD_WIDTH.min(screen.width() - 64.0));
                 ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
                 let server = self.server.as_deref().filter(|server| !server.is_empty());
-                ui.label(match server {
+                let title = match server {
                     None => tr("Play").to_owned(),
                     Some(server) => fill("Play on {server}", &[("server", server)]),
-                });
+                };
+                ui.label(RichText::new(title).size(LETTERS));
                 let entered;
                 (entered, is_secret) = self.draw_fields(ui);
                 if let Some(error) = self.error {
-                    ui.colored_label(palette::BAD, error);
+                    ui.label(RichText::new(error).size(LETTERS).color(palette::BAD));
                 }
                 if action(ui, tr("Play"), true).clicked() || entered {
                     wish = Some(Wish::Join);

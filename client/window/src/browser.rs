@@ -20,7 +20,9 @@ use super::cues::{self, Cues, common};
 use super::gamepad::{Gamepads, Rumble};
 use super::glass::Glass;
 use super::languages::Languages;
-use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
+use super::look::{
+    draw_notice, is_clicked, pixels_per_point, pixels_per_point_before, style, turn_wheel,
+};
 use super::network::Clock;
 use super::parts::NAME_CHARS_MAX;
 use super::renderer::Renderer;
@@ -219,8 +221,13 @@ impl Page {
     }
 
     fn frame(&mut self, secs: f32) {
-        let pixels_per_point = pixels_per_point(self.store.settings.display.ui_scale as f32);
-        let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
+        let scale = self.store.settings.display.ui_scale as f32;
+        let playing = self.visit.as_ref().and_then(Visit::actions);
+        let pixels_per_point = match playing {
+            Some(_) => pixels_per_point(scale),
+            None => pixels_per_point_before(scale),
+        };
+        let (game, own) = playing.unwrap_or_default();
         self.controls.bind(game, own, &self.store.settings.controls);
         let dead_zone = f32::from(self.store.settings.gamepad.dead_zone) / 100.0;
         let mut pad = self.gamepads.take(dead_zone);

@@ -16,7 +16,7 @@ use super::actions::{
     ALL, ALL_GAMES, CHAT, CLOCK_LOOP, MENU, READY, SCORES, SKIP_LESSON, VOTE_NO, VOTE_YES,
 };
 use super::bindings::{Binding, Pad, Turn, labels};
-use super::words::tr;
+use super::words::{fill, tr};
 
 /// Bindings of actions, by game (or [`ALL_GAMES`]) and action.
 type Chosen = super::settings::Bindings;
@@ -298,7 +298,9 @@ impl Controls {
                 })
                 .filter(|bindings| !bindings.is_empty())
                 .collect();
-            labels(&line).replace(", ", &format!(" {} ", tr("or")))
+            let labels = labels(&line);
+            let words: Vec<_> = labels.split(", ").map(in_sentence).collect();
+            words.join(&format!(" {} ", tr("or")))
         };
         let words = of(self.by_pad);
         if words.is_empty() { of(!self.by_pad) } else { words }
@@ -309,7 +311,7 @@ impl Controls {
         let sticks: Vec<_> = actions.iter().map(|action| self.on_stick(action)).collect();
         if sticks.iter().all(Option::is_some) {
             let line: Vec<_> = sticks.into_iter().flatten().map(|part| vec![part]).collect();
-            return labels(&line);
+            return in_sentence(&labels(&line)).to_owned();
         }
         let words = actions.iter().filter_map(|action| self.on_glass(action));
         words.collect::<Vec<_>>().join(" ")
@@ -332,7 +334,8 @@ impl Controls {
         let common = [MENU, SCORES, CHAT, READY, VOTE_YES, VOTE_NO];
         let is_common = common.iter().any(|it| it.id == action.id);
         let is_there = is_common || GLASS_PARTS.into_iter().any(has);
-        is_there.then(|| format!("\u{201c}{}\u{201d}", tr(action.title)))
+        let button = [("button", tr(action.on_glass))];
+        is_there.then(|| fill("“{button}”", &button))
     }
 
     /// The player's own bindings of an action in words, as in "R, A".
@@ -344,6 +347,15 @@ impl Controls {
         let fits = |binding: &&Binding| binding.is_pad() == self.by_pad;
         let labels: Vec<_> = bindings.iter().filter(fits).map(|it| it.label()).collect();
         if labels.is_empty() { "-".to_owned() } else { labels.join(", ") }
+    }
+}
+
+/// A label as a part of a sentence, as after "with".
+fn in_sentence(label: &str) -> &str {
+    match label {
+        _ if label == tr("left stick") => tr("the left stick"),
+        _ if label == tr("right stick") => tr("the right stick"),
+        other => other,
     }
 }
 

@@ -4,10 +4,11 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use egui_macroquad::egui::{
-    Align2, Color32, Context, FontId, Id, LayerId, Order, Painter, Pos2, Rect, Stroke, Vec2, pos2,
-    vec2,
+    Align2, Color32, Context, FontId, Galley, Id, LayerId, Order, Painter, Pos2, Rect, Stroke,
+    Vec2, pos2, vec2,
 };
 use macroquad::input::{
     KeyCode, MouseButton, Touch, TouchPhase, get_keys_pressed, is_mouse_button_pressed,
@@ -20,7 +21,7 @@ use super::bindings::{Binding, Pad};
 use super::controls::{GLASS_PARTS, PadValues};
 use super::gamepad::standard::{Side, deflect};
 use super::layout::{self, Item};
-use super::paint::fade;
+use super::paint::{around, dense, fade, text_over};
 use super::palette;
 use super::words::{fill, tr};
 
@@ -30,18 +31,21 @@ use super::words::{fill, tr};
 const REACH: f32 = 52.0;
 /// Radius of a button, and of its smaller kind.
 const RADIUS: f32 = 30.0;
-const SMALL: f32 = 18.0;
+const SMALL: f32 = 20.0;
+/// The same in a low window, and the height below which it is one.
+const RADIUS_LOW: f32 = 24.0;
+const LOW: f32 = 320.0;
 /// Distance of buttons from the edges.
 const MARGIN: f32 = 16.0;
 /// Share of a stick's way that counts as rest, and that from which on it is at its edge.
 const REST: f32 = 0.12;
 const EDGE: f32 = 0.9;
-/// Height at which the buttons of every game begin: below the words about the network.
+/// Height at which the buttons of every game begin, in points: below the words about the network.
 const TOP: f32 = 62.0;
 /// Room between those and a game's own buttons.
 const GAP: f32 = 8.0;
 /// Size of a button's letters, unless a word would not fit.
-const LETTERS: f32 = 10.0;
+const LETTERS: f32 = 11.0;
 /// Buttons of every game, from the corner on.
 const COMMON: [(Binding, &Action); 4] = [
     (Binding::Pad(Pad::Start), &actions::MENU),
@@ -88,6 +92,12 @@ pub(crate) struct Glass {
 }
 
 impl Glass {
+    /// Glass of so many points for a pixel of CSS, which nobody touches.
+    #[cfg(test)]
+    pub(crate) fn untouched(unit: f32) -> Self {
+        Self { is_used: true, unit, ..Self::default() }
+    }
+
     /// True from the first touch on.
     pub(crate) fn is_used(&self) -> bool {
         self.is_used
@@ -139,7 +149,7 @@ impl Glass {
     }
 
     /// Places a button for each part that the game has an action for.
-    fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
+    pub(crate) fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
         let parts_of = |action: &Action| {
             let parts = action.keys.iter().filter_map(|name| match Binding::parse(name)? {
                 Binding::Pad(part) => Some(part),
@@ -156,22 +166,26 @@ impl Glass {
         // An action of several parts has one button.
         let mut titles = Vec::new();
         self.buttons.clear();
-        let mut places = places(self.has_right, size.y / self.unit);
+        let height = size.y / self.unit;
+        let own_radius = if height < LOW { RADIUS_LOW } else { RADIUS };
+        // The lowest of a game's own buttons stay below those of every game.
+        let highest = height - (TOP / self.unit + 2.0 * SMALL + GAP + own_radius);
+        let mut places = places(self.has_right, own_radius, highest);
         for (part, action) in shown {
             if titles.contains(&action.id) {
                 continue;
             }
             titles.push(action.id);
             let Some(place) = places.next() else { break };
-            let (at, title) = ((size - place * self.unit).to_pos2(), tr(action.title));
-            let (binding, radius) = (Binding::Pad(part), RADIUS * self.unit);
+            let (at, title) = ((size - place * self.unit).to_pos2(), tr(action.on_glass));
+            let (binding, radius) = (Binding::Pad(part), own_radius * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
-        let corner = pos2(size.x, 0.0) + vec2(-12.0 - SMALL, TOP + SMALL) * self.unit;
+        let corner = pos2(size.x, TOP) + vec2(-12.0 - SMALL, SMALL) * self.unit;
         let voices = VOICES.into_iter().filter(|_| is_asked);
         for (number, (binding, action)) in COMMON.into_iter().chain(voices).enumerate() {
             let at = corner - vec2(number as f32 * (2.0 * SMALL + 8.0) * self.unit, 0.0);
-            let (title, radius) = (tr(action.title), SMALL * self.unit);
+            let (title, radius) = (tr(action.on_glass), SMALL * self.unit);
             self.buttons.push(Button { binding, title, at, radius, is_down: false });
         }
     }
@@ -217,28 +231,36 @@ impl Glass {
         let (screen, reach) = (ctx.screen_rect(), REACH * self.unit);
         let inside = (MARGIN + REACH + 20.0) * self.unit;
         let rest = |x: f32| pos2(x, screen.bottom() - inside);
+        // A stick that nobody holds is only a hint, and shows what lies beneath it.
+        let is_shown = |thumb: Option<Thumb>, ring: Rect| {
+            thumb.is_some() || !layout::covers_subject(&painter, ring)
+        };
         let sticks = [
             (self.left, rest(screen.left() + inside), true),
             (self.right, rest(screen.right() - inside), self.has_right),
         ];
         for (thumb, rest, _) in sticks.iter().filter(|(.., is_there)| *is_there) {
             let middle = thumb.map_or(*rest, |it| it.middle);
-            let around = Rect::from_center_size(middle, Vec2::splat(2.0 * reach));
-            layout::claim(&painter, Item::Glass, around);
+            let ring = Rect::from_center_size(middle, Vec2::splat(2.0 * reach));
+            if !is_shown(*thumb, ring) {
+                continue;
+            }
+            layout::claim(&painter, Item::Glass, ring);
             let off = thumb.map_or(Vec2::ZERO, |it| it.at - it.middle);
             let off = off / (off.length() / reach).max(1.0);
             painter.circle_stroke(middle, reach, Stroke::new(2.0, fade(palette::TEXT, 0.25)));
             painter.circle_filled(middle + off, reach * 0.42, fade(palette::TEXT, 0.3));
         }
         if let Some(action) = self.at_edge.filter(|_| self.right.is_none()) {
-            let words = fill("edge: {action}", &[("action", tr(action.title))]);
+            let words = fill("edge: {action}", &[("action", tr(action.on_glass))]);
             let at = sticks[1].1 + vec2(0.0, reach + 4.0 * self.unit);
-            let (font, ink) = (FontId::proportional(12.0 * self.unit), fade(palette::TEXT, 0.7));
-            painter.text(at, Align2::CENTER_TOP, words, font, ink);
+            let (size, ink) = (dense(ctx, 12.0 * self.unit), fade(palette::TEXT, 0.8));
+            let taken = text_over(&painter, at, Align2::CENTER_TOP, &words, size, ink);
+            layout::claim(&painter, Item::Glass, around(taken));
         }
         for button in &self.buttons {
-            let around = Rect::from_center_size(button.at, Vec2::splat(2.0 * button.radius));
-            layout::claim(&painter, Item::Glass, around);
+            let square = Rect::from_center_size(button.at, Vec2::splat(2.0 * button.radius));
+            layout::claim(&painter, Item::Glass, square);
             let (fill, ink): (Color32, Color32) = match button.is_down {
                 true => (fade(palette::OWN, 0.6), palette::VOID),
                 false => (fade(palette::CARD, 0.55), fade(palette::TEXT, 0.85)),
@@ -249,9 +271,7 @@ impl Glass {
                 button.radius,
                 Stroke::new(1.5, fade(palette::TEXT, 0.35)),
             );
-            let room = 1.8 * button.radius;
-            let font = fitting(&painter, button.title, LETTERS * self.unit, room);
-            let galley = painter.layout(button.title.to_owned(), font, ink, room);
+            let galley = fitting(&painter, button, dense(ctx, LETTERS * self.unit), ink);
             let at = Rect::from_center_size(button.at, galley.size()).min;
             painter.galley(at, galley, ink);
         }
@@ -259,16 +279,17 @@ impl Glass {
 }
 
 /// Middles of a game's own buttons from the lower right corner on, the best first: above the right
-/// stick if there is one, or to its left on a low screen. None of them reaches the buttons of every
-/// game, if the screen has room for a single row.
-fn places(has_right: bool, height: f32) -> impl Iterator<Item = Vec2> {
-    let step = 2.0 * RADIUS + 12.0;
-    let highest = height - (TOP + 2.0 * SMALL + GAP + RADIUS);
-    let edge = Vec2::splat(MARGIN + RADIUS);
-    let (above, beside) = (vec2(0.0, 2.6 * REACH), vec2(2.7 * REACH, 0.0));
+/// stick if there is one, or to its left on a low screen, `highest` at most if the screen has room
+/// for a single row.
+fn places(has_right: bool, radius: f32, highest: f32) -> impl Iterator<Item = Vec2> {
+    let step = 2.4 * radius;
+    let edge = Vec2::splat(MARGIN + radius);
+    let (above, beside) = (vec2(0.0, 2.6 * REACH), vec2(2.0 * REACH + 28.0, 0.0));
+    let aside = vec2(0.6, 4.0 / 3.0) * radius;
     let first = match has_right {
         false => edge,
-        true if edge.y + above.y <= highest => edge + above,
+        // With the second column, whose buttons are higher.
+        true if edge.y + above.y + aside.y <= highest => edge + above,
         true => edge + beside,
     };
     let highest = highest.max(first.y);
@@ -277,22 +298,25 @@ fn places(has_right: bool, height: f32) -> impl Iterator<Item = Vec2> {
     };
     let places = columns(0..2).chain(columns(2..GLASS_PARTS.len() + 2));
     let place = move |(column, row): (usize, usize)| {
-        let aside = vec2(18.0 * (row % 2) as f32, 40.0 * (column % 2) as f32);
+        let aside = aside * vec2((row % 2) as f32, (column % 2) as f32);
         first + vec2(column as f32, row as f32) * step + aside
     };
     places.map(place).filter(move |it| it.y <= highest)
 }
 
-/// Font of that size, or a smaller one in which no word is wider than `room`.
-fn fitting(painter: &Painter, text: &str, size: f32, room: f32) -> FontId {
-    let width = |word: &str| {
-        let font = FontId::proportional(size);
-        painter.layout_no_wrap(word.to_owned(), font, palette::TEXT).size().x
+/// A button's title in letters of that size, or in smaller ones in which it fits within the disc.
+fn fitting(painter: &Painter, button: &Button, size: f32, ink: Color32) -> Arc<Galley> {
+    let laid = |words: &str, size: f32, room: f32| {
+        painter.layout(words.to_owned(), FontId::proportional(size), ink, room)
     };
+    let width = |word: &str| laid(word, size, f32::INFINITY).size().x;
     // Letters are placed in whole pixels, so that smaller ones may be wider than their share.
-    let room = room * 0.9;
-    let widest = text.split_whitespace().map(width).fold(room, f32::max);
-    FontId::proportional(size * room / widest)
+    let room = 1.45 * button.radius;
+    let widest = button.title.split_whitespace().map(width).fold(room, f32::max);
+    let galley = laid(button.title, size * room / widest, 1.1 * room);
+    // What stands on several lines is narrower where the disc is.
+    let high = galley.size().y / (1.3 * button.radius);
+    if high <= 1.0 { galley } else { laid(button.title, size * room / widest / high, 1.1 * room) }
 }
 
 #[cfg(test)]
@@ -328,7 +352,7 @@ mod tests {
         let titles: Vec<_> = glass.buttons.iter().map(|button| button.title).collect();
         // What the trigger does, the stick does at its edge.
         assert_eq!(glass.at_edge.map(|action| action.id), Some("fire"));
-        assert_eq!(titles, ["jump", "pause", "scores", "chat", "ready"]);
+        assert_eq!(titles, ["jump", "pause", "table", "say", "ready"]);
         glass.lay_out(&[SHOOT, JUMP], true, SIZE);
         assert_eq!(glass.buttons.len(), 2 + 6, "two more for a vote");
         assert!(!glass.has_right && glass.at_edge.is_none());
@@ -338,7 +362,9 @@ mod tests {
     #[test]
     fn buttons_lie_on_phones_of_any_size_without_touching_each_other() {
         // The last one is a small phone's, in a browser with its bars.
-        for size in [SIZE, vec2(844.0, 390.0), vec2(640.0, 360.0), vec2(568.0, 256.0)] {
+        let sizes =
+            [(844.0, 390.0), (390.0, 844.0), (640.0, 360.0), (568.0, 256.0)].map(Vec2::from);
+        for size in [SIZE].into_iter().chain(sizes) {
             for own in [&MANY[..4], &MANY[..], &MANY[1..3], &MANY[1..]] {
                 let mut glass = Glass { unit: 1.0, ..Glass::default() };
                 glass.lay_out(own, true, size);

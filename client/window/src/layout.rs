@@ -219,6 +219,21 @@ pub fn keep_free(painter: &Painter, rect: Rect) {
     }
 }
 
+/// True if a rectangle lies over what the player must see.
+pub fn covers_subject(painter: &Painter, rect: Rect) -> bool {
+    with(painter, |layout| layout.covers_subject(rect))
+}
+
+/// Lower edge of the buttons on the glass in the window's upper half, if there are any.
+pub fn below_buttons(painter: &Painter) -> Option<f32> {
+    let middle = painter.ctx().screen_rect().center().y;
+    with(painter, |layout| {
+        let glass = layout.items.iter().filter(|(item, ..)| *item == Item::Glass);
+        let upper = glass.filter(|(_, rect, _)| rect.center().y < middle);
+        upper.map(|(_, rect, _)| rect.bottom()).reduce(f32::max)
+    })
+}
+
 /// The rectangle without the upper and lower parts in which other items stand, as seen from its
 /// middle.
 pub fn between(painter: &Painter, item: Item, rect: Rect) -> Rect {

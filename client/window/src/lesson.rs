@@ -11,7 +11,7 @@ use super::actions;
 use super::controls::Controls;
 use super::inset::Inset;
 use super::layout::{self, Item, Way};
-use super::paint::{bar, fade, letters, panel};
+use super::paint::{bar, fade, letters, panel, to_be_read};
 use super::palette;
 use super::view::{GameView, Scene, ViewEntry};
 use super::words::{fill, tr};
@@ -23,6 +23,8 @@ const LESSON_SECS: f32 = 56.0;
 const TICK_SECS: f32 = 0.9;
 /// Widest line of the panel, in points: of the one that is tried first, and of the next.
 const WIDTHS: [f32; 2] = [400.0, 220.0];
+/// Size of its small letters, in points.
+const LETTERS: f32 = 14.0;
 /// Distance of the panel's lower edge from the window's, in points: above what games show there.
 const ABOVE: f32 = 116.0;
 
@@ -124,6 +126,11 @@ impl Shown {
         let skip = controls.words(&actions::SKIP_LESSON);
         let below = match &*skip {
             // The gamepad has no button left for it in every game.
+            _ if controls.by_glass() => {
+                let button = controls.words(&actions::MENU);
+                let values = [("number", number), ("count", &*count), ("button", &*button)];
+                fill("{number} of {count}     To end the lesson, touch {button}.", &values)
+            }
             "-" => {
                 let key = controls.words(&actions::MENU);
                 let values = [("number", number), ("count", &*count), ("key", &*key)];
@@ -134,25 +141,27 @@ impl Shown {
                 fill("{number} of {count}     {key}: end the lesson", &values)
             }
         };
-        // Beside the words is the ring.
-        let grown = letters(painter.ctx());
-        let left = 48.0 * grown;
-        // A narrow panel has room beside what must be seen.
+        // A narrow panel has room beside what must be seen, and a small one in a low window.
         let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
-        let found = WIDTHS.into_iter().find_map(|width| {
-            let room = width.min(screen.width() - 80.0);
+        let larger = [to_be_read(painter.ctx(), LETTERS), 1.0];
+        let mut tries = larger.into_iter().flat_map(|it| WIDTHS.map(|width| (width, it)));
+        let found = tries.find_map(|(width, larger)| {
+            let grown = larger * letters(painter.ctx());
+            // Beside the words is the ring.
+            let left = 48.0 * grown;
+            let room = (width * larger).min(screen.width() - 80.0 - left);
             let text = |words: &str, size: f32, color| {
                 painter.layout(words.to_owned(), FontId::proportional(size), color, room)
             };
-            let words = text(&self.words, 16.0, palette::TEXT);
-            let below = text(&below, 12.0, palette::TEXT_FAINT);
+            let words = text(&self.words, 16.0 * larger, palette::TEXT);
+            let below = text(&below, LETTERS * larger, palette::TEXT_FAINT);
             let wide = words.size().x.max(below.size().x);
             let size = vec2(wide + left + 18.0, words.size().y + below.size().y + 22.0);
             let rect = place(screen, size);
             let rect = layout::find_or_beside(painter, Item::Lesson, rect, &ways)?;
-            Some((rect, words, below))
+            Some((rect, words, below, (grown, left)))
         });
-        let Some((rect, words, below)) = found else { return };
+        let Some((rect, words, below, (grown, left))) = found else { return };
         let inset = Inset::within(painter, rect, grown);
         panel(painter, rect);
         let edge = Rect::from_min_size(rect.left_top(), vec2(3.0, rect.height()));
@@ -166,6 +175,13 @@ impl Shown {
         let line = Rect::from_min_size(line, vec2(rect.width() - 20.0, 3.0));
         bar(painter, line, self.share, palette::GOOD);
     }
+}
+
+/// Draws a step as a lesson does, for tests.
+#[cfg(test)]
+pub(crate) fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
+    let words = fill("Take another weapon with {keys}.", &[("keys", "RB")]);
+    Shown { words, number: (2, 4), share: 0.5, is_done: false }.draw(painter, screen, controls);
 }
 
 /// Place of the panel in the window.
@@ -186,7 +202,7 @@ fn tick(painter: &Painter, inset: Inset<'_>, number: &str, is_done: bool) {
         painter.line_segment([a, b], stroke);
         painter.line_segment([b, c], stroke);
     } else {
-        inset.text((x, y), Align2::CENTER_CENTER, number, 12.0, palette::TEXT_SOFT);
+        inset.text((x, y), Align2::CENTER_CENTER, number, LETTERS, palette::TEXT_SOFT);
     }
 }
 

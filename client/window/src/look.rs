@@ -17,8 +17,11 @@ use super::words::{fill, tr};
 
 /// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// Least size in points that the menu needs.
-const LEAST: (f32, f32) = (800.0, 600.0);
+/// Least size in points that games need, and the menu.
+const MENU: (f32, f32) = (800.0, 600.0);
+/// Least size in points that a page needs before a game: it may be a phone's.
+#[cfg(any(target_arch = "wasm32", test))]
+const PAGE: (f32, f32) = (480.0, 480.0);
 /// Pixels per point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
 /// Points by which a notch of the wheel moves lists, as in egui.
@@ -27,22 +30,48 @@ const NOTCH: f32 = 40.0;
 /// Pixels per point: everything grows with the window, but letters are no smaller than can be read,
 /// unless they need more room than there is.
 pub(crate) fn pixels_per_point(scale: f32) -> f32 {
-    pixels_per_point_of(screen_size(), dpi_scale(), scale)
+    pixels_per_point_within(MENU, screen_size(), dpi_scale(), scale)
+}
+
+/// The same for a page before a game.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn pixels_per_point_before(scale: f32) -> f32 {
+    pixels_per_point_within(PAGE, screen_size(), dpi_scale(), scale)
 }
 
 /// The same for a window of a size in pixels on a display of a density.
-pub(crate) fn pixels_per_point_of((width, height): (f32, f32), density: f32, scale: f32) -> f32 {
+#[cfg(test)]
+pub(crate) fn pixels_per_point_of(size: (f32, f32), density: f32, scale: f32) -> f32 {
+    pixels_per_point_within(MENU, size, density, scale)
+}
+
+/// The same for a page before a game.
+#[cfg(test)]
+pub(crate) fn pixels_per_point_of_page(size: (f32, f32), density: f32, scale: f32) -> f32 {
+    pixels_per_point_within(PAGE, size, density, scale)
+}
+
+/// The same for screens that need `least` points. Large ones leave the menu's room, so that all
+/// screens look alike; where that would make letters too small to read, they have less.
+fn pixels_per_point_within(
+    least: (f32, f32),
+    (width, height): (f32, f32),
+    density: f32,
+    scale: f32,
+) -> f32 {
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
     // In steps, because each new size draws all letters anew.
     let fits = (fits * 20.0).round() / 20.0;
-    let room = (width / LEAST.0).min(height / LEAST.1);
-    (scale * fits.max(READABLE * density)).min(room).clamp(0.4, 6.0)
+    let room = |least: (f32, f32)| (width / least.0).min(height / least.1);
+    let wanted = scale * fits.max(READABLE * density);
+    let readable = (scale.min(1.0) * READABLE * density).min(room(least));
+    wanted.min(room(MENU)).max(readable).clamp(0.4, 6.0)
 }
 
 /// True if the window has room for no more than the menu: nothing can be larger in it.
 pub(crate) fn is_full(ctx: &Context) -> bool {
     let screen = ctx.screen_rect();
-    screen.width() < LEAST.0 + 1.0 || screen.height() < LEAST.1 + 1.0
+    screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
 }
 
 /// Makes a font's letters larger, and its lines with them.
@@ -204,6 +233,28 @@ mod tests {
         let (usual, large) = (size_at(1.0), size_at(1.5));
         let [wide, high] = [large.x / usual.x, large.y / usual.y];
         assert!((wide - 1.5).abs() < 0.04 && (high - 1.5).abs() < 0.04, "{wide} x {high}");
+    }
+
+    #[test]
+    fn letters_of_a_page_can_be_read_on_a_phone() {
+        // Points of a pixel of CSS, on displays of any density and for any size of everything.
+        let in_css = |(width, height): (f32, f32), density: f32, scale: f32| {
+            let size = (width * density, height * density);
+            pixels_per_point_of_page(size, density, scale) / density
+        };
+        for (density, scale) in [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (3.0, 2.0)] {
+            for size in [(390.0, 844.0), (844.0, 390.0)] {
+                let css = in_css(size, density, scale);
+                assert!((css - READABLE).abs() < 0.01, "{size:?} at {density}: {css}");
+            }
+        }
+        // A window of the menu's size looks as it does elsewhere.
+        for size in [(800.0, 600.0), (1280.0, 720.0), (640.0, 480.0)] {
+            for scale in [0.75, 1.0, 2.0] {
+                let menu = pixels_per_point_of(size, 1.0, scale);
+                assert_eq!(in_css(size, 1.0, scale), menu, "{size:?} {scale}");
+            }
+        }
     }
 
     #[test]

@@ -32,6 +32,9 @@ const CORNER: f32 = 18.0;
 /// Room in points for the mark of a state before its words.
 const MARK: f32 = 18.0;
 
+/// Size of the letters below the card of a connection that is not there, in points.
+const HINT: f32 = 14.0;
+
 /// Width of the pause with its frame, in points.
 const PAUSE: f32 = 356.0;
 
@@ -265,14 +268,23 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
     if status.playing.is_some() {
         painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.6));
     }
-    let width = 440.0;
-    let how =
-        painter.layout(how.into(), FontId::proportional(15.0), palette::TEXT_SOFT, width - 108.0);
-    let what =
-        painter.layout(what.into(), FontId::proportional(19.0), palette::TEXT, width - 108.0);
+    let larger = to_be_read(painter.ctx(), HINT);
+    let width = (440.0 * larger).min(screen.width() - 24.0);
+    let how = painter.layout(
+        how.into(),
+        FontId::proportional(15.0 * larger),
+        palette::TEXT_SOFT,
+        width - 108.0,
+    );
+    let what = painter.layout(
+        what.into(),
+        FontId::proportional(19.0 * larger),
+        palette::TEXT,
+        width - 108.0,
+    );
     let height = what.size().y + how.size().y + 48.0;
     let rect = Rect::from_center_size(screen.center(), vec2(width, height));
-    let with_hint = Rect::from_min_max(rect.min, rect.max + vec2(0.0, 36.0));
+    let with_hint = Rect::from_min_max(rect.min, rect.max + vec2(0.0, 36.0 * larger));
     layout::claim(painter, Item::Panel, with_hint);
     ground(painter, rect, 1.4);
     panel(painter, rect);
@@ -290,7 +302,7 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
         Some(_) => fill("{keys}: pause", &keys),
         None => fill("{keys}: stop and go back", &keys),
     };
-    text_over(painter, hint, Align2::CENTER_TOP, &words, 13.0, palette::TEXT_SOFT);
+    text_over(painter, hint, Align2::CENTER_TOP, &words, HINT * larger, palette::TEXT_SOFT);
 }
 
 /// Notice at the bottom: the server's certificate is remembered from now on.

@@ -89,7 +89,7 @@ pub(crate) fn name_note(ui: &mut Ui, name: &str) {
             tr("This name has an accent or another mark without a letter.").to_owned()
         }
     };
-    let problem = RichText::new(problem).size(13.0).color(palette::BAD);
+    let problem = RichText::new(problem).size(14.0).color(palette::BAD);
     ui.add(Label::new(problem).wrap().selectable(false));
 }
 

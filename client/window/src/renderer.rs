@@ -23,7 +23,7 @@ use egui_macroquad::egui::{
     pos2,
 };
 use egui_miniquad::CallbackFn;
-use macroquad::miniquad::window::screen_size;
+use macroquad::miniquad::window::{dpi_scale, screen_size};
 use macroquad::miniquad::{
     Bindings, BlendFactor, BlendState, BlendValue, BufferId, BufferLayout, BufferSource,
     BufferType, BufferUsage, CullFace, Equation, FilterMode, Pipeline, PipelineParams,
@@ -32,6 +32,7 @@ use macroquad::miniquad::{
 };
 
 use super::letters::Letters;
+use super::paint::note_css;
 use shader::Dialect;
 
 /// Area in square pixels below which a run is painted with its neighbours' shader: another draw
@@ -103,6 +104,7 @@ impl Renderer {
             // Both measure alike, since one hands the other's events on.
             outer.set_pixels_per_point(pixels_per_point);
             self.ctx.set_pixels_per_point(pixels_per_point);
+            note_css(&self.ctx, dpi_scale() / pixels_per_point);
             let mut input = outer.input(|input| input.raw.clone());
             input.max_texture_side = Some(texture_side(pixels_per_point));
             self.letters.borrow_mut().take(&self.ctx);

@@ -168,6 +168,10 @@ impl<G: Game> Scene<'_, G> {
     pub fn aim(&self, rig: &mut Rig, shot: &Shot) -> Camera {
         let (screen, secs) = (self.screen, self.secs);
         match self.watched.and_then(|watched| watched.free) {
+            // The buttons on the glass lie in the corners: the own player stays in the middle.
+            None if self.controls.by_glass() => {
+                rig.follow(screen, secs, &Shot { bounds: None, ..*shot })
+            }
             None => rig.follow(screen, secs, shot),
             Some(FreeCamera { middle, zoom }) => {
                 let size = (shot.width * zoom, shot.height * zoom);

@@ -112,7 +112,7 @@ fn words_name_what_is_on_the_glass() {
         Action::new("aim_left", "aim left", &["Pad:RightStickLeft"]),
     ];
     const SHOOT: Action = Action::new("shoot", "shoot", &["Space", "Pad:RightTrigger"]);
-    const DUCK: Action = Action::new("duck", "duck", &["C", "Pad:B"]);
+    const DUCK: Action = Action::new("duck", "duck and roll", &["C", "Pad:B"]).on_glass("duck");
     const NINE: Action = Action::new("nine", "ninth weapon", &["9", "Pad:DPadUp"]);
     const ALONE: &[Action] = &[SHOOT, DUCK, NINE];
     const AIMED: &[Action] = &[AIM[0], AIM[1], SHOOT, DUCK, NINE];
@@ -123,7 +123,7 @@ fn words_name_what_is_on_the_glass() {
     controls.bind("aimed", AIMED, &Chosen::default());
     assert_eq!(controls.words(&SHOOT), "the right stick at its edge");
     assert_eq!(controls.keys(&[&SHOOT, &DUCK]), "the right stick at its edge \u{201c}duck\u{201d}");
-    assert_eq!(controls.keys(&AIM.each_ref()), "right stick");
+    assert_eq!(controls.keys(&AIM.each_ref()), "the right stick");
     assert_eq!(controls.keys(&[&NINE]), "", "there is no button for it");
     assert_eq!(
         (controls.words(&NINE), controls.words(&MENU)),

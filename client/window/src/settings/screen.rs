@@ -107,7 +107,7 @@ impl Screen {
         let area = Area::new(Id::new("settings")).order(Order::Foreground);
         area.anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(ctx, |ui| {
             card_frame(0.98, 22).show(ui, |ui| {
-                ui.set_width(SIZE.0);
+                ui.set_width(SIZE.0.min(ctx.screen_rect().width() - 2.0 * 22.0 - 16.0));
                 ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
                 ui.horizontal_wrapped(|ui| {
                     ui.label(RichText::new(tr("Settings")).size(24.0));
@@ -286,21 +286,14 @@ fn language(
     }
 }
 
-/// A label and what belongs to it.
+/// A label and what belongs to it, on several lines where there is no room for one.
 fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal(|ui| labelled(ui, label, content));
-}
-
-/// The same for so much that it may take several lines.
-fn long_row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal_wrapped(|ui| labelled(ui, label, content));
-}
-
-fn labelled(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    let left = ui.cursor().left();
-    ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
-    ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
-    content(ui);
+    ui.horizontal_wrapped(|ui| {
+        let left = ui.cursor().left();
+        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
+        ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
+        content(ui);
+    });
 }
 
 fn switch(ui: &mut Ui, label: &str, value: &mut bool) {

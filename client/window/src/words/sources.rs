@@ -210,7 +210,8 @@ impl Literal {
         let columns = self.before.trim_end_matches("\"\",");
         let is_column = columns.ends_with("Board::new(scene,&[");
         ends("tr(") || ends("fill(") || ends("Action::new(\"\",") || is_column || {
-            self.before.ends_with(".hint(") && !self.text.is_empty()
+            let is_title = [".hint(", ".on_glass("].iter().any(|it| self.before.ends_with(it));
+            is_title && !self.text.is_empty()
         }
     }
 
@@ -314,15 +315,16 @@ fn gaps_and_leftovers_of_a_language_are_listed() {
         let a: &'static str = tr("Play"); let b = ('"', '\'', '\n'); ptr("no word");
         let c = fill("{name} \"has\" \u{2026} \
                       joined", &[("name", &name)]);
-        const GO: Action = Action::new("go", "move", &["W"]).hint("step").hint("");
+        const GO: Action = Action::new("go", "move", &["W"]).hint("step").hint("").on_glass("on");
         Board::new(scene, &["FRAGS", "DEATHS"], key);
         "#;
     let sources = BTreeMap::from([("a.rs".to_owned(), source.to_owned())]);
     let words = words_of(&sources);
-    let all = ["DEATHS", "FRAGS", "Play", "move", "step", "{name} \"has\" … joined"];
+    let all = ["DEATHS", "FRAGS", "Play", "move", "on", "step", "{name} \"has\" … joined"];
     assert_eq!(words.keys().collect::<Vec<_>>(), all);
     let file = "language = \"X\"\n[words]\n\"FRAGS\" = \"f\"\n\"DEATHS\" = \"d\"\n\
-                \"step\" = \"s\"\n\"move\" = \"\"\n\"gone\" = \"g\"\n\"Play\" = \"p\"\n";
+                \"step\" = \"s\"\n\"on\" = \"o\"\n\"move\" = \"\"\n\"gone\" = \"g\"\n\
+                \"Play\" = \"p\"\n";
     let faults = faults(&words, &Language::parse(file).unwrap());
     let missing = "\"{name} \\\"has\\\" … joined\" = \"\"";
     assert_eq!(faults, ["# a.rs", "\"move\" = \"\"", missing, "no source says \"gone\""]);

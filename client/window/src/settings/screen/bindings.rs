@@ -4,7 +4,7 @@ use egui_macroquad::egui::{Button, RichText, Ui};
 use macroquad::input::KeyCode;
 
 use super::super::{Bindings, Settings, file};
-use super::{long_row, note};
+use super::{note, row};
 use crate::actions::{ALL, ALL_GAMES, Action, MENU};
 use crate::bindings::Binding;
 use crate::controls::{Controls, bindings_of};
@@ -87,7 +87,7 @@ impl Page {
             let bindings = bindings_of(section, action, chosen);
             let others = taken(chosen, own, besides, action);
             let conflict = |binding| others.iter().find(|(other, _)| *other == binding);
-            long_row(ui, tr(action.title), |ui| {
+            row(ui, tr(action.title), |ui| {
                 for binding in &bindings {
                     let color = conflict(*binding).map_or(palette::TEXT, |_| palette::BAD);
                     let label = RichText::new(binding.label()).size(14.0).color(color);

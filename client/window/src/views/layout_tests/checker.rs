@@ -80,6 +80,19 @@ pub(super) fn letters_of(
     texts.map(|text| (text.galley.text().trim().to_owned(), high(&text))).collect()
 }
 
+/// Words of a frame with the least size of their letters, in points.
+pub(super) fn sizes_of(shapes: &[ClippedShape]) -> Vec<(String, f32)> {
+    let size = |text: &TextShape| {
+        let sections = text.galley.job.sections.iter();
+        sections.map(|it| it.format.font_id.size).fold(f32::INFINITY, f32::min)
+    };
+    let texts = shapes.iter().filter_map(|it| match &it.shape {
+        Shape::Text(text) => Some((text.galley.text().trim().to_owned(), size(text))),
+        _ => None,
+    });
+    texts.filter(|(words, _)| !words.is_empty()).collect()
+}
+
 fn walk(shape: &Shape, clip: Rect, screen: Rect, seen: &mut Vec<Seen>, grounds: &mut Vec<Rect>) {
     match shape {
         Shape::Vec(shapes) => {

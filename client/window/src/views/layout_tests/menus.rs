@@ -13,26 +13,44 @@ use phaselock::wire::rooms::RoomStatus;
 use phaselock_quic::client::Changed;
 use phaselock_quic::survey::{Found, Reply, Via, View};
 
-use super::checker::{problems, texts};
-use super::{report, sizes, variants};
+use super::checker::{problems, sizes_of, texts};
+use super::{phones, phones_in_game, report, sizes, variants};
 use crate::args::Args;
+use crate::before::Before;
 use crate::controls::Controls;
 use crate::gamepad::Gamepads;
 use crate::lab::{Begin, Lab};
 use crate::languages::Languages;
+use crate::lesson;
 use crate::letters::Letters;
 use crate::look;
 use crate::menu::Menu;
 use crate::overlay::{self, Status};
+use crate::paint::{READABLE, note_css};
 use crate::servers::{Book, Servers, Tab, Trust};
 use crate::settings::Store;
 use crate::settings::screen::{self, Screen};
 
 /// Lays out a screen in all sizes, languages and sizes of letters.
-fn lay_out(name: &str, mut draw: impl FnMut(&Context)) -> Vec<(String, String)> {
+fn lay_out(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {
+    lay_out_in(&sizes(), name, draw)
+}
+
+/// Lays out a screen that pages show, on phones too.
+fn lay_out_of_page(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {
+    let phones = phones().map(|(size, _)| size);
+    let all: Vec<_> = sizes().into_iter().chain(phones).collect();
+    lay_out_in(&all, name, draw)
+}
+
+fn lay_out_in(
+    sizes: &[(f32, f32)],
+    name: &str,
+    mut draw: impl FnMut(&Context),
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (variant, letters) in variants() {
-        for (width, height) in sizes() {
+        for (width, height) in sizes.iter().copied() {
             let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
             let context = Context::default();
             look::style(&context);
@@ -75,17 +93,28 @@ fn layout_of_menu_is_clear() {
     report(found);
 }
 
-/// Places of the words of a screen in a window of a size in points.
-fn places(size: (f32, f32), mut draw: impl FnMut(&Context)) -> BTreeMap<String, Rect> {
-    let screen = Rect::from_min_size(pos2(0.0, 0.0), size.into());
-    let (context, mut seen) = (Context::default(), Vec::new());
-    look::style(&context);
-    for frame in 0..4 {
-        let time = Some(f64::from(frame) / 60.0);
-        let input = RawInput { screen_rect: Some(screen), time, ..RawInput::default() };
-        seen = texts(&context.run(input, &mut draw).shapes, screen);
+/// A screen in a window of a size in points.
+struct Shown {
+    screen: Rect,
+    context: Context,
+    frame: u32,
+}
+
+impl Shown {
+    fn new(size: (f32, f32)) -> Self {
+        let context = Context::default();
+        look::style(&context);
+        Self { screen: Rect::from_min_size(pos2(0.0, 0.0), size.into()), context, frame: 0 }
     }
-    seen.into_iter().map(|text| (text.words, text.rect)).collect()
+
+    /// Places of the words in the next frame.
+    fn places(&mut self, draw: impl FnMut(&Context)) -> BTreeMap<String, Rect> {
+        let time = Some(f64::from(self.frame) / 60.0);
+        self.frame += 1;
+        let input = RawInput { screen_rect: Some(self.screen), time, ..RawInput::default() };
+        let seen = texts(&self.context.run(input, draw).shapes, self.screen);
+        seen.into_iter().map(|text| (text.words, text.rect)).collect()
+    }
 }
 
 /// Words that stand elsewhere once an error is shown.
@@ -94,6 +123,33 @@ fn moved(before: &BTreeMap<String, Rect>, after: &BTreeMap<String, Rect>) -> Vec
     // A hair is not seen.
     let moved = both.filter(|(_, before, after)| before.min.distance(after.min) > 3.0);
     moved.map(|(words, before, after)| format!("{words:?}: {before:?} to {after:?}")).collect()
+}
+
+/// Shows a screen without an error, with one, and without it again, and looks at every frame.
+/// `draw` gets whether there is one. Returns words that moved, and the words with the error.
+fn move_by_error(
+    size: (f32, f32),
+    mut draw: impl FnMut(&Context, bool),
+) -> (Vec<String>, BTreeMap<String, Rect>) {
+    let mut shown = Shown::new(size);
+    let mut before = BTreeMap::new();
+    // Fonts and sizes are known from the second frame on.
+    for _ in 0..3 {
+        before = shown.places(|ctx| draw(ctx, false));
+    }
+    let (mut found, mut told) = (Vec::new(), BTreeMap::new());
+    for frame in 0..8 {
+        let has_error = frame < 4;
+        let mut after = shown.places(|ctx| draw(ctx, has_error));
+        if has_error {
+            told.clone_from(&after);
+        }
+        // The error has the title's place.
+        after.retain(|words, _| words != "PHASELOCK" && words != "A game whose clocks agree");
+        let moved = moved(&before, &after);
+        found.extend(moved.into_iter().map(|it| format!("frame {frame} at {size:?}: {it}")));
+    }
+    (found, told)
 }
 
 #[test]
@@ -105,31 +161,95 @@ fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
     let mut servers = Servers::silent(Book::open(None));
     let error = "a.server.example.org:4433: the server did not answer for 10 s; ask its host \
                  whether it runs, and look whether your network lets UDP through to this port";
+    let error = |has_error: bool| has_error.then(|| error.to_owned());
     for size in sizes() {
-        let mut of_menu =
-            |menu: &mut Menu| places(size, |ctx| drop(menu.draw(ctx, &mut store.settings)));
-        menu.set_error(None);
-        let before = of_menu(&mut menu);
-        menu.set_error(Some(error.to_owned()));
-        let mut after = of_menu(&mut menu);
-        // The error has the title's place.
-        after.retain(|words, _| words != "PHASELOCK" && words != "A game whose clocks agree");
-        assert!(before.contains_key("Quit") && after.len() > 10, "{before:?}");
-        assert_eq!(moved(&before, &after), Vec::<String>::new(), "menu at {size:?}");
+        let (moved, told) = move_by_error(size, |ctx, has_error| {
+            menu.set_error(error(has_error));
+            drop(menu.draw(ctx, &mut store.settings));
+        });
+        assert!(told.contains_key("Quit") && told.len() > 10, "{told:?}");
+        assert_eq!(moved, Vec::<String>::new(), "menu");
 
-        let of_list = |servers: &mut Servers| {
-            places(size, |ctx| {
-                servers.draw_page(ctx, Tab::Internet, &view_of(4, |n| format!("a:{}", n + 1)))
-            })
-        };
-        servers.error = None;
-        let before = of_list(&mut servers);
-        servers.error = Some(error.to_owned());
-        let after = of_list(&mut servers);
-        assert!(after.keys().any(|words| words.contains("ask its host")), "{after:?}");
-        assert!(before.contains_key("Refresh") && after.len() > 10, "{before:?}");
-        assert_eq!(moved(&before, &after), Vec::<String>::new(), "servers at {size:?}");
+        let (moved, told) = move_by_error(size, |ctx, has_error| {
+            servers.error = error(has_error);
+            servers.draw_page(ctx, Tab::Internet, &view_of(4, |n| format!("a:{}", n + 1)));
+        });
+        assert!(told.keys().any(|words| words.contains("ask its host")), "{told:?}");
+        assert!(told.contains_key("Refresh") && told.len() > 10, "{told:?}");
+        assert_eq!(moved, Vec::<String>::new(), "servers");
     }
+    for size in sizes().into_iter().chain(phones().map(|(size, _)| size)) {
+        let (mut moved, told) = move_by_error(size, |ctx, has_error| {
+            card(ctx, error(has_error).as_deref());
+        });
+        // What is below the reason makes room for it.
+        moved.retain(|it| !["\"Play\"", "\"Settings\""].iter().any(|below| it.contains(below)));
+        assert!(told.keys().any(|words| words.contains("ask its host")), "{told:?}");
+        assert_eq!(moved, Vec::<String>::new(), "card before the game");
+    }
+}
+
+/// The card of a page before the game.
+fn card(ctx: &Context, error: Option<&str>) {
+    let mut card = Before {
+        server: Some("A server with a name that is as long".into()),
+        needs_password: true,
+        name: &mut "Wilhelmina".to_owned(),
+        password: &mut "secret".to_owned(),
+        asks_password: &mut false,
+        error,
+    };
+    let _ = card.draw(ctx, false);
+}
+
+#[test]
+fn layout_of_the_card_before_a_game_is_clear() {
+    let error = "There is no room a-room-with-a-long-code on this server now. Press Play to join \
+                 another room.";
+    let mut found = lay_out_of_page("card", |ctx| card(ctx, None));
+    found.extend(lay_out_of_page("card with a reason", |ctx| card(ctx, Some(error))));
+    report(found);
+}
+
+/// Asserts that no letters of a screen are too small on phones, whose sizes are in points, with
+/// the points of a pixel of CSS.
+fn check_letters(
+    name: &str,
+    phones: impl Iterator<Item = ((f32, f32), f32)>,
+    mut draw: impl FnMut(&Context),
+) {
+    for (size, unit) in phones.take(2) {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), size.into());
+        let (context, mut found) = (Context::default(), Vec::new());
+        look::style(&context);
+        note_css(&context, unit);
+        for _ in 0..3 {
+            let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            found = sizes_of(&context.run(input, &mut draw).shapes);
+        }
+        assert!(found.len() > 1, "{name}: {found:?}");
+        let small = found.iter().find(|(_, points)| points / unit < READABLE - 0.01);
+        assert!(small.is_none(), "{name} at {size:?}: {small:?}, {unit} points a pixel");
+    }
+}
+
+#[test]
+fn letters_of_cards_can_be_read_on_a_phone() {
+    check_letters("before the game", phones(), |ctx| {
+        card(ctx, Some("the server did not answer for 10 s"))
+    });
+    let reason = Disconnect::new(Code::Lost, "the server did not answer for 10 s");
+    let now = LocalTime(0);
+    let state = State::Waiting { reason, retry_at: now + Micros::from_ms(2500), attempt: 3 };
+    check_letters("joining", phones(), |ctx| {
+        let status = status_of(&state, None, now);
+        overlay::draw(&ctx.layer_painter(LayerId::background()), &status);
+    });
+    let mut controls = Controls::default();
+    controls.set_glass(true);
+    check_letters("lesson", phones_in_game(), |ctx| {
+        lesson::sample(&ctx.layer_painter(LayerId::background()), ctx.screen_rect(), &controls);
+    });
 }
 
 #[test]
@@ -140,14 +260,14 @@ fn layout_of_settings_is_clear() {
     let mut found = Vec::new();
     for tab in screen::Tab::ALL {
         let mut screen = Screen::at(tab);
-        found.extend(lay_out(&format!("settings, {tab:?}"), |ctx| {
+        found.extend(lay_out_of_page(&format!("settings, {tab:?}"), |ctx| {
             screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
         }));
     }
     let chat = ("chat".to_owned(), vec!["Tab".to_owned(), "W".to_owned()]);
     store.settings.controls.insert("all".to_owned(), [chat].into());
     let mut screen = Screen::waiting();
-    found.extend(lay_out("settings, a press is waited for, keys have two uses", |ctx| {
+    found.extend(lay_out_of_page("settings, a press is waited for, keys have two uses", |ctx| {
         screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
     }));
     let folder = tempfile::tempdir().expect("a folder");
@@ -157,7 +277,7 @@ fn layout_of_settings_is_clear() {
     let mut store = Store::open(Some(path));
     assert!(store.problems().len() > 20, "{:?}", store.problems());
     let mut screen = Screen::default();
-    found.extend(lay_out("settings with faults", |ctx| {
+    found.extend(lay_out_of_page("settings with faults", |ctx| {
         screen.draw(ctx, &mut store, &views, &controls, &gamepads, &languages);
     }));
     report(found);
@@ -170,6 +290,24 @@ fn layout_of_laboratory_is_clear() {
     report(lay_out("laboratory", |ctx| {
         let _ = lab.draw(ctx, 1.0 / 60.0);
     }));
+}
+
+/// A visit that has not begun.
+fn status_of<'a>(state: &'a State, link: Option<&'a str>, now: LocalTime) -> Status<'a> {
+    Status {
+        title: "a.server.with.a.long.name.example.org:4433",
+        server: "",
+        state,
+        lost: None,
+        now,
+        playing: None,
+        silence: None,
+        figures: None,
+        without_network: false,
+        link,
+        pinned: None,
+        menu_keys: "Esc, Start",
+    }
 }
 
 #[test]
@@ -187,21 +325,8 @@ fn layout_of_connecting_is_clear() {
     ];
     let mut found = Vec::new();
     for (state, link) in states.iter().zip([None, Some("delay 120 ms, jitter 30 ms"), None]) {
-        found.extend(lay_out(&format!("{state:.12?}"), |ctx| {
-            let status = Status {
-                title: "a.server.with.a.long.name.example.org:4433",
-                server: "",
-                state,
-                lost: Some(&lost.text),
-                now,
-                playing: None,
-                silence: None,
-                figures: None,
-                without_network: false,
-                link,
-                pinned: None,
-                menu_keys: "Esc, Start",
-            };
+        found.extend(lay_out_of_page(&format!("{state:.12?}"), |ctx| {
+            let status = Status { lost: Some(&lost.text), ..status_of(state, link, now) };
             overlay::draw(&ctx.layer_painter(LayerId::background()), &status);
         }));
     }

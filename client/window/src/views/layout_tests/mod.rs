@@ -8,7 +8,7 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::look::pixels_per_point_of;
+use crate::look::{pixels_per_point_of, pixels_per_point_of_page};
 use crate::prelude::*;
 use crate::words::{INCLUDED, Language, speak};
 use phaselock_games::asteroids::{self, Ship};
@@ -39,6 +39,24 @@ fn sizes() -> Vec<(f32, f32)> {
     });
     let unique: BTreeSet<_> = all.collect();
     unique.into_iter().map(|(width, height)| (width as f32, height as f32)).collect()
+}
+
+/// Phones in pixels of CSS: the first is held upright, and the last one's browser shows its bars.
+pub(crate) const PHONES: [(f32, f32); 4] =
+    [(390.0, 844.0), (844.0, 390.0), (640.0, 360.0), (568.0, 256.0)];
+
+/// The phones in points before a game, with the points of a pixel of CSS.
+fn phones() -> impl Iterator<Item = ((f32, f32), f32)> {
+    PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of_page(size, 1.0, 1.0)))
+}
+
+/// The same in a game.
+fn phones_in_game() -> impl Iterator<Item = ((f32, f32), f32)> {
+    PHONES.into_iter().map(|size| in_points(size, pixels_per_point_of(size, 1.0, 1.0)))
+}
+
+fn in_points((width, height): (f32, f32), pixels: f32) -> ((f32, f32), f32) {
+    ((width / pixels, height / pixels), 1.0 / pixels)
 }
 
 /// Languages and sizes of letters, a name for each; each is spoken while it is used.
@@ -126,6 +144,13 @@ fn states() -> Vec<State> {
     states
 }
 
+/// True for problems of buttons on the glass with what must be seen, and of lessons.
+fn concerns_glass(problem: &str) -> bool {
+    let begins =
+        ["Glass covers", "Glass leaves", "Lesson", "Figures and Lesson", "Glass and Lesson"];
+    begins.iter().any(|it| problem.starts_with(it)) || problem.contains("covers a subject")
+}
+
 /// Lays out a game in all states and sizes.
 fn lay_out<V: GameView>(hooks: Hooks<V>)
 where
@@ -135,11 +160,26 @@ where
     let mut stage = Stage::<V>::new(hooks);
     let mut found = Vec::new();
     for (variant, letters) in variants() {
+        stage.phone = None;
         for size in sizes() {
             for state in states() {
                 for problem in stage.problems(size, letters, state) {
                     let words = state.words();
                     found.push((format!("{words}, {variant} at {size:?}"), problem));
+                }
+            }
+        }
+        for (size, unit) in phones_in_game() {
+            stage.phone = Some(unit);
+            // Who watches has no player of its own.
+            let is_played = |it: &State| !it.layers.need_keys() && !it.layers.watching;
+            for state in states().into_iter().filter(is_played) {
+                let mut problems = stage.problems(size, letters, state);
+                // Thumbs and the table cover what they must; nothing else may cover the player.
+                problems.retain(|it| concerns_glass(it));
+                for problem in problems {
+                    let words = state.words();
+                    found.push((format!("{words} on glass, {variant} at {size:?}"), problem));
                 }
             }
         }

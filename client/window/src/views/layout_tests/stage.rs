@@ -7,11 +7,13 @@ use crate::bindings::Binding;
 use crate::camera::Camera;
 use crate::controls::{Controls, Devices};
 use crate::cues::Cues;
+use crate::glass::Glass;
 use crate::graph::NetGraph;
 use crate::layout::{Item, claimed};
 use crate::lesson::Lesson;
 use crate::letters::Letters;
 use crate::overlay::{self, Status};
+use crate::paint::note_css;
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
@@ -70,6 +72,11 @@ pub(super) struct Layers {
 }
 
 impl Layers {
+    /// True for what only a keyboard brings up.
+    pub(super) fn need_keys(&self) -> bool {
+        self.quick || self.graph || self.details || self.methods
+    }
+
     fn are_many(&self) -> bool {
         let all = [self.talk, self.quick, self.graph, self.details, self.vote, self.pause];
         all.into_iter().filter(|it| *it).count() > 1
@@ -186,6 +193,8 @@ impl<V: GameView> Default for Hooks<V> {
 /// A room with bots, two players and one who watches; the first player's window is drawn.
 pub(super) struct Stage<V: GameView> {
     sim: Sim<V::Game>,
+    /// Points of a pixel of CSS, on a phone.
+    pub(super) phone: Option<f32>,
     hooks: Hooks<V>,
     deaths: u16,
     /// Number of the place of what moves.
@@ -215,7 +224,7 @@ where
         sim.run(0.5);
         assert!(sim.clients[0].core().common().poll().is_some(), "a vote runs");
         assert!(sim.clients[2].core().common().watching().is_some(), "one watches");
-        Self { sim, hooks, deaths: 1, place: 0 }
+        Self { sim, phone: None, hooks, deaths: 1, place: 0 }
     }
 
     /// Words over the world with the heights of their letters, as far as they lie in an item.
@@ -257,8 +266,10 @@ where
         let context = Context::default();
         look::style(&context);
         Letters::new().set(&context, letters, "en");
+        note_css(&context, self.phone.unwrap_or(1.0));
         self.place = self.place.wrapping_add(1);
         let mut window = Window::<V>::new(self.now(), state, self.place);
+        window.glass = self.phone.map(Glass::untouched);
         let mut found = Vec::new();
         let frames = if state.layers.are_many() { FRAMES_CROWDED } else { FRAMES };
         for frame in 0..frames {
@@ -366,6 +377,8 @@ struct Window<V: GameView> {
     lesson: Lesson,
     records: Book,
     controls: Controls,
+    /// What there is to touch, on a phone.
+    glass: Option<Glass>,
     roster: BTreeMap<PlayerId, Seat>,
     now: LocalTime,
     camera: Option<Camera>,
@@ -402,6 +415,7 @@ impl<V: GameView> Window<V> {
             lesson: Lesson::default(),
             records: Book::default(),
             controls: Controls::default(),
+            glass: None,
             roster,
             now,
             camera: None,
@@ -445,6 +459,7 @@ impl<V: GameView> Window<V> {
         let Layers { watching, pause, lost, bad, .. } = state.layers;
         let (now, screen, layers) = (self.now, ctx.screen_rect(), state.layers);
         self.controls.bind(V::Game::NAME, V::ACTIONS, &Default::default());
+        self.controls.set_glass(self.glass.is_some());
         if frame == 0 {
             let key = match (layers.talk, layers.quick) {
                 (true, _) => Some("Enter"),
@@ -476,7 +491,7 @@ impl<V: GameView> Window<V> {
             frame: Frame {
                 painter: &painter,
                 screen,
-                pointer: Some(screen.lerp_inside(self.pointer)),
+                pointer: self.glass.is_none().then(|| screen.lerp_inside(self.pointer)),
                 secs: 1.0 / 60.0,
                 active: !pause && !watching && !lost,
                 scores: state.table == Table::Held,
@@ -557,6 +572,12 @@ impl<V: GameView> Window<V> {
             let beside = self.talk.draw_people(ctx, client.common(), now);
             let hints = self.controls.help();
             overlay::pause(ctx, V::TITLE, &hints, &[], (false, beside), Some("Show the lesson"));
+        }
+        let is_touched = !pause && !layers.people && !layers.talk;
+        if let Some(glass) = self.glass.as_mut().filter(|_| is_touched) {
+            let own = if watching { watch::TOUCHABLE } else { V::ACTIONS };
+            glass.lay_out(own, layers.vote, screen.size());
+            glass.draw(ctx);
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) const STEPS: &[Step<ShufflePuck>] = &[
     Step {
         words: |controls| {
             let keys = controls.keys(&steer::ACTIONS.iter().collect::<Vec<_>>());
-            match controls.by_pad() {
+            match controls.by_pad() || controls.by_glass() {
                 true => fill("Move your mallet with {keys}.", &[("keys", &keys)]),
                 false => fill("Move your mallet with the mouse, or {keys}.", &[("keys", &keys)]),
             }

@@ -103,7 +103,10 @@ impl PuckScreen {
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
             self.scorer = Some((by.unwrap_or_else(|| tr("An own goal").into()), 0.0));
         }
-        let camera = seen::camera(scene.screen, letters(scene.painter.ctx()));
+        let camera = {
+            let (painter, buttons) = (scene.painter, layout::below_buttons(scene.painter));
+            seen::camera(scene.screen, letters(painter.ctx()), buttons)
+        };
         scene.cues.listen(&camera);
         if let Some(own) = seen.own_mallet() {
             self.steer.shown = Some((camera, own.position(), seen.turn));

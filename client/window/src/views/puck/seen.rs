@@ -80,10 +80,12 @@ impl Seen {
     }
 }
 
-/// The camera that shows the whole rink between the texts above and below it.
-pub(super) fn camera(screen: Rect, letters: f32) -> Camera {
+/// The camera that shows the whole rink between the texts above and below it, and below `buttons`:
+/// the lower edge of those on the glass.
+pub(super) fn camera(screen: Rect, letters: f32, buttons: Option<f32>) -> Camera {
     let half = HALF + Vec2::new(DEPTH + RIM, RIM);
     let [above, below] = [ABOVE, BELOW].map(|points| points * letters);
+    let above = buttons.map_or(above, |buttons| above.max(buttons - screen.top()));
     let room = vec2(screen.width() - 12.0, screen.height() - above - below);
     let scale = (room.x / (2.0 * half.x)).min(room.y / (2.0 * half.y)).max(1.0);
     let lower = (above - below) / 2.0;
@@ -102,7 +104,7 @@ mod tests {
         let all = sizes.into_iter().flat_map(|size| [(size, 1.0), (size, 1.5)]);
         for ((width, height), letters) in all {
             let screen = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
-            let camera = camera(screen, letters);
+            let camera = camera(screen, letters, None);
             let [above, below] = [ABOVE, BELOW].map(|points| points * letters);
             let half = HALF + Vec2::new(DEPTH + RIM, RIM);
             let rink = Rect::from_two_pos(camera.to_screen(-half), camera.to_screen(half));
@@ -110,6 +112,9 @@ mod tests {
             assert!(rink.top() >= above - 0.1 && rink.bottom() <= height - below + 0.1);
             let share = (rink.width() / width).max(rink.height() / (height - above - below));
             assert!(share > 0.97, "there is room left");
+            let lower = super::camera(screen, letters, Some(0.4 * height));
+            let top = lower.to_screen(-half).y;
+            assert!(top >= 0.4 * height - 0.1, "the buttons cover it: {top}");
         }
     }
 }

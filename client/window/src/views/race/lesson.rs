@@ -15,7 +15,10 @@ pub(super) const STEPS: &[Step<Race>] = &[
         words: |controls| {
             let (go, stop) = (controls.keys(&[&THROTTLE]), controls.keys(&[&BRAKE]));
             let values = [("go", &*go), ("stop", &*stop)];
-            fill("Throttle: {go}. Brake and reverse: {stop}.", &values)
+            match controls.by_glass() {
+                true => fill("Drive with {go}, brake and reverse with {stop}.", &values),
+                false => fill("Throttle: {go}. Brake and reverse: {stop}.", &values),
+            }
         },
         does: |scene| drives(scene).is_some_and(|own| own.pedal > 0),
         secs: 0.8,
@@ -36,7 +39,13 @@ pub(super) const STEPS: &[Step<Race>] = &[
     Step {
         words: |controls| {
             let keys = controls.keys(&[&HAND_BRAKE]);
-            fill("Pull the hand brake, {keys}, to slide through a narrow bend.", &[("keys", &keys)])
+            let keys = [("keys", &*keys)];
+            match controls.by_glass() {
+                true => fill("Slide through a narrow bend with {keys}.", &keys),
+                false => {
+                    fill("Pull the hand brake, {keys}, to slide through a narrow bend.", &keys)
+                }
+            }
         },
         does: |scene| drives(scene).is_some_and(|own| own.hand),
         secs: 0.2,

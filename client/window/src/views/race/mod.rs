@@ -36,6 +36,8 @@ const SEEN_SHAPE: f32 = 0.75;
 /// Seconds of look-ahead along the velocity, and its most as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
+/// Its most on glass, as a share of the picture's smaller half.
+const GLASS_AHEAD: f32 = 0.25;
 /// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.09;
 /// Half-life of the camera's missing width, in seconds.
@@ -57,15 +59,18 @@ const START_SECS: f32 = 3.0;
 const THROTTLE: Action =
     Action::new("throttle", "throttle", &["W", "Up", "Pad:RightTrigger", "Pad:A"]);
 const BRAKE: Action =
-    Action::new("brake", "brake, reverse", &["S", "Down", "Pad:LeftTrigger", "Pad:B"]);
+    Action::new("brake", "brake, reverse", &["S", "Down", "Pad:LeftTrigger", "Pad:B"])
+        .on_glass("brake");
 const LEFT: Action =
     Action::new("left", "steer left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
         .hint("steer");
 const RIGHT: Action =
     Action::new("right", "steer right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
         .hint("steer");
-const HAND_BRAKE: Action = Action::new("hand_brake", "hand brake", &["Space", "Pad:X"]);
-const RESET: Action = Action::new("reset", "back on the track", &["R", "Pad:Y"]);
+const HAND_BRAKE: Action =
+    Action::new("hand_brake", "hand brake", &["Space", "Pad:X"]).on_glass("slide");
+const RESET: Action =
+    Action::new("reset", "back on the track", &["R", "Pad:Y"]).on_glass("put back");
 
 #[derive(Debug, Default)]
 pub(crate) struct RaceScreen {
@@ -272,6 +277,10 @@ impl RaceScreen {
         // Who drives down the picture sees the own car below the clock.
         let clock = (below_clock(scene.painter) + CLEAR) / camera.scale + OWN_RADIUS;
         ahead.y = ahead.y.min(camera.half().y - clock);
+        if scene.controls.by_glass() {
+            // The buttons lie in the corners.
+            ahead = ahead.clamp_length_max(GLASS_AHEAD * camera.half().min_element());
+        }
         let shot = Shot {
             target: at + ahead,
             width,

@@ -20,9 +20,12 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
     Step {
         words: |controls| {
             let keys = controls.keys(&[&actions::FIRE]);
+            let aim = controls.keys(&actions::AIM);
             match controls.by_pad() {
+                _ if controls.by_glass() => {
+                    fill("Aim with {aim}; pushed to its edge, it fires.", &[("aim", &aim)])
+                }
                 true => {
-                    let aim = controls.keys(&actions::AIM);
                     fill("Aim with {aim}, fire with {keys}.", &[("aim", &aim), ("keys", &keys)])
                 }
                 false => fill("Aim with the mouse, fire with {keys}.", &[("keys", &keys)]),
