@@ -6,6 +6,7 @@ Without a display it has no WebGL.
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -25,7 +26,9 @@ PREFERENCES = {
     "browser.safebrowsing.downloads.enabled": False, "browser.shell.checkDefaultBrowser": False,
     "extensions.update.enabled": False, "browser.aboutConfig.showWarning": False,
 }
-ANSWER_S_MAX = 30
+# Longer than it takes on a busy machine to begin, and to answer.
+BEGIN_S_MAX = 60
+ANSWER_S_MAX = 120
 
 
 def found():
@@ -99,25 +102,33 @@ class Firefox:
         if not display:
             process, display = screen.start(1280, 720)
             self.processes.append(process)
-        self.process = subprocess.Popen(
-            [found(), "--kiosk", "--no-remote", "--profile", self.profile,
-             "--remote-debugging-port", "0", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env=dict(os.environ, HOME=self.profile, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1",
-                     MOZ_DISABLE_AUTO_SAFE_MODE="1"))
+        said = os.path.join(self.profile, "stderr")
+        with open(said, "w") as file:
+            self.process = subprocess.Popen(
+                [found(), "--kiosk", "--no-remote", "--profile", self.profile,
+                 "--remote-debugging-port", "0", "about:blank"],
+                stdout=subprocess.DEVNULL, stderr=file, start_new_session=True,
+                env=dict(os.environ, HOME=self.profile, DISPLAY=display,
+                         LIBGL_ALWAYS_SOFTWARE="1", MOZ_DISABLE_AUTO_SAFE_MODE="1"))
         self.processes.insert(0, self.process)
-        address = None
-        for line in self.process.stderr:
-            if "WebDriver BiDi listening on ws://" in line:
-                address = line.split("ws://")[1].strip()
-                break
-        assert address, "Firefox does not say where it listens"
-        host, port = address.rstrip("/").split(":")
+        host, port = self.listens(said)
         self.socket = Socket(host, int(port), "/session")
         self.last, self.errors = 0, []
         self.call("session.new", capabilities={})
         self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
         self.call("session.subscribe", events=["log.entryAdded"])
+
+    def listens(self, said):
+        """Waits until it says in this file where it listens: host and port."""
+        end = time.monotonic() + BEGIN_S_MAX
+        while True:
+            with open(said) as file:
+                found = re.search(r"WebDriver BiDi listening on ws://([^:\s]+):(\d+)\s", file.read())
+            if found:
+                return found.groups()
+            assert self.process.poll() is None, "Firefox has ended"
+            assert time.monotonic() < end, "Firefox does not say where it listens"
+            time.sleep(0.1)
 
     def close(self):
         for process in self.processes:

@@ -23,7 +23,7 @@ from phaselock.control import Hello  # noqa: E402
 from phaselock.records import Game  # noqa: E402
 from phaselock.session import Counts, Session  # noqa: E402
 
-HANDSHAKE_SECONDS_MAX = 10.0
+HANDSHAKE_SECONDS_MAX = 60.0
 
 
 def main() -> int:

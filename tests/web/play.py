@@ -8,22 +8,25 @@ With a PYTHON that has the packages of tests/python, a second pair of eyes compa
 
 import argparse
 import base64
+import functools
 import hashlib
+import http.server
 import itertools
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CI = HERE.parent.parent / ".ci"
 sys.path.insert(0, str(HERE.parent / "page"))
 import browser  # noqa: E402
 
@@ -37,6 +40,8 @@ HIDING = ["skirmish", "asteroids"]
 KEYS = {"W": ("w", "KeyW", 87), "A": ("a", "KeyA", 65), "D": ("d", "KeyD", 68),
         "Space": (" ", "Space", 32), "Up": ("ArrowUp", "ArrowUp", 38),
         "Right": ("ArrowRight", "ArrowRight", 39), "Enter": ("Enter", "Enter", 13)}
+# Times that two clients' states are compared at most, for a busy machine.
+COMPARED_MAX = 3
 # Equal states at equal ticks that a comparison needs at least.
 EQUAL_MIN = 20
 # Ticks that a correction comes later than what it corrects, at most: on one host a few.
@@ -46,10 +51,8 @@ ROUNDING = 1e-4
 
 
 def free():
-    """A port of 127.0.0.1 that nobody has, for TCP and UDP alike as a rule."""
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
+    """A port of 127.0.0.1 that nobody has, for TCP and UDP alike."""
+    return int(subprocess.run([CI / "free-port"], check=True, capture_output=True).stdout)
 
 
 class Server:
@@ -67,7 +70,7 @@ class Server:
              "--admin-listen", "off", "--data-dir", self.data, "--log", "json", *options],
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         around.servers.append(self)
-        end = time.monotonic() + 20
+        end = time.monotonic() + browser.PATIENCE_S
         while "browsers play by these links" not in self.told():
             if self.process.poll() is not None or time.monotonic() > end:
                 raise AssertionError(f"the server does not begin: {self.told()}")
@@ -86,6 +89,14 @@ class Server:
         query = "&".join(f"{name}={value}" for name, value in parts.items())
         return f"http://127.0.0.1:{self.port}/?{query}"
 
+    def keeps_rooms(self):
+        """Waits until a room was kept as it is now; that happens every few seconds."""
+        now, end = time.time() + 1, time.monotonic() + browser.PATIENCE_S
+        rooms = Path(self.data, "rooms")
+        while not any(room.stat().st_mtime > now for room in rooms.glob("*.room")):
+            assert time.monotonic() < end, f"no room is kept in {rooms}"
+            time.sleep(0.2)
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -94,7 +105,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(15)
+                self.process.wait(browser.PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise AssertionError("the server does not end") from None
@@ -114,15 +125,9 @@ class Player(browser.Browser):
         self.go(url)
 
     def status(self):
-        try:
-            return self.run("window.phaselock ? phaselock.status : null") or {}
-        except RuntimeError as error:
-            # The page is being reloaded.
-            if "navigated" not in str(error):
-                raise
-            return {}
+        return self.peek("window.phaselock ? phaselock.status : null") or {}
 
-    def comes_to(self, what, wanted, seconds=30):
+    def comes_to(self, what, wanted, seconds=browser.PATIENCE_S):
         """Waits until the status is as wanted, and returns it."""
         end = time.monotonic() + seconds
         while True:
@@ -130,13 +135,19 @@ class Player(browser.Browser):
             if wanted(status):
                 return status
             if time.monotonic() > end:
-                word = self.run("document.getElementById('text').textContent")
+                word = self.peek("document.getElementById('text').textContent")
                 shown = {name: it for name, it in status.items() if name != "motion"}
                 raise AssertionError(f"{what} does not come: {shown}, {word!r}, {self.errors}")
             time.sleep(0.1)
 
-    def plays(self, seconds=40):
-        return self.comes_to("the game", lambda it: it.get("is_playing"), seconds)
+    def plays(self):
+        return self.comes_to("the game", lambda it: it.get("is_playing"))
+
+    def draws(self):
+        """Waits for a few frames, in which the game takes what was pressed."""
+        frame = "new Promise((done) => requestAnimationFrame(done))"
+        for _ in range(4):
+            self.run(frame)
 
     def hold(self, name, seconds):
         key, code, number = KEYS[name]
@@ -147,13 +158,13 @@ class Player(browser.Browser):
 
     def says(self, text):
         self.hold("Enter", 0.15)
-        time.sleep(0.3)
+        self.until("document.activeElement.id === 'field'")
         for letter in text:
             self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
-            time.sleep(0.03)
-        time.sleep(0.2)
+        self.draws()
         self.hold("Enter", 0.15)
+        self.until("document.activeElement.id === 'glcanvas'")
 
 
 class Around:
@@ -175,8 +186,7 @@ class Around:
         path.parent.mkdir(parents=True, exist_ok=True)
         player.picture(path)
         if checks:
-            program = HERE.parent.parent / ".ci" / "not-blank"
-            subprocess.run([sys.executable, program, path], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([sys.executable, CI / "not-blank", path], check=True, stdout=subprocess.DEVNULL)
 
     def close(self):
         for player in self.players:
@@ -226,31 +236,13 @@ def games(around):
     for game in GAMES:
         server = Server(around, "--game", game, "--bots", "3")
         player = Player(around, server.link(name="Ada", game=game))
-        player.plays()
-        looker, path = seen(around, server, game, "Ada", 5) if around.python else (None, None)
-        before = player.status()
-        # The page tells of the last two seconds; the looker may take some to begin.
-        end, own = time.monotonic() + 4.5, {}
-        keys = itertools.cycle(["Right", "D", "W", "Up", "Space"])
-        while time.monotonic() < end or (looker and looker.poll() is None):
-            player.hold(next(keys), 0.45)
-            status = player.status()
-            own |= {state["tick"]: state["values"] for state in status["motion"]}
-        places = {tuple(values.get(it) for it in "xy") for values in own.values()}
+        before = player.plays()
+        told = told_alike(around, server, player, game)
+        status = player.comes_to(
+            "more of the game", lambda it: it.get("snapshots", 0) > before["snapshots"] + 60)
         assert status["game"] == game and status["server"] == "Phaselock", status
-        assert len(places) > 3, f"{game}: the keys move nothing: {places}"
-        assert status["snapshots"] > before["snapshots"] + 60, (before, status)
         around.look(player, game)
         assert status["sound_waiting"] is not None, f"{game}: the page is not heard"
-        told = ""
-        if looker:
-            equal, off = same(own, path.read_text().splitlines())
-            # A state is noted as it was predicted, and where inputs are waited for, in own time.
-            wrong_max = WRONG_TICKS_MAX * (status["mispredictions"] + status["late_inputs"])
-            few = len(off) <= wrong_max and (len(off) < equal or not off)
-            assert few, f"{game}: {len(off)} states are elsewhere: {off[:3]}"
-            assert equal >= EQUAL_MIN or game in HIDING, f"{game}: {equal} states to compare"
-            told = f", {equal} states as the server told another"
         assert not player.errors, player.errors
         ticks, wrong = status["ticks"], status["mispredictions"]
         print(f"{game}: {status['frames']} frames, {wrong} of {ticks} ticks mispredicted{told}")
@@ -259,13 +251,40 @@ def games(around):
         server.end()
 
 
+def told_alike(around, server, player, game):
+    """Plays, and compares where the player was with what a second client was told: some words on
+    that."""
+    for attempt in range(1, COMPARED_MAX + 1):
+        looker, path = seen(around, server, game, "Ada", 5) if around.python else (None, None)
+        # The page tells of the last two seconds; the looker may take some to begin.
+        end, own = time.monotonic() + 4.5, {}
+        keys = itertools.cycle(["Right", "D", "W", "Up", "Space"])
+        while time.monotonic() < end or (looker and looker.poll() is None):
+            player.hold(next(keys), 0.45)
+            status = player.status()
+            own |= {state["tick"]: state["values"] for state in status["motion"]}
+        places = {tuple(values.get(it) for it in "xy") for values in own.values()}
+        assert len(places) > 3, f"{game}: the keys move nothing: {places}"
+        if not looker:
+            return ""
+        assert looker.returncode == 0, f"the second client ended with {looker.returncode}"
+        equal, off = same(own, path.read_text().splitlines())
+        # A state is noted as it was predicted, and where inputs are waited for, in own time.
+        wrong_max = WRONG_TICKS_MAX * (status["mispredictions"] + status["late_inputs"])
+        few = len(off) <= wrong_max and (len(off) < equal or not off)
+        if few and (equal >= EQUAL_MIN or game in HIDING):
+            return f", {equal} states as the server told another"
+        print(f"{game}: {equal} states are alike, {len(off)} are elsewhere: {off[:3]}")
+        assert attempt < COMPARED_MAX, f"{game}: the two clients were told different things"
+
+
 def together(around):
     server = Server(around, "--game", "puck")
     ada = Player(around, server.link(name="Ada"), 480, 270)
     eve = Player(around, server.link(name="Eve"), 480, 270)
     bot = subprocess.Popen(
         [around.bin / "phaselock-bots", f"127.0.0.1:{server.port}", "--count", "1",
-         "--seconds", "90", "--name", "Native"], stdout=subprocess.DEVNULL,
+         "--seconds", "36000", "--name", "Native"], stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
     around.others.append(bot)
     ada.plays()
@@ -280,7 +299,7 @@ def together(around):
     player = ada.status()["player"]
     other = ada.call("Target.createTarget", url="about:blank")["targetId"]
     ada.call("Target.activateTarget", targetId=other)
-    ada.comes_to("the page out of sight", lambda _: ada.run("document.hidden"), 10)
+    ada.comes_to("the page out of sight", lambda _: ada.run("document.hidden"))
     before = eve.status()
     time.sleep(6)
     hidden = ada.run("document.hidden")
@@ -313,12 +332,14 @@ def on_a_phone(around):
     def tap(x, y):
         touch("touchStart", (x, y))
         time.sleep(0.15)
+        phone.draws()
         touch("touchEnd")
-        time.sleep(0.4)
+        phone.draws()
+        time.sleep(0.2)
 
     ada.plays()
     # Nobody has told the phone a name: it asks for one, with a field of the page.
-    phone.until("window.phaselock && phaselock.status.state === 'away'", 30)
+    phone.until("window.phaselock && phaselock.status.state === 'away'")
     around.picture(phone, "phone-card")
     # The name's field is the topmost thing on the card that takes a tap.
     for y in range(90, 240, 12):
@@ -339,18 +360,19 @@ def on_a_phone(around):
     phone.plays()
     ada.comes_to("the phone's name", lambda it: "Vera" in it.get("names", []))
     # Both thumbs: one runs, one aims and fires at the stick's edge.
-    before = phone.status()
     touch("touchStart", (140, 290), (730, 330))
-    for x, y in [(195, 290), (140, 235), (85, 290), (140, 345)]:
+    end = time.monotonic() + browser.PATIENCE_S
+    for x, y in itertools.cycle([(195, 290), (140, 235), (85, 290), (140, 345)]):
         touch("touchMove", (x, y), (790, 330))
         time.sleep(0.6)
+        motion = phone.status()["motion"]
+        places = {tuple(round(state["values"][it], 2) for it in "xy") for state in motion}
+        fired = any(state["values"].get("fire") for state in motion)
+        if len(places) > 5 and fired:
+            break
+        assert time.monotonic() < end, f"{len(places)} places, fired: {fired}: {motion[-1:]}"
     around.picture(phone, "phone")
-    status = phone.status()
     touch("touchEnd")
-    places = {tuple(round(state["values"][it], 2) for it in "xy") for state in status["motion"]}
-    assert len(places) > 5, "the stick moves nothing"
-    fired = [state for state in status["motion"] if state["values"].get("fire")]
-    assert fired, (before["motion"][-1:], status["motion"][-1:])
     # The chat's button, and letters from the field.
     tap(844 - 12 - 20 - 2 * 48, 62 * 0.65 + 20)
     phone.until("!document.getElementById('field').hidden")
@@ -418,7 +440,7 @@ def around_the_game(around):
     player.hold("Enter", 0.15)
     player.until("document.activeElement.id === 'field'")
     paste(player)
-    time.sleep(0.5)
+    player.draws()
     player.hold("Enter", 0.15)
     player.comes_to("what was pasted", lambda it: PASTED_LINE in it["lines"])
     print("pasted lines stay words apart, and turn nothing around")
@@ -430,7 +452,9 @@ def around_the_game(around):
     around.picture(player, "keyboard-out")
     player.key("Enter", number=13, text="\r")
     player.until("document.activeElement.id === 'glcanvas'")
+    player.run("window.isOld = true")
     player.call("Page.reload")
+    player.until("window.isOld !== true")
     player.plays()
     assert player.dialogs == ["beforeunload"], player.dialogs
     print("Ctrl+M gives the keyboard back, and whoever plays is asked before the tab is closed")
@@ -468,8 +492,7 @@ def killed(around):
     server = Server(around, "--game", "race", "--bots", "2")
     player = Player(around, server.link(name="Ada"), 480, 270)
     before = player.plays()
-    # A room is kept every few seconds.
-    time.sleep(8)
+    server.keeps_rooms()
     server.kill()
     player.comes_to("the loss", lambda it: it.get("state") in ("waiting", "connecting"))
     again = Server(around, "--game", "race", "--bots", "2", port=server.port, data=server.data)
@@ -515,7 +538,7 @@ def links(around):
     before = player.plays()
     player.run("window.isOld = true")
     player.call("Page.reload")
-    player.comes_to("the page", lambda it: it and player.run("window.isOld !== true"))
+    player.until("window.isOld !== true")
     status = player.plays()
     assert status["player"] == before["player"], (before["player"], status["player"])
     assert status["game"] == "puck", status["game"]
@@ -572,11 +595,8 @@ def renewed(around):
     # Disconnect, code 5 (other wire), "old", without a retry and a redirect.
     said = [0, 5, 3, *b"old", 0, 0]
     player.run(f"window.isOld = true; inject([{len(said)}, 0, ...{said}])")
-    status = player.plays()
-    end = time.monotonic() + 20
-    while player.run("window.isOld === true") or not player.status().get("is_playing"):
-        assert time.monotonic() < end, (status, player.errors)
-        time.sleep(0.2)
+    player.until("window.isOld !== true")
+    player.plays()
     print("a page that is older than its server loads itself anew")
     player.run(f"inject([{len(said)}, 0, ...{said}])")
     status = player.comes_to("the end", lambda it: it.get("state") == "away")
@@ -588,7 +608,7 @@ def renewed(around):
 def bad_network(around):
     server = Server(around, "--game", "platformer", "--bots", "2", "--link", "mobile,seed=3")
     player = Player(around, server.link(name="Ada"), 480, 270)
-    player.plays(60)
+    player.plays()
     for name in ["Right", "Space", "Right", "Space"]:
         player.hold(name, 1.0)
     status = player.plays()
@@ -606,12 +626,13 @@ HOSTILE = """async ([url, hash, mistake]) => {
   const transport = new WebTransport(url, {
     serverCertificateHashes: [{ algorithm: "sha-256", value: bytes }] });
   const closed = transport.closed.then((it) => `closed ${it.closeCode}`, () => "lost");
-  const patience = new Promise((done) => setTimeout(() => done("patience"), 8000));
+  const patience = new Promise((done) => setTimeout(() => done("patience"), 30000));
   const attempt = async () => {
     try { await transport.ready; } catch { return "refused"; }
     if (mistake === "none") {
       return Promise.race([closed, new Promise((done) => setTimeout(() => done("open"), 700))]);
     }
+    if (mistake === "elsewhere") { return closed; }
     try { await mistaken(); } catch { /* It was cut off. */ }
     return closed;
   };
@@ -643,6 +664,13 @@ HOSTILE = """async ([url, hash, mistake]) => {
 }"""
 
 
+class Pages(http.server.SimpleHTTPRequestHandler):
+    """Another host's pages, without a log."""
+
+    def log_message(self, *_):
+        pass
+
+
 def hostile(around):
     server = Server(around, "--game", "puck", "--bots", "2")
     player = Player(around, server.link(name="Ada"), 480, 270)
@@ -664,23 +692,26 @@ def hostile(around):
         ("a wrong preface", url, good, "preface", ["lost"]),
     ]:
         came = attempt(attacker, url_of, hash_of, mistake)
+        # On a busy machine the server may have given up on a page that is slow to say hello.
+        for _ in range(2):
+            if mistake == "none" and came == "lost":
+                came = attempt(attacker, url_of, hash_of, mistake)
         assert came in wanted, f"{words}: {came}, not {wanted}"
         print(f"{words}: {came}")
     # A page of elsewhere: the same server by another host's page.
     elsewhere = tempfile.mkdtemp(dir=around.folder)
     Path(elsewhere, "index.html").write_text("<!doctype html>")
-    port = free()
-    pages = subprocess.Popen([sys.executable, "-m", "http.server", "-d", elsewhere, "--bind",
-                              "127.0.0.1", str(port)], stderr=subprocess.DEVNULL)
-    around.others.append(pages)
-    time.sleep(1)
-    there = f"http://elsewhere.example:{port}"
+    handler = functools.partial(Pages, directory=elsewhere)
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    there = f"http://elsewhere.example:{pages.server_port}"
     stranger = browser.Browser([
         *browser.DRAWN, "--host-resolver-rules=MAP elsewhere.example 127.0.0.1",
         f"--unsafely-treat-insecure-origin-as-secure={there}"])
     around.players.append(stranger)
     stranger.go(there)
-    came = attempt(stranger, url, good, "none")
+    came = attempt(stranger, url, good, "elsewhere")
+    pages.shutdown()
     assert came == "closed 22", f"a page of elsewhere: {came}"
     print(f"a page of elsewhere: {came}")
     # A page that lies about its server: the digest of another first, to have a proof for that one.
@@ -761,7 +792,7 @@ def in_firefox(around):
     around.players.append(fox)
     fox.size(800, 450)
     fox.go(server.link(name="Fox"))
-    status, end = {}, time.monotonic() + 40
+    status, end = {}, time.monotonic() + browser.PATIENCE_S
     while not (status.get("is_playing") and "Ada" in status["names"]):
         assert time.monotonic() < end, (status, fox.errors)
         time.sleep(0.2)
@@ -792,7 +823,7 @@ def public_page(around):
         code = ["--room", room] if room else []
         around.others.append(subprocess.Popen(
             [around.bin / "phaselock-bots", f"127.0.0.1:{server.port}", "--count", "1", "--seconds",
-             "600", "--name", name, *code], stdout=subprocess.DEVNULL))
+             "36000", "--name", name, *code], stdout=subprocess.DEVNULL))
     end = time.monotonic() + 60
     while True:
         status, headers, body = answer(server, "public.json")
