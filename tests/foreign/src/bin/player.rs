@@ -6,21 +6,28 @@ use std::error::Error;
 use std::time::Duration;
 
 use glam::Vec2;
-use phaselock::client::Notice;
+use phaselock::client::{Client, Notice};
 use phaselock::game::read_message;
+use phaselock::time::Tick;
 use phaselock_quic::address::Address;
 use phaselock_quic::client::Pins;
 use phaselock_quic::connect;
 use tag::{Ask, Event, Run, Tag};
 
+/// Input of a tick.
+fn circle(_: &Client<Tag>, tick: Tick) -> Run {
+    Run { way: Vec2::from_angle(tick.0 as f32 * 0.05) }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let address: Address = std::env::args().nth(1).unwrap_or("localhost".into()).parse()?;
     // Any server is trusted; a program for players keeps a file of those it knows.
     let mut player = connect::<Tag>(address, Pins::Memory, "Circler")?;
+    while player.client().is_none() {
+        player.play(Duration::from_millis(100), circle)?;
+    }
     for second in 0..10 {
-        player.play(Duration::from_secs(1), |_, tick| Run {
-            way: Vec2::from_angle(tick.0 as f32 * 0.05),
-        })?;
+        player.play(Duration::from_secs(1), circle)?;
         if second == 2 {
             player.session().request(&Ask::Shout)?;
         }
