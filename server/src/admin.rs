@@ -26,13 +26,14 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
-use serde_json::json;
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::api::Problem;
 use crate::host::{ActError, Host};
 
 /// Bytes of a request's body at most.
@@ -45,12 +46,12 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 #[openapi(
     info(title = "Phaselock server", description = "Administration of a running server"),
     security(("token" = [])),
-    components(schemas(description::Problem)),
+    components(schemas(Problem)),
 )]
 struct Description;
 
-/// The interface as a service.
-pub fn router(host: Arc<Host>) -> Router {
+/// The routes below `/v1`, and their description.
+fn api() -> (Router<Arc<Host>>, Value) {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(routes::me))
         .routes(routes!(routes::status))
@@ -88,7 +89,13 @@ pub fn router(host: Arc<Host>) -> Router {
         .layer(middleware::from_fn(in_time))
         .routes(routes!(stream::events))
         .split_for_parts();
-    let description = Arc::new(description::complete(description));
+    (api, description::complete(description))
+}
+
+/// The interface as a service.
+pub fn router(host: Arc<Host>) -> Router {
+    let (api, description) = api();
+    let description = Arc::new(description);
     Router::new()
         .merge(page::routes())
         .route("/openapi.json", get(move || async move { Json((*description).clone()) }))
@@ -105,6 +112,12 @@ pub fn router(host: Arc<Host>) -> Router {
         .layer(middleware::from_fn(near))
         .layer(middleware::map_response(sealed))
         .with_state(host)
+}
+
+/// The description of the interface, which [`ctl`](crate::ctl)'s tests compare its requests with.
+#[cfg(test)]
+pub(crate) fn description() -> Value {
+    api().1
 }
 
 /// Answers at a listener that does not block, for as long as the process runs.
@@ -174,7 +187,7 @@ async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Res
 
 /// An error as a response.
 fn answer(status: StatusCode, error: &str) -> Response {
-    (status, Json(json!({ "error": error }))).into_response()
+    (status, Json(Problem { error: error.to_owned(), mistakes: None })).into_response()
 }
 
 impl IntoResponse for ActError {
@@ -186,8 +199,8 @@ impl IntoResponse for ActError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Failed(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Mistakes(mistakes) => {
-                let body = json!({ "error": self.to_string(), "mistakes": mistakes });
-                return (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response();
+                let problem = Problem { error: self.to_string(), mistakes: Some(mistakes.clone()) };
+                return (StatusCode::UNPROCESSABLE_ENTITY, Json(problem)).into_response();
             }
         };
         answer(status, &self.to_string())

@@ -19,11 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
-use serde::Serialize;
-use utoipa::ToSchema;
-
 pub use ranges::{BAD_LINES_MAX, ENTRIES_MAX, LIST_BYTES_MAX, ListTextError, Ranges};
 
+use crate::api::DenyListView;
 use crate::clocks::Clocks;
 use crate::config::DenyList;
 use crate::writer::Writer;
@@ -65,21 +63,6 @@ struct Counts {
     succeeded: AtomicU64,
     failed: AtomicU64,
     refused: AtomicU64,
-}
-
-/// The state of a deny list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DenyListView {
-    /// Its file, or its URL without the query.
-    pub list: String,
-    /// Addresses and networks in it.
-    pub entries: u64,
-    /// Newcomers that it refused.
-    pub refused: u64,
-    /// Unix time in seconds of the last good fetch; none for a file, and before the first.
-    pub fetched: Option<i64>,
-    /// Why the last fetch failed, in a sentence.
-    pub problem: Option<String>,
 }
 
 /// The thread that fetches lists.

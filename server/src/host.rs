@@ -33,15 +33,11 @@ use tokio::sync::{broadcast, watch};
 
 pub use acts::{Author, BanRequest, Whom};
 pub use events::{listen, watch_figures};
-pub use orders::{DrainRequest, ReloadReport};
 pub(crate) use orders::{hash_of, new_token};
 pub use restarts::watch_restarts;
 pub use roster::{Person, Roster};
-pub use view::{
-    AllowListView, AllowedView, AuditEvent, ChatView, Figures, HostEvent, LeftView, NumberView,
-    PlayerView, RoleView, SentenceView, SettingView, StatusView, TokenView,
-};
 
+use crate::api::{AuditEvent, ChatView, Figures, HostEvent};
 use crate::clocks::Clocks;
 use crate::config::Config;
 use crate::data::Kept;

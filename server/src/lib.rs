@@ -10,6 +10,7 @@
 //! ```
 
 pub mod admin;
+pub mod api;
 mod backups;
 mod beside;
 mod certificate;

@@ -33,8 +33,8 @@ use keeping::Keeping;
 pub use open::OpenError;
 pub(crate) use open::check;
 pub use read::{
-    AuditRow, Everything, PublicBest, RecordRow, ResultRow, audit as audit_of, public_bests,
-    records as records_of, results as results_of,
+    Everything, PublicBest, audit as audit_of, public_bests, records as records_of,
+    results as results_of,
 };
 
 /// Jobs that wait for the thread; of more, those that nobody waits for are dropped and counted.

@@ -16,17 +16,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::spawn_blocking;
-use utoipa::ToSchema;
 
 use self::courier::Courier;
 use self::delivery::{Delivery, TEST_TIMEOUT};
 use self::message::{Alarms, Message, Report, Sender};
+use crate::api::{HostEvent, WebhookTest};
 use crate::config::Webhook;
-use crate::host::{Host, HostEvent};
+use crate::host::Host;
 
 /// Log lines written before the webhooks started that may still become alarms.
 const LINES_BEFORE: usize = 100;
@@ -58,17 +57,6 @@ impl Counts {
     fn add(count: &AtomicU64, number: usize) {
         count.fetch_add(number as u64, Ordering::Relaxed);
     }
-}
-
-/// Outcome of a test event.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct WebhookTest {
-    /// Host that the webhook is sent to.
-    pub webhook: String,
-    /// True if the receiver took the event.
-    pub delivered: bool,
-    /// The receiver's answer, or why there is none.
-    pub answer: String,
 }
 
 /// Sends the host's events to the receivers in the settings, as long as the server runs.

@@ -1,22 +1,10 @@
 //! The OpenAPI description of the API: what each route declares, and the errors that all routes
 //! have in common.
 
-use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
-
-/// An error.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Problem {
-    /// What is wrong, in a sentence.
-    error: String,
-    /// All mistakes in the settings, if these could not be loaded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mistakes: Option<Vec<String>>,
-}
 
 /// The requests that an error applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]

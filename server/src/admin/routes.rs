@@ -6,47 +6,27 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::auth::By;
-use super::description::Problem;
-use super::requests::{
-    Again, Allow, Asked, AuditPart, BackUp, Body, Drain, GiveRole, Kick, Lift, Limit, Lines,
-    LogLevel, MakeToken, Named, OfGame, Play, Punish, Say, SetSetting, Tell,
-};
+use super::requests::{Asked, Body, Named};
 use super::{answer, metrics};
-use crate::config::SettingValue;
-use crate::host::{
-    ActError, AllowListView, ChatView, Host, LeftView, PlayerView, ReloadReport, RoleView,
-    SentenceView, SettingView, StatusView, TokenView,
+use crate::api::{
+    Again, Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain,
+    GiveRole, Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, Me, NewToken,
+    OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ResultRow, RoleView, Say,
+    SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
+use crate::config::SettingValue;
+use crate::host::{ActError, Host, Whom};
 use crate::logging::LogLine;
-use crate::people::{Act, Right, Role};
-use crate::store::{AuditRow, RecordRow, ResultRow, audit_of, records_of, results_of};
-use crate::webhooks::WebhookTest;
+use crate::people::{Act, Right};
+use crate::store::{audit_of, records_of, results_of};
 
 type Answer<T> = Result<Json<T>, ActError>;
 type AtHost = State<Arc<Host>>;
 
-/// Something was done.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Done {
-    /// A sentence on what was done.
-    done: String,
-}
-
 fn done(text: impl Into<String>) -> Json<Done> {
     Json(Done { done: text.into() })
-}
-
-/// Name and role of the token.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Me {
-    /// Name of the token.
-    name: String,
-    /// Its role.
-    role: Role,
 }
 
 /// The token's own name and role.
@@ -77,7 +57,7 @@ pub(super) async fn left(_: By, State(host): AtHost) -> Json<Vec<LeftView>> {
 #[utoipa::path(post, path = "/v1/kick",
     request_body = Kick, responses((status = 200, body = Done)))]
 pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick>) -> Answer<Done> {
-    Ok(done(host.kick(&by, &asked.whom(), asked.span.as_deref(), &asked.reason).await?))
+    Ok(done(host.kick(&by, &Whom::from(&asked), asked.span.as_deref(), &asked.reason).await?))
 }
 
 /// Answers with one line for each thing that was done.
@@ -212,7 +192,7 @@ pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>)
 #[utoipa::path(post, path = "/v1/tell",
     request_body = Tell, responses((status = 200, body = Done)))]
 pub(super) async fn tell(By(by): By, State(host): AtHost, Body(asked): Body<Tell>) -> Answer<Done> {
-    Ok(done(host.tell_player(&by, &asked.whom(), &asked.text).await?))
+    Ok(done(host.tell_player(&by, &Whom::from(&asked), &asked.text).await?))
 }
 
 /// Goes on with a game now.
@@ -241,7 +221,7 @@ pub(super) async fn drain(
     State(host): AtHost,
     Body(asked): Body<Drain>,
 ) -> Answer<Done> {
-    Ok(done(host.drain(&by, &asked.into()).await?))
+    Ok(done(host.drain(&by, &asked).await?))
 }
 
 /// Takes a drain back.
@@ -315,19 +295,6 @@ pub(super) async fn test_webhooks(By(by): By, State(host): AtHost) -> Answer<Vec
     Ok(Json(host.test_webhooks(&by).await?))
 }
 
-/// A line of the log.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct LineView {
-    /// Unix time in milliseconds.
-    time: u64,
-    /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
-    level: String,
-    /// The part of the program.
-    target: String,
-    /// The line.
-    text: String,
-}
-
 impl From<&LogLine> for LineView {
     fn from(line: &LogLine) -> Self {
         Self {
@@ -365,8 +332,9 @@ pub(super) async fn give_role(
     State(host): AtHost,
     Body(asked): Body<GiveRole>,
 ) -> Answer<Done> {
-    let whom = asked.whom();
-    let text = host.set_role(&by, whom.as_ref(), asked.key.as_deref(), Some(asked.role)).await?;
+    let GiveRole { who, key, room, role } = asked;
+    let whom = who.map(|who| Whom { who, room });
+    let text = host.set_role(&by, whom.as_ref(), key.as_deref(), Some(role)).await?;
     Ok(done(text))
 }
 
@@ -402,13 +370,6 @@ pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenV
     by.needs(Right::Manage)?;
     let view = |(name, role, made)| TokenView { name, role, made };
     Ok(Json(host.book.tokens().into_iter().map(view).collect()))
-}
-
-/// A new token.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct NewToken {
-    /// The token, shown this once.
-    token: String,
 }
 
 /// Makes a token.
@@ -469,15 +430,6 @@ pub(super) async fn records(
     Asked(asked): Asked<OfGame>,
 ) -> Answer<Vec<RecordRow>> {
     Ok(Json(host.store.read(move |db| records_of(db, asked.game.as_deref())).await?))
-}
-
-/// A backup that was made.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct BackedUp {
-    /// A sentence on what was done.
-    done: String,
-    /// Bytes of the file.
-    bytes: u64,
 }
 
 /// Copies the database into a new file of the data directory, while it is in use.

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 
 use super::auth::{By, hash_in};
-use super::routes::LineView;
+use crate::api::LineView;
 use crate::host::{ActError, Host};
 
 /// Streams at a time. Arbitrary.
@@ -97,7 +97,7 @@ async fn feed(host: Arc<Host>, token: String, outbox: mpsc::Sender<Event>) {
                 Err(_) => return,
             },
             told = news.recv() => match told {
-                Ok(told) => event(told.name(), &told),
+                Ok(told) => event(told.name(), &told.data()),
                 Err(RecvError::Lagged(count)) => { lost += count; None }
                 Err(RecvError::Closed) => return,
             },

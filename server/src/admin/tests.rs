@@ -487,7 +487,7 @@ fn probes_tell_a_server_that_takes_players_from_one_that_does_not() {
     let _ada = served.join("Ada");
     let status = |path| call(&served, (Method::GET, path), None, "").status().as_u16();
     served.until("being ready", |_| (status("/livez"), status("/readyz")) == (200, 200));
-    let drain = crate::host::DrainRequest { within: Some("1h".into()), ..Default::default() };
+    let drain = crate::api::Drain { within: Some("1h".into()), ..Default::default() };
     served.wait(served.host.drain(&author(Role::Admin), &drain)).expect("it drains");
     served.until("being drained", |_| (status("/livez"), status("/readyz")) == (200, 503));
     served.wait(served.host.undrain(&author(Role::Admin))).expect("it goes on");

@@ -1,9 +1,6 @@
 //! Arguments of `ctl`.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
-use crate::people::Subject;
 
 /// Administer a running server on this machine
 #[derive(Args, Clone, Debug)]
@@ -55,22 +52,6 @@ pub(super) struct Against {
     /// Code of the player's room
     #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
-}
-
-impl Against {
-    pub(super) fn body(&self, sentence: &Sentence) -> Value {
-        let Self { whom, room } = self;
-        let subject = Subject::kind_of(whom).unwrap_or("who");
-        let mut body = json!({ "reason": sentence.reason.join(" ") });
-        body[subject] = whom.as_str().into();
-        if let Some(room) = room {
-            body["room"] = room.as_str().into();
-        }
-        if let Some(span) = &sentence.span {
-            body["for"] = span.as_str().into();
-        }
-        body
-    }
 }
 
 /// Things to do.
@@ -135,7 +116,7 @@ pub(super) enum Act {
     Chat {
         /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
-        lines: usize,
+        lines: u32,
     },
     /// Say something to everybody
     Say {
@@ -215,7 +196,7 @@ pub(super) enum Act {
     Log {
         /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
-        lines: usize,
+        lines: u32,
     },
     /// Show events as they happen, until interrupted
     Events,
@@ -246,7 +227,7 @@ pub(super) enum Act {
     Audit {
         /// Maximum number of lines
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
-        lines: usize,
+        lines: u32,
     },
     /// Show results of rounds
     Results,

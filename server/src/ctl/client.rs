@@ -7,37 +7,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use phaselock::textfile::Text;
 use phaselock_quic::files;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{Method, Request, StatusCode};
 
-use super::args::{Lifted, Player};
 use super::{Ctl, TOKEN_VARIABLE, print};
-use crate::people::Role;
+use crate::api::{Problem, RoleView};
 
 /// Longest time for an answer, more than the server takes for one.
 const TIMEOUT: Duration = Duration::from_secs(15);
-
-pub(super) fn put(body: &mut Value, name: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        body[name] = value.into();
-    }
-}
-
-/// A word for a path or a query.
-pub(super) fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let bytes = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    bytes.collect()
-}
-
-pub(super) fn known_role(role: &str) -> Result<Role> {
-    Role::parse(role)
-        .ok_or_else(|| anyhow!("{role:?} is not a role; use viewer, moderator, admin or none"))
-}
 
 /// The maximum bytes of a token, including blanks around it. Arbitrary.
 const TOKEN_BYTES_MAX: usize = 4096;
@@ -53,6 +31,14 @@ fn token_in(bytes: &[u8]) -> Result<String> {
     let token = Text::decode(bytes, TOKEN_BYTES_MAX).and_then(Text::only_line)?.trim_start();
     ensure!(token.bytes().all(|byte| byte.is_ascii_graphic()), "it has invalid characters");
     Ok(token.to_owned())
+}
+
+/// The error of a request that the server refused.
+fn refusal(answer: Value) -> anyhow::Error {
+    match serde_json::from_value::<Problem>(answer) {
+        Ok(problem) => anyhow!("{}", problem.error),
+        Err(_) => anyhow!("the server refuses without a reason"),
+    }
 }
 
 /// A client of the interface.
@@ -124,47 +110,29 @@ impl Client {
             return Ok(value);
         }
         self.check_token(answer.status())?;
-        bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"))
+        Err(refusal(value))
     }
 
-    /// Lifts all bans or mutes that a text means.
-    pub(super) fn lift(&self, path: &str, Lifted { whom, room }: &Lifted) -> Result<Value> {
-        let room = room.as_ref().map(|room| format!("&room={}", escaped(room)));
-        let path = format!("{path}?who={}{}", escaped(whom), room.unwrap_or_default());
-        self.call(Method::DELETE, &path, None)
-    }
-
-    pub(super) fn role(&self, player: &Player, role: &str) -> Result<Value> {
-        let who = &player.player;
-        let is_key = who.len() == 64 && who.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if role == "none" {
-            let key = match is_key {
-                true => who.clone(),
-                false => self.key_of(who)?,
-            };
-            return self.call(Method::DELETE, &format!("/v1/roles/{key}"), None);
-        }
-        let mut body = json!({ "role": known_role(role)? });
-        body[if is_key { "key" } else { "who" }] = who.as_str().into();
-        put(&mut body, "room", player.room.as_deref());
-        self.call(Method::POST, "/v1/roles", Some(body))
-    }
-
-    /// The key of a player with a role, by name or the beginning of the key.
-    fn key_of(&self, who: &str) -> Result<String> {
+    /// Returns the key of a player with a role, by name or the beginning of the key.
+    pub(super) fn key_of(&self, who: &str) -> Result<String> {
         let roles = self.call(Method::GET, "/v1/roles", None)?;
-        let roles = roles.as_array().cloned().unwrap_or_default();
-        let text = |it: &Value, field: &str| it[field].as_str().unwrap_or_default().to_lowercase();
+        let roles: Vec<RoleView> = serde_json::from_value(roles).with_context(|| self.other())?;
         let who = who.to_lowercase();
-        let is_meant = |it: &&Value| {
-            text(it, "name") == who || who.len() >= 8 && text(it, "key").starts_with(&who)
+        let is_meant = |it: &&RoleView| {
+            it.name.as_ref().is_some_and(|name| name.to_lowercase() == who)
+                || who.len() >= 8 && it.key.starts_with(&who)
         };
         let found: Vec<_> = roles.iter().filter(is_meant).collect();
         match found[..] {
-            [one] => Ok(text(one, "key")),
+            [one] => Ok(one.key.clone()),
             [] => bail!("nobody of that name has a role; `ctl roles` shows who has"),
             _ => bail!("several are called so; name the key"),
         }
+    }
+
+    /// What to say of an answer that is not as this version's server answers.
+    pub(super) fn other(&self) -> String {
+        format!("{} answers, but not as a server of this version; use the ctl of its", self.base)
     }
 
     /// Prints events until the server or the user ends it.
@@ -176,7 +144,7 @@ impl Client {
             let text = answer.body_mut().read_to_string().unwrap_or_default();
             let value: Value = serde_json::from_str(&text).unwrap_or_default();
             self.check_token(answer.status())?;
-            bail!("{}", value["error"].as_str().unwrap_or("the server refuses without a reason"));
+            return Err(refusal(value));
         }
         let mut name = String::new();
         for line in BufReader::new(answer.body_mut().as_reader()).lines() {
@@ -188,10 +156,7 @@ impl Client {
             let shown = match json {
                 true => format!("{{\"event\":\"{name}\",\"data\":{}}}", data.trim()),
                 false if name == "figures" => continue,
-                false => {
-                    let value = serde_json::from_str(data).unwrap_or_default();
-                    print::event(&name, &value)
-                }
+                false => print::event(&name, serde_json::from_str(data).unwrap_or_default()),
             };
             if writeln!(io::stdout(), "{shown}").is_err() {
                 return Ok(());

@@ -1,267 +1,470 @@
 //! Answers for people: sentences and tables.
 
 use phaselock::wire::text::printable;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::people::{date, span_text};
+use crate::api::{
+    AllowListView, AuditRow, BackedUp, ChatView, DenyListView, Done, DrainView, HostEvent,
+    LeftView, LineView, NewToken, PlayerResult, PlayerView, RecordRow, ReloadReport, ResultRow,
+    RoleView, RoomView, ScoreView, SentenceView, SettingChange, SettingView, StatusView, TokenView,
+    WebhookTest,
+};
+use crate::people::{Role, date, span_text};
 
-/// Shape of an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
-    Done,
-    Status,
-    Players,
-    Left,
-    Sentences,
-    Reload,
-    Settings,
-    WebhookTests,
-    Log,
-    Chat,
-    Allowed,
-    Roles,
-    Tokens,
-    Token,
-    Audit,
-    Results,
-    Records,
+/// An answer that people can read.
+pub(super) trait Shown: DeserializeOwned {
+    /// Returns it as text; empty if there is nothing to show.
+    fn text(&self) -> String;
 }
 
-/// A column: its head, and a cell of a row.
-type Column = (&'static str, fn(&Value) -> String);
+impl Shown for Done {
+    fn text(&self) -> String {
+        sentences(&self.done)
+    }
+}
 
-/// The answer as text.
-pub(super) fn text(value: &Value, shape: Shape) -> String {
-    let text = match shape {
-        Shape::Done => sentences(&value["done"]),
-        Shape::Token => plain(&value["token"]),
-        Shape::Status => status(value),
-        Shape::Reload => reload(value),
-        Shape::Players => table(
-            value,
+impl Shown for BackedUp {
+    fn text(&self) -> String {
+        sentences(&self.done)
+    }
+}
+
+impl Shown for NewToken {
+    fn text(&self) -> String {
+        printable(&self.token)
+    }
+}
+
+impl Shown for Vec<PlayerView> {
+    fn text(&self) -> String {
+        table(
+            self,
             &[
-                ("SEAT", |it| format!("p{}", it["seat"])),
-                ("NAME", |it| plain(&it["name"])),
-                ("ROOM", |it| plain(&it["room"])),
-                ("SCORES", |it| scores(&it["scores"])),
-                ("PING", |it| millis(&it["ping"])),
-                ("JITTER", |it| millis(&it["jitter"])),
-                ("LOSS", |it| format!("{:.1} %", it["loss"].as_f64().unwrap_or(0.0) * 100.0)),
-                ("OFFSET", |it| millis(&it["offset"])),
-                ("LATE", |it| plain(&it["late_inputs"])),
-                ("ROLE", |it| plain(&it["role"])),
-                ("ADDRESS", |it| plain(&it["address"])),
-                ("KEY", |it| plain(&it["key"]).chars().take(12).collect()),
-                ("", |it| match (it["away"].as_bool(), it["muted"].is_null()) {
-                    (Some(true), _) => "away".into(),
-                    (_, false) => "muted".into(),
-                    _ => String::new(),
+                ("SEAT", |it| format!("p{}", it.seat)),
+                ("NAME", |it| printable(&it.name)),
+                ("ROOM", |it| printable(&it.room)),
+                ("SCORES", |it| scores(&it.scores)),
+                ("PING", |it| millis(it.ping)),
+                ("JITTER", |it| millis(it.jitter)),
+                ("LOSS", |it| format!("{:.1} %", it.loss * 100.0)),
+                ("OFFSET", |it| millis(it.offset)),
+                ("LATE", |it| it.late_inputs.to_string()),
+                ("ROLE", |it| it.role.map_or("", Role::as_str).to_owned()),
+                ("ADDRESS", |it| optional(it.address.as_ref())),
+                ("KEY", |it| printable(&it.key).chars().take(12).collect()),
+                ("", |it| match (it.away, &it.muted) {
+                    (true, _) => "away".to_owned(),
+                    (false, Some(_)) => "muted".to_owned(),
+                    (false, None) => String::new(),
                 }),
             ],
-        ),
-        Shape::Sentences => table(
-            value,
+        )
+    }
+}
+
+impl Shown for Vec<SentenceView> {
+    fn text(&self) -> String {
+        let table = table(
+            self,
             &[
-                ("ID", |it| plain(&it["id"])),
-                ("KIND", |it| plain(&it["kind"])),
-                ("SUBJECT", |it| plain(&it["subject"])),
-                ("NAME", |it| plain(&it["name"])),
-                ("UNTIL", |it| time(&it["until"], "forever")),
-                ("BY", |it| plain(&it["by"])),
-                ("REASON", |it| plain(&it["reason"])),
+                ("ID", |it| it.id.to_string()),
+                ("KIND", |it| printable(&it.kind)),
+                ("SUBJECT", |it| printable(&it.subject)),
+                ("NAME", |it| optional(it.name.as_ref())),
+                ("UNTIL", |it| it.until.map_or("forever".to_owned(), date)),
+                ("BY", |it| printable(&it.by)),
+                ("REASON", |it| printable(&it.reason)),
             ],
-        ),
-        Shape::Settings => table(
-            value,
-            &[
-                ("SETTING", |it| plain(&it["setting"])),
-                ("VALUE", |it| plain(&it["value"])),
-                ("ORIGIN", |it| plain(&it["origin"])),
-            ],
-        ),
-        Shape::WebhookTests => table(
-            value,
-            &[
-                ("WEBHOOK", |it| plain(&it["webhook"])),
-                ("DELIVERED", |it| plain(&it["delivered"])),
-                ("ANSWER", |it| plain(&it["answer"])),
-            ],
-        ),
-        Shape::Log => lines(value, |it| {
-            format!("{} {:5} {}", clock(&it["time"]), plain(&it["level"]), plain(&it["text"]))
-        }),
-        Shape::Chat => lines(value, |it| format!("{} {}", clock(&it["time"]), event("chat", it))),
-        Shape::Allowed if value["file"].is_null() => {
-            "there is no allow list: everybody may join".into()
+        );
+        // The note is the same for all that were made at once.
+        match self.first().and_then(|it| it.note.as_ref()) {
+            Some(note) => format!("{table}\n{}", printable(note)),
+            None => table,
         }
-        Shape::Allowed => {
-            let players = [("NAME", name_of as fn(&Value) -> String), ("KEY", key_of)];
-            format!("{}\n{}", plain(&value["file"]), table(&value["players"], &players))
+    }
+}
+
+impl Shown for Vec<SettingView> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("SETTING", |it| printable(&it.setting)),
+                ("VALUE", |it| printable(&it.value)),
+                ("ORIGIN", |it| printable(&it.origin)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<WebhookTest> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("WEBHOOK", |it| printable(&it.webhook)),
+                ("DELIVERED", |it| it.delivered.to_string()),
+                ("ANSWER", |it| printable(&it.answer)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<LineView> {
+    fn text(&self) -> String {
+        let line = |it: &LineView| {
+            let time = i64::try_from(it.time).unwrap_or(0);
+            format!("{} {:5} {}", clock(time), printable(&it.level), printable(&it.text))
+        };
+        self.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Shown for Vec<ChatView> {
+    fn text(&self) -> String {
+        let line = |it: &ChatView| {
+            let said = said(it.room.as_deref(), it.name.as_deref(), &it.text);
+            format!("{} {said}", clock(it.time))
+        };
+        self.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Shown for AllowListView {
+    fn text(&self) -> String {
+        let Some(file) = &self.file else {
+            return "there is no allow list: everybody may join".to_owned();
+        };
+        let players = table(
+            &self.players,
+            &[("NAME", |it| printable(&it.name)), ("KEY", |it| printable(&it.key))],
+        );
+        format!("{}\n{players}", printable(file))
+    }
+}
+
+impl Shown for Vec<LeftView> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("NAME", |it| printable(&it.name)),
+                ("KEY", |it| printable(&it.key)),
+                ("ADDRESS", |it| optional(it.address.as_ref())),
+                ("ROOM", |it| printable(&it.room)),
+                ("LEFT", |it| date(it.left)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<RoleView> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("ROLE", |it| it.role.to_string()),
+                ("NAME", |it| optional(it.name.as_ref())),
+                ("KEY", |it| printable(&it.key)),
+                ("BY", |it| printable(&it.by)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<TokenView> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("NAME", |it| printable(&it.name)),
+                ("ROLE", |it| it.role.to_string()),
+                ("MADE", |it| date(it.made)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<AuditRow> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("TIME", |it| date(it.time)),
+                ("BY", |it| printable(&it.by)),
+                ("ROLE", |it| printable(&it.role)),
+                ("ACT", |it| printable(&it.act)),
+                ("WHOM", |it| optional(it.whom.as_ref())),
+                ("WHY", |it| optional(it.why.as_ref())),
+                ("DETAIL", |it| optional(it.detail.as_ref())),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<ResultRow> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("TIME", |it| date(it.time)),
+                ("ROOM", |it| printable(&it.room)),
+                ("GAME", |it| printable(&it.game)),
+                ("ROUND", |it| it.round.to_string()),
+                ("NUMBERS", |it| numbers(&it.players)),
+            ],
+        )
+    }
+}
+
+impl Shown for Vec<RecordRow> {
+    fn text(&self) -> String {
+        table(
+            self,
+            &[
+                ("GAME", |it| printable(&it.game)),
+                ("NUMBER", |it| printable(&it.measure)),
+                ("VALUE", |it| number(it.value)),
+                ("NAME", |it| printable(&it.name)),
+                ("TIME", |it| date(it.time)),
+            ],
+        )
+    }
+}
+
+impl Shown for ReloadReport {
+    fn text(&self) -> String {
+        let line = |it: &SettingChange| {
+            let [setting, from, to] = [&it.setting, &it.from, &it.to].map(|it| printable(it));
+            match &it.why {
+                None => format!("  {setting}: {from} -> {to}"),
+                Some(why) => format!("  {setting}: {from} -> {to} ({})", printable(why)),
+            }
+        };
+        let part = |changes: &[SettingChange], head: &str| {
+            let lines: Vec<_> = changes.iter().map(line).collect();
+            (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
+        };
+        let parts =
+            [part(&self.changed, "in force now:"), part(&self.needs_restart, "needs a restart:")];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "nothing has changed".to_owned() } else { parts.join("\n") }
+    }
+}
+
+impl Shown for StatusView {
+    fn text(&self) -> String {
+        let mut lines = vec![
+            format!(
+                "{}, version {}, up for {}",
+                printable(&self.name),
+                printable(&self.version),
+                span_text(self.now - self.started)
+            ),
+            format!(
+                "{} of {} players, {} bots, at {}",
+                self.players,
+                self.seats,
+                self.bots,
+                printable(&self.address.join(", "))
+            ),
+        ];
+        lines.extend(health(self));
+        for directory in &self.directories {
+            let [address, standing] =
+                [&directory.address, &directory.standing].map(|it| printable(it));
+            lines.push(format!("directory {address}: {standing}"));
         }
-        Shape::Left => table(
-            value,
-            &[
-                ("NAME", |it| plain(&it["name"])),
-                ("KEY", |it| plain(&it["key"])),
-                ("ADDRESS", |it| plain(&it["address"])),
-                ("ROOM", |it| plain(&it["room"])),
-                ("LEFT", |it| time(&it["left"], "")),
-            ],
-        ),
-        Shape::Roles => table(
-            value,
-            &[
-                ("ROLE", |it| plain(&it["role"])),
-                ("NAME", |it| plain(&it["name"])),
-                ("KEY", |it| plain(&it["key"])),
-                ("BY", |it| plain(&it["by"])),
-            ],
-        ),
-        Shape::Tokens => table(
-            value,
-            &[
-                ("NAME", |it| plain(&it["name"])),
-                ("ROLE", |it| plain(&it["role"])),
-                ("MADE", |it| time(&it["made"], "")),
-            ],
-        ),
-        Shape::Audit => table(
-            value,
-            &[
-                ("TIME", |it| time(&it["time"], "")),
-                ("BY", |it| plain(&it["by"])),
-                ("ROLE", |it| plain(&it["role"])),
-                ("ACT", |it| plain(&it["act"])),
-                ("WHOM", |it| plain(&it["whom"])),
-                ("WHY", |it| plain(&it["why"])),
-                ("DETAIL", |it| plain(&it["detail"])),
-            ],
-        ),
-        Shape::Results => table(
-            value,
-            &[
-                ("TIME", |it| time(&it["time"], "")),
-                ("ROOM", |it| plain(&it["room"])),
-                ("GAME", |it| plain(&it["game"])),
-                ("ROUND", |it| plain(&it["round"])),
-                ("NUMBERS", |it| numbers(&it["players"])),
-            ],
-        ),
-        Shape::Records => table(
-            value,
-            &[
-                ("GAME", |it| plain(&it["game"])),
-                ("NUMBER", |it| plain(&it["measure"])),
-                ("VALUE", |it| plain(&it["value"])),
-                ("NAME", |it| plain(&it["name"])),
-                ("TIME", |it| time(&it["time"], "")),
-            ],
-        ),
+        lines.extend(self.deny_lists.iter().map(|list| deny_list(list, self.now)));
+        if let Some(at) = self.next_restart {
+            let left = span_text((at - self.now).max(0));
+            lines.push(format!("next restart: {}, in {left}", date(at)));
+        }
+        lines.extend(self.draining.as_ref().map(|it| drain(it, self.now)));
+        lines.push(String::new());
+        lines.push(rooms(&self.rooms));
+        lines.join("\n")
+    }
+}
+
+/// The database, and everything else that may be wrong with a server.
+fn health(status: &StatusView) -> Vec<String> {
+    let mut lines = vec![format!("database: {}", printable(&status.database))];
+    for (thing, state) in [("clock", &status.clock), ("rooms", &status.keeping)] {
+        if state != "ok" {
+            lines.push(format!("{thing}: {}", printable(state)));
+        }
+    }
+    if let Some(expires) = status.certificate_expires {
+        lines.push(match expires - status.now {
+            ..=0 => format!("certificate: expired on {}; renew it", date(expires)),
+            left => format!("certificate: valid until {}, for {}", date(expires), span_text(left)),
+        });
+    }
+    let failed = &status.failed_logins;
+    if failed.tokens + failed.passwords > 0 {
+        lines.push(format!(
+            "failed logins since the start: {} with a wrong token, {} with a wrong password",
+            failed.tokens, failed.passwords
+        ));
+    }
+    if status.log.dropped > 0 {
+        lines.push(format!("log: {} lines were dropped", status.log.dropped));
+    }
+    lines
+}
+
+fn deny_list(list: &DenyListView, now: i64) -> String {
+    let entries = match list.entries {
+        1 => "1 entry".to_owned(),
+        entries => format!("{entries} entries"),
     };
-    // The same is true of all that were made at once.
-    let note = value[0]["note"].as_str().map(|note| format!("\n{note}"));
-    let text = text + &note.unwrap_or_default();
-    if text.is_empty() { "none".into() } else { text }
+    let fetched = list.fetched.map(|it| format!(", fetched {} ago", span_text((now - it).max(0))));
+    let problem = list.problem.as_ref().map(|it| format!("; {}", printable(it)));
+    format!(
+        "deny list {}: {entries}, {} refused{}{}",
+        printable(&list.list),
+        list.refused,
+        fetched.unwrap_or_default(),
+        problem.unwrap_or_default()
+    )
 }
 
-fn name_of(row: &Value) -> String {
-    plain(&row["name"])
+/// A drain: the time left, and where players are sent.
+fn drain(drain: &DrainView, now: i64) -> String {
+    let to = drain.redirect.as_ref();
+    let to = to.map(|to| format!("; players are sent to {}", printable(to)));
+    let end = if drain.restart { "restarts" } else { "stops" };
+    format!(
+        "draining: it takes nobody in, and {end} in {} at the latest, at {}{}\ngoodbye: {}",
+        span_text(drain.until - now),
+        date(drain.until),
+        to.unwrap_or_default(),
+        printable(&drain.text)
+    )
 }
 
-fn key_of(row: &Value) -> String {
-    plain(&row["key"])
+fn rooms(rooms: &[RoomView]) -> String {
+    table(
+        rooms,
+        &[
+            ("ROOM", |it| printable(&it.code)),
+            ("GAME", |it| printable(&it.game)),
+            ("PLAYERS", |it| format!("{} of {}", it.players, it.seats)),
+            ("BOTS", |it| it.bots.to_string()),
+            ("ROUND", |it| it.round.to_string()),
+            ("TICK", |it| format!("{} µs, 99 % {}", it.tick_micros.mean, it.tick_micros.p99)),
+            ("BUSY", |it| format!("{:.1} %", it.busy * 100.0)),
+            ("LATE", |it| it.late_inputs.to_string()),
+            ("PANICS", |it| it.panics.to_string()),
+            ("", |it| if it.asleep { "asleep" } else { "" }.to_owned()),
+        ],
+    )
 }
 
 /// Numbers of a player now.
-fn scores(value: &Value) -> String {
-    let of = |it: &Value| format!("{} {}", plain(&it["measure"]), plain(&it["value"]));
-    let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    all.iter().map(of).collect::<Vec<_>>().join(", ")
+fn scores(scores: &[ScoreView]) -> String {
+    let of = |it: &ScoreView| format!("{} {}", printable(&it.measure), number(it.value));
+    scores.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Numbers of a round: of each player, with their names.
-fn numbers(players: &Value) -> String {
-    let of = |it: &Value| {
-        format!("{} {} {}", plain(&it["name"]), plain(&it["measure"]), plain(&it["value"]))
+fn numbers(players: &[PlayerResult]) -> String {
+    let of = |it: &PlayerResult| {
+        format!("{} {} {}", printable(&it.name), printable(&it.measure), number(it.value))
     };
-    players
-        .as_array()
-        .map(|all| all.iter().map(of).collect::<Vec<_>>().join(", "))
-        .unwrap_or_default()
+    players.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// A line for an event of the stream.
+pub(super) fn event(name: &str, data: Value) -> String {
+    if name == "log"
+        && let Ok(line) = serde_json::from_value::<LineView>(data.clone())
+    {
+        return format!("{} {}", printable(&line.level), printable(&line.text));
+    }
+    // An event of another version is shown as it is.
+    let as_it_is = format!("{} {data}", printable(name));
+    HostEvent::read(name, data).map_or(as_it_is, |event| told(&event))
 }
 
 /// A line for an event.
-pub(super) fn event(name: &str, value: &Value) -> String {
-    let who = plain(&value["name"]);
-    let room = match plain(&value["room"]) {
-        room if room.is_empty() => String::new(),
-        room => format!("[{room}] "),
-    };
-    match name {
-        "chat" if value["name"].is_null() => format!("{room}* {}", plain(&value["text"])),
-        "chat" => format!("{room}{who}: {}", plain(&value["text"])),
-        "joined" => format!("{room}{who} joined from {}", plain(&value["address"])),
-        "left" => format!("{room}{who} left: {}", plain(&value["reason"])),
-        "away" => format!("{room}{who} lost the connection"),
-        "resumed" => format!("{room}{who} is back"),
-        "game" => format!("{room}the game is {who}"),
-        "round" => format!("{room}round {} is over", plain(&value["played"])),
-        "results" => format!("{room}results of {}", plain(&value["game"])),
-        "report" => {
-            format!("{room}{} {who}: {}", plain(&value["player"]), plain(&value["value"]))
+fn told(event: &HostEvent) -> String {
+    let text = |text: &str| printable(text);
+    let (room, line) = match event {
+        HostEvent::Joined { room, name, address, .. } => {
+            (room, format!("{} joined from {}", text(name), optional(address.as_ref())))
         }
-        "log" => format!("{} {}", plain(&value["level"]), plain(&value["text"])),
-        "audit" => format!(
-            "{} ({}): {} {} {}",
-            plain(&value["by"]),
-            plain(&value["role"]),
-            plain(&value["act"]),
-            plain(&value["whom"]),
-            plain(&value["why"])
-        ),
-        _ => format!("{name} {value}"),
+        HostEvent::Left { room, name, reason, .. } => {
+            (room, format!("{} left: {}", text(name), text(reason)))
+        }
+        HostEvent::Away { room, name, .. } => (room, format!("{} lost the connection", text(name))),
+        HostEvent::Resumed { room, name, .. } => (room, format!("{} is back", text(name))),
+        HostEvent::Moved { room, name, address, .. } => {
+            (room, format!("{} moved to {}", text(name), text(address)))
+        }
+        HostEvent::Renamed { room, seat, name } => {
+            (room, format!("p{seat} is called {} now", text(name)))
+        }
+        HostEvent::Chat { room, name, text, .. } => {
+            return said(room.as_deref(), name.as_deref(), text);
+        }
+        HostEvent::Game { room, name } => (room, format!("the game is {}", text(name))),
+        HostEvent::Round { room, played } => (room, format!("round {played} is over")),
+        HostEvent::Results { room, game, .. } => (room, format!("results of {}", text(game))),
+        HostEvent::Report { room, name, player, value } => {
+            let player = optional(player.as_ref());
+            (room, format!("{player} {}: {}", text(name), number(*value)))
+        }
+        HostEvent::Audit(act) => {
+            let [by, what] = [&act.by, &act.act].map(|it| text(it));
+            let [whom, why] = [&act.whom, &act.why].map(|it| optional(it.as_ref()));
+            return format!("{by} ({}): {what} {whom} {why}", act.role);
+        }
+    };
+    format!("[{}] {line}", printable(room))
+}
+
+/// A line of the chat; the host's has no name.
+fn said(room: Option<&str>, name: Option<&str>, text: &str) -> String {
+    let room = room.map_or_else(String::new, |room| format!("[{}] ", printable(room)));
+    match name {
+        Some(name) => format!("{room}{}: {}", printable(name), printable(text)),
+        None => format!("{room}* {}", printable(text)),
     }
 }
 
-/// A value without quotation marks, safe to print: players choose their names.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => printable(text),
-        Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
+/// A text that may not be there. Players choose their names, so it is made safe to print.
+fn optional(text: Option<&String>) -> String {
+    text.map(|text| printable(text)).unwrap_or_default()
 }
 
 /// Sentences, each on a line of its own.
-fn sentences(value: &Value) -> String {
-    let text = value.as_str().unwrap_or_default();
+fn sentences(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-fn millis(value: &Value) -> String {
-    value.as_f64().map_or(String::new(), |ms| format!("{ms:.1} ms"))
+/// A number as JSON has it, so that it can be compared with the answer.
+fn number(value: f64) -> String {
+    Value::from(value).to_string()
 }
 
-/// A Unix time in seconds.
-fn time(value: &Value, never: &str) -> String {
-    value.as_i64().map_or(never.to_owned(), date)
+fn millis(ms: Option<f64>) -> String {
+    ms.map_or_else(String::new, |ms| format!("{ms:.1} ms"))
 }
 
 /// The time of day of a Unix time in milliseconds.
-fn clock(value: &Value) -> String {
-    let secs = value.as_i64().unwrap_or(0) / 1000;
+fn clock(unix_ms: i64) -> String {
+    let secs = unix_ms / 1000;
     format!("{:02}:{:02}:{:02}", secs / 3600 % 24, secs / 60 % 60, secs % 60)
 }
 
-fn lines(value: &Value, line: fn(&Value) -> String) -> String {
-    let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    all.iter().map(line).collect::<Vec<_>>().join("\n")
-}
+/// A column: its head, and a cell of a row.
+type Column<T> = (&'static str, fn(&T) -> String);
 
 /// A table; nothing if it has no rows.
-fn table(value: &Value, columns: &[Column]) -> String {
-    let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
+fn table<T>(all: &[T], columns: &[Column<T>]) -> String {
     if all.is_empty() {
         return String::new();
     }
@@ -279,130 +482,6 @@ fn table(value: &Value, columns: &[Column]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn deny_list(list: &Value, now: i64) -> String {
-    let (name, refused) = (plain(&list["list"]), plain(&list["refused"]));
-    let entries = match list["entries"].as_u64() {
-        Some(1) => "1 entry".to_owned(),
-        _ => format!("{} entries", plain(&list["entries"])),
-    };
-    let fetched = list["fetched"].as_i64();
-    let fetched = fetched
-        .map_or_else(String::new, |it| format!(", fetched {} ago", span_text((now - it).max(0))));
-    let problem = list["problem"].as_str();
-    let problem = problem.map_or_else(String::new, |it| format!("; {}", printable(it)));
-    format!("deny list {name}: {entries}, {refused} refused{fetched}{problem}")
-}
-
-fn status(value: &Value) -> String {
-    let of = |name: &str| plain(&value[name]);
-    let up = value["now"].as_i64().unwrap_or(0) - value["started"].as_i64().unwrap_or(0);
-    let mut lines = vec![
-        format!("{}, version {}, up for {}", of("name"), of("version"), span_text(up)),
-        format!(
-            "{} of {} players, {} bots, at {}",
-            of("players"),
-            of("seats"),
-            of("bots"),
-            of("address")
-        ),
-        format!("database: {}", of("database")),
-    ];
-    if of("clock") != "ok" {
-        lines.push(format!("clock: {}", of("clock")));
-    }
-    // Older servers do not report it.
-    if let Some(problem) = value["keeping"].as_str().filter(|it| *it != "ok") {
-        lines.push(format!("rooms: {}", printable(problem)));
-    }
-    if let Some(expires) = value["certificate_expires"].as_i64() {
-        let left = expires - value["now"].as_i64().unwrap_or(0);
-        lines.push(match left {
-            ..=0 => format!("certificate: expired on {}; renew it", date(expires)),
-            _ => format!("certificate: valid until {}, for {}", date(expires), span_text(left)),
-        });
-    }
-    let failed = |secret: &str| value["failed_logins"][secret].as_u64().unwrap_or(0);
-    if failed("tokens") + failed("passwords") > 0 {
-        lines.push(format!(
-            "failed logins since the start: {} with a wrong token, {} with a wrong password",
-            failed("tokens"),
-            failed("passwords")
-        ));
-    }
-    let dropped = value["log"]["dropped"].as_u64().unwrap_or(0);
-    if dropped > 0 {
-        lines.push(format!("log: {dropped} lines were dropped"));
-    }
-    for directory in value["directories"].as_array().into_iter().flatten() {
-        let (address, standing) = (plain(&directory["address"]), plain(&directory["standing"]));
-        lines.push(format!("directory {address}: {standing}"));
-    }
-    for list in value["deny_lists"].as_array().into_iter().flatten() {
-        lines.push(deny_list(list, value["now"].as_i64().unwrap_or(0)));
-    }
-    if let Some(at) = value["next_restart"].as_i64() {
-        let left = (at - value["now"].as_i64().unwrap_or(0)).max(0);
-        lines.push(format!("next restart: {}, in {}", date(at), span_text(left)));
-    }
-    if !value["draining"].is_null() {
-        lines.push(drain(&value["draining"], value["now"].as_i64().unwrap_or(0)));
-    }
-    lines.push(String::new());
-    lines.push(table(
-        &value["rooms"],
-        &[
-            ("ROOM", |it| plain(&it["code"])),
-            ("GAME", |it| plain(&it["game"])),
-            ("PLAYERS", |it| format!("{} of {}", it["players"], it["seats"])),
-            ("BOTS", |it| plain(&it["bots"])),
-            ("ROUND", |it| plain(&it["round"])),
-            ("TICK", |it| {
-                format!("{} µs, 99 % {}", it["tick_micros"]["mean"], it["tick_micros"]["p99"])
-            }),
-            ("BUSY", |it| format!("{:.1} %", it["busy"].as_f64().unwrap_or(0.0) * 100.0)),
-            ("LATE", |it| plain(&it["late_inputs"])),
-            ("PANICS", |it| plain(&it["panics"])),
-            ("", |it| if it["asleep"] == true { "asleep".into() } else { String::new() }),
-        ],
-    ));
-    lines.join("\n")
-}
-
-/// A drain: the time left, and where players are sent.
-fn drain(value: &Value, now: i64) -> String {
-    let until = value["until"].as_i64().unwrap_or(now);
-    let to = match plain(&value["redirect"]) {
-        to if to.is_empty() => String::new(),
-        to => format!("; players are sent to {to}"),
-    };
-    let end = if value["restart"] == true { "restarts" } else { "stops" };
-    format!(
-        "draining: it takes nobody in, and {end} in {} at the latest, at {}{to}\ngoodbye: {}",
-        span_text(until - now),
-        date(until),
-        plain(&value["text"])
-    )
-}
-
-fn reload(value: &Value) -> String {
-    let line = |it: &Value| {
-        let change =
-            format!("{}: {} -> {}", plain(&it["setting"]), plain(&it["from"]), plain(&it["to"]));
-        match plain(&it["why"]) {
-            why if why.is_empty() => change,
-            why => format!("{change} ({why})"),
-        }
-    };
-    let part = |name: &str, head: &str| {
-        let all = value[name].as_array().map(Vec::as_slice).unwrap_or_default();
-        let lines: Vec<_> = all.iter().map(|it| format!("  {}", line(it))).collect();
-        (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
-    };
-    let parts = [part("changed", "in force now:"), part("needs_restart", "needs a restart:")];
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing has changed".into() } else { parts.join("\n") }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -411,14 +490,14 @@ mod tests {
 
     #[test]
     fn each_sentence_has_its_line() {
-        let done = json!({ "done": "Ada is no longer banned\n192.0.2.7 is\u{7} no longer banned" });
-        let shown = text(&done, Shape::Done);
+        let done = "Ada is no longer banned\n192.0.2.7 is\u{7} no longer banned".to_owned();
+        let shown = Done { done }.text();
         assert_eq!(shown, "Ada is no longer banned\n192.0.2.7 is no longer banned");
-        assert_eq!(text(&json!({ "done": "it is said" }), Shape::Done), "it is said");
+        assert_eq!(Done { done: "it is said".into() }.text(), "it is said");
         // A name is no sentence.
-        assert_eq!(
-            event("joined", &json!({ "name": "A\nda", "address": "x" })),
-            "Ada joined from x"
-        );
+        let joined = json!({ "room": "1", "seat": 1, "name": "A\nda", "key": "", "address": "x" });
+        assert_eq!(event("joined", joined), "[1] Ada joined from x");
+        // A later server may have other events.
+        assert_eq!(event("danced", json!({ "name": "Ada" })), r#"danced {"name":"Ada"}"#);
     }
 }

@@ -9,6 +9,7 @@ use phaselock_quic::server::OrderError;
 
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Host, Person, done};
+use crate::api::{HostEvent, Kick, Lift, Punish, Tell};
 use crate::people::{Act, Right, Role, Sentence, Subject, is_number, parse_span, span_text};
 use crate::store::{Change, Written};
 
@@ -47,6 +48,24 @@ pub struct Whom {
     pub room: Option<String>,
 }
 
+impl From<&Kick> for Whom {
+    fn from(Kick { who, room, .. }: &Kick) -> Self {
+        Self { who: who.clone(), room: room.clone() }
+    }
+}
+
+impl From<&Tell> for Whom {
+    fn from(Tell { who, room, .. }: &Tell) -> Self {
+        Self { who: who.clone(), room: room.clone() }
+    }
+}
+
+impl From<Lift> for Whom {
+    fn from(Lift { who, room }: Lift) -> Self {
+        Self { who, room }
+    }
+}
+
 /// A request for a ban or a mute: one of the first four is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BanRequest {
@@ -62,6 +81,14 @@ pub struct BanRequest {
     pub span: Option<String>,
     /// Reason.
     pub reason: String,
+}
+
+impl From<Punish> for BanRequest {
+    fn from(it: Punish) -> Self {
+        let Punish { who, key, address, network, room, span, reason } = it;
+        let who = who.map(|who| Whom { who, room });
+        Self { who, key, address, network, span, reason }
+    }
 }
 
 /// The code of a room in a request.
@@ -467,7 +494,7 @@ impl Host {
         // Some rooms may have heard it.
         let detail = failure(&said).map_or(clean(text), |why| format!("{}; {why}", clean(text)));
         if said.is_ok() {
-            self.tell(super::HostEvent::said(code.as_ref(), text));
+            self.tell(HostEvent::said(code.as_ref(), text));
         }
         let writing = self.record(by, "say", (whom, None, Some(detail)), Vec::new())?;
         let written = writing.done().await?;

@@ -15,11 +15,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::view::{
+use super::{Directory, Host, Person};
+use crate::api::{
     DirectoryView, DrainView, FailedLoginsView, Figures, HostEvent, LogView, NumberView, RoomView,
     StatusView, TrafficView,
 };
-use super::{Directory, Host, Person};
 use crate::clocks::Now;
 use crate::people::{Act, Secret};
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
@@ -143,7 +143,7 @@ impl Host {
             }
             Event::Resumed { player } => {
                 let name = name().unwrap_or_default();
-                HostEvent::Away { room: code, seat: player.0, name, away: false }
+                HostEvent::Resumed { room: code, seat: player.0, name, away: false }
             }
             Event::Moved { player, address, is_muted } => {
                 if let Some(person) = &person {
@@ -164,7 +164,7 @@ impl Host {
                 room: Some(code),
                 seat: Some(player.0),
                 name: name(),
-                to: to.name(),
+                to: to.name().to_owned(),
                 text,
             },
             Event::Game { name } => {
@@ -304,7 +304,7 @@ impl Host {
         let number =
             |((_, measure), (person, value)): (&(PlayerId, &'static str), &(Person, f64))| {
                 let (name, key) = (person.name.clone(), person.key.to_string());
-                NumberView { name, key, measure, value: *value }
+                NumberView { name, key, measure: (*measure).to_owned(), value: *value }
             };
         let numbers = all.into_iter().take(NUMBERS_TOLD_MAX).map(number).collect();
         self.tell(HostEvent::Results { room: room.as_str().to_owned(), game, round, numbers });

@@ -11,16 +11,15 @@ use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::one_line;
 use phaselock_quic::server::OrderError;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
 use super::{ActError, Author, Host, done};
+use crate::api::{Drain, ReloadReport, SettingChange, WebhookTest};
 use crate::config::{self, BadOverride, Mistake};
 use crate::people::{BadSpan, Right, Role, Subject, is_number, parse_key, parse_span};
 use crate::store::{self, Change, Written};
-use crate::webhooks::{self, WebhookTest};
+use crate::webhooks;
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
@@ -35,45 +34,11 @@ const OWN_FILES: [&str; 5] = ["admin-token", "cert.pem", "key.pem", "lock", "roo
 /// Characters of a token's name at most.
 const TOKEN_NAME_MAX: usize = 32;
 
-/// A change of a setting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct SettingChange {
-    /// Its name in the file.
-    pub setting: String,
-    /// Its value before.
-    pub from: String,
-    /// Its value now, or after a restart.
-    pub to: String,
-    /// Cause for which it takes a restart, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-/// Result of loading the settings again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ReloadReport {
-    /// Settings that took effect.
-    pub changed: Vec<SettingChange>,
-    /// Settings that take a restart.
-    pub needs_restart: Vec<SettingChange>,
-}
-
 impl From<&config::Change> for SettingChange {
     fn from(it: &config::Change) -> Self {
         let why = it.restart.map(str::to_owned);
         Self { setting: it.setting.clone(), from: it.from.clone(), to: it.to.clone(), why }
     }
-}
-
-/// A request to drain the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DrainRequest {
-    /// Longest time until the end, as people write it.
-    pub within: Option<String>,
-    /// Goodbye.
-    pub text: Option<String>,
-    /// Another server, as `host:port`.
-    pub redirect: Option<String>,
 }
 
 impl Host {
@@ -99,7 +64,7 @@ impl Host {
     }
 
     /// Takes nobody in any more, and ends the server with the round or when the time is up.
-    pub async fn drain(&self, by: &Author, request: &DrainRequest) -> Result<String, ActError> {
+    pub async fn drain(&self, by: &Author, request: &Drain) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let within = drain_time(request.within.as_deref())?;
         let must_be = |what: &str, text: &str, rule: String| {

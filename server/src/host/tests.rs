@@ -12,7 +12,8 @@ mod restarts;
 mod spellings;
 
 use self::clocks::Hands;
-use super::{ActError, Author, BanRequest, DrainRequest, Host, Whom};
+use super::{ActError, Author, BanRequest, Host, Whom};
+use crate::api::Drain;
 use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
 use crate::store::{audit_of, public_bests, records_of, results_of};
 use crate::tests::{Served, author, serve};
@@ -58,11 +59,8 @@ fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
     let host = &served.host;
     let by = author(Role::Admin);
     let order = |within: &str, to: &str| {
-        let order = DrainRequest {
-            within: Some(within.into()),
-            redirect: Some(to.into()),
-            ..DrainRequest::default()
-        };
+        let order =
+            Drain { within: Some(within.into()), redirect: Some(to.into()), ..Drain::default() };
         served.wait(host.drain(&by, &order)).map_err(|error| error.to_string())
     };
     for within in ["999w", "61m", "forever"] {
@@ -75,7 +73,7 @@ fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
         let expected = format!("the server to go to is {to:?}, but must be a name or an IP");
         assert!(error.starts_with(&expected), "{error}");
     }
-    let long = DrainRequest { text: Some("x".repeat(257)), ..DrainRequest::default() };
+    let long = Drain { text: Some("x".repeat(257)), ..Drain::default() };
     let error = served.wait(host.drain(&by, &long)).expect_err("too long").to_string();
     assert!(error.starts_with("the goodbye is "), "{error}");
     assert!(host.handle.draining().is_none(), "whatever is refused changes nothing");
@@ -135,7 +133,7 @@ fn each_act_takes_its_role_and_nothing_happens_without() {
         for (act, is_forbidden) in orders {
             assert_eq!(is_forbidden, role < Role::Moderator, "{act} by {role}");
         }
-        let drain = DrainRequest { redirect: Some("no where".into()), ..DrainRequest::default() };
+        let drain = Drain { redirect: Some("no where".into()), ..Drain::default() };
         let mine = author(Role::Admin);
         let acts = [
             ("ban for ever", forbidden(served.wait(host.punish(&by, Act::Ban, &forever())))),
@@ -484,7 +482,7 @@ fn a_text_of_several_lines_becomes_one_whose_words_stay_apart() {
     ada.hear("all of you");
     served.wait(host.tell_player(&admin, &whom("Ada"), "you\talone")).expect("an admin may");
     ada.hear("you alone");
-    let order = DrainRequest { text: Some("good\nbye".into()), ..DrainRequest::default() };
+    let order = Drain { text: Some("good\nbye".into()), ..Drain::default() };
     served.wait(host.drain(&admin, &order)).expect("an admin may");
     let (goodbye, _) = host.handle.draining().expect("it is");
     assert_eq!(goodbye.text, "good bye");

@@ -2,10 +2,9 @@
 
 use phaselock::identity::PublicKey;
 use rusqlite::{Connection, Params, Row, params};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::changes::ALL_TIME;
+use crate::api::{AuditRow, PlayerResult, RecordRow, ResultRow};
 use crate::clocks::{BootId, CalendarState};
 use crate::people::{Act, Role, Sentence, Subject, parse_key};
 
@@ -113,27 +112,6 @@ pub(super) fn everything(connection: &Connection) -> rusqlite::Result<Everything
     Ok(Everything { sentences, roles, tokens, calendar, settled })
 }
 
-/// A line of the audit log.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct AuditRow {
-    /// Number, rising.
-    pub id: i64,
-    /// Unix time in seconds.
-    pub time: i64,
-    /// Name of the token, or of the player, who did it.
-    pub by: String,
-    /// The author's role.
-    pub role: String,
-    /// The act, a word.
-    pub act: String,
-    /// Player or thing that it was done to.
-    pub whom: Option<String>,
-    /// Reason that was given.
-    pub why: Option<String>,
-    /// Anything else.
-    pub detail: Option<String>,
-}
-
 /// The newest lines of the audit log before a number, the newest first.
 pub fn audit(
     connection: &Connection,
@@ -158,34 +136,6 @@ pub fn audit(
             }))
         },
     )
-}
-
-/// The end of a round.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ResultRow {
-    /// Unix time in seconds.
-    pub time: i64,
-    /// Code of the room.
-    pub room: String,
-    /// Name of the game.
-    pub game: String,
-    /// Rounds of the game so far.
-    pub round: u32,
-    /// Numbers of its players.
-    pub players: Vec<PlayerResult>,
-}
-
-/// A player's number at the end of a round.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct PlayerResult {
-    /// The player's name.
-    pub name: String,
-    /// The player's key.
-    pub key: String,
-    /// The number.
-    pub value: f64,
-    /// Name of the number.
-    pub measure: String,
 }
 
 /// Numbers of a round at most, and of all rounds that are read at a time. Arbitrary.
@@ -223,23 +173,6 @@ pub fn results(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<Resu
     // They were written in the order of seats.
     rounds.iter_mut().for_each(|round| round.players.reverse());
     Ok(rounds)
-}
-
-/// The best number of a player in a game.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct RecordRow {
-    /// Name of the game.
-    pub game: String,
-    /// Name of the number.
-    pub measure: String,
-    /// The player's key.
-    pub key: String,
-    /// The player's name.
-    pub name: String,
-    /// The number.
-    pub value: f64,
-    /// Unix time in seconds.
-    pub time: i64,
 }
 
 /// Records of a game, or of all (none), the best of each number first.

@@ -9,6 +9,7 @@ use phaselock::game::Best;
 use phaselock::identity::PublicKey;
 
 use super::*;
+use crate::api::ResultRow;
 use crate::people::{Act, Role, Sentence, Subject};
 use crate::tests::PATIENCE;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::host::DrainRequest;
+use crate::api::Drain;
 
 fn is_asleep(host: &Host) -> bool {
     let rooms = host.handle.rooms();
@@ -41,7 +41,7 @@ fn an_empty_server_sleeps_is_well_and_wakes_for_a_player() {
 fn a_server_that_sleeps_can_be_drained_at_once() {
     let served = serve(&["--sleep-seconds", "1"]);
     served.until("sleep", is_asleep);
-    let drain = DrainRequest { within: Some("1h".into()), ..DrainRequest::default() };
+    let drain = Drain { within: Some("1h".into()), ..Drain::default() };
     served.wait(served.host.drain(&author(Role::Admin), &drain)).expect("it drains");
     served.until("the end of the last room", |host| host.handle.rooms().is_empty());
 }

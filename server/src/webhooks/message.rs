@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Level;
 
+use crate::api::{AuditEvent, HostEvent, NumberView};
 use crate::config::Topic;
-use crate::host::{AuditEvent, HostEvent, NumberView};
 use crate::logging::LogLine;
 
 /// Time within which each kind of alarm is sent at most once.
@@ -49,7 +49,7 @@ impl Report {
             }
             _ => return None,
         };
-        let mut data = serde_json::to_value(event).ok()?;
+        let mut data = event.data();
         // Nobody needs the address of everybody who joins.
         if let Some(data) = data.as_object_mut() {
             data.remove("address");

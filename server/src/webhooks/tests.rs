@@ -11,9 +11,10 @@ use serde_json::Value;
 use super::courier::WAITING_MAX;
 use super::delivery::sign;
 use super::*;
+use crate::api::{HostEvent, NumberView};
 use crate::clocks::Clocks;
 use crate::config::{Topic, WebhookFormat};
-use crate::host::{BanRequest, HostEvent, NumberView};
+use crate::host::BanRequest;
 use crate::people::{Act, Role};
 use crate::tests::{PATIENCE, author, serve};
 
@@ -195,7 +196,7 @@ fn discord_gets_lines_that_call_nobody_and_name_no_key() {
             .map(|(name, measure, value)| NumberView {
                 name: name.into(),
                 key: "cd".repeat(32),
-                measure,
+                measure: measure.into(),
                 value,
             })
             .into(),

@@ -55,7 +55,7 @@ fn a_server_that_somebody_drains_stays_down() {
     let served = hands.serve_with(&["--restarts", "01:00,02:00"]);
     let (host, by) = (&served.host, author(Role::Admin));
     let _ada = served.join("Ada");
-    let drain = DrainRequest { within: Some("1h".into()), ..DrainRequest::default() };
+    let drain = Drain { within: Some("1h".into()), ..Drain::default() };
     served.wait(host.drain(&by, &drain)).expect("it drains");
     hands.pass(60 * MINUTE);
     served.until("the next one", |host| next(host).as_deref() == Some("2026-11-26 02:00 UTC"));
