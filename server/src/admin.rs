@@ -5,6 +5,7 @@
 //! and time. Requests for names with a dot are refused, so that no page of elsewhere reads anything
 //! by a name of its own that it turns to this machine's address.
 
+mod answers;
 mod auth;
 mod connections;
 mod description;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router, middleware};
 use serde_json::Value;
@@ -33,8 +34,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::answers::answer;
 use crate::api::Problem;
-use crate::host::{ActError, Host};
+use crate::host::Host;
 
 /// Bytes of a request's body at most.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -182,27 +184,5 @@ async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Res
             let text = "this takes longer than 10 s and goes on; the audit log will have it";
             answer(StatusCode::GATEWAY_TIMEOUT, text)
         }
-    }
-}
-
-/// An error as a response.
-fn answer(status: StatusCode, error: &str) -> Response {
-    (status, Json(Problem { error: error.to_owned(), mistakes: None })).into_response()
-}
-
-impl IntoResponse for ActError {
-    fn into_response(self) -> Response {
-        let status = match &self {
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
-            Self::Bad(_) => StatusCode::BAD_REQUEST,
-            Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::Failed(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Mistakes(mistakes) => {
-                let problem = Problem { error: self.to_string(), mistakes: Some(mistakes.clone()) };
-                return (StatusCode::UNPROCESSABLE_ENTITY, Json(problem)).into_response();
-            }
-        };
-        answer(status, &self.to_string())
     }
 }

@@ -13,8 +13,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::host::Host;
-use crate::people::date;
-use crate::{certificate, data, store};
+use crate::time::date;
+use crate::{certificate, data_dir, store};
 
 /// Folder of all backups, in the data directory.
 const FOLDER: &str = "backups";
@@ -109,7 +109,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
         for (file, name) in [(certificate, "cert.pem"), (key, "key.pem")] {
             copy(&file, &new.join(name)).with_context(|| file.display().to_string())?;
         }
-        copy_rooms(&data_dir.join(data::ROOMS_DIR), &new.join(data::ROOMS_DIR))
+        copy_rooms(&data_dir.join(data_dir::ROOMS_DIR), &new.join(data_dir::ROOMS_DIR))
             .context("cannot copy rooms")?;
         let last = backups(&folder)?.pop().map_or(0, |(number, _)| number);
         // Such as 2026-11-26-1135.
@@ -138,13 +138,13 @@ async fn make(host: &Host) -> Result<PathBuf> {
 fn prepare(new: &Path) -> io::Result<()> {
     match fs::remove_dir_all(new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => data::make_private_dir(new),
+        _ => data_dir::make_private_dir(new),
     }
 }
 
 /// Copies the rooms' files. The running server replaces each one atomically.
 fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
-    data::make_private_dir(to)?;
+    data_dir::make_private_dir(to)?;
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
         let Some(name) = path.file_name() else { continue };
@@ -162,7 +162,7 @@ fn copy_rooms(from: &Path, to: &Path) -> io::Result<()> {
 /// Copies a file into a new one that only its owner can read, and waits for the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(from)?;
-    let mut to = data::new_private(to)?;
+    let mut to = data_dir::new_private(to)?;
     io::copy(&mut from, &mut to)?;
     to.sync_all()
 }
@@ -170,10 +170,12 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::author::Role;
     use crate::certificate::identity;
     use crate::config::Config;
+    use crate::data;
     use crate::host::BanRequest;
-    use crate::people::{Act, Role};
+    use crate::sentence::Act;
     use crate::tests::{author, serve};
 
     #[test]

@@ -13,7 +13,6 @@ use tokio::sync::oneshot;
 use crate::admin;
 use crate::backups;
 use crate::host::{Host, listen, watch_figures, watch_restarts};
-use crate::webhooks;
 
 /// Longest time for which the end of the process waits for the host's thread.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
@@ -62,12 +61,13 @@ pub(crate) fn start(
                     None => std::future::pending().await,
                 }
             };
+            let webhooks = host.webhooks.clone().run(events, host.log.clone());
             tokio::select! {
                 () = listen(Arc::clone(&host), news, stopped) => {}
                 () = watch_figures(Arc::clone(&host)) => {}
                 () = watch_restarts(Arc::clone(&host)) => {}
                 () = backups::keep(Arc::clone(&host)) => {}
-                () = webhooks::tell(Arc::clone(&host), events) => {}
+                () = webhooks => {}
                 () = interface => {}
             }
         });

@@ -12,7 +12,7 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::clocks::Clocks;
 use crate::config::{Config, Mistake};
-use crate::people::{date, span_text};
+use crate::time::{date, span_text};
 
 /// The identity that the settings name. One that is missing from the data directory is made, unless
 /// they require it.

@@ -11,33 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use phaselock::time::LocalTime;
 use phaselock_quic::clock::Clock;
 
-pub use calendar::{Calendar, CalendarState, Look, Reading};
+pub use calendar::{BootId, Calendar, CalendarState, Look, Reading};
 
-use crate::people::span_text;
-
-/// A boot of the machine, by which a server knows that the machine ran on while it did not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BootId(pub u128);
-
-impl BootId {
-    /// The boot of this machine; none if the system does not say.
-    fn read() -> Option<Self> {
-        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        Self::parse(&text)
-    }
-
-    /// The boot that a text names: 32 hexadecimal digits, in groups or not.
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.trim().replace('-', "");
-        u128::from_str_radix(&digits, 16).ok().map(Self)
-    }
-}
-
-impl std::fmt::Display for BootId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
+use crate::time::span_text;
 
 /// A moment: its date, and the time that the server had been running, both in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,10 +16,7 @@ use self::args::CtlArgs;
 use self::calls::{Call, Doing, doing};
 use self::client::Client;
 use crate::config::Config;
-use crate::data::token_path;
-
-/// The variable with a token.
-pub const TOKEN_VARIABLE: &str = "PHASELOCK_TOKEN";
+use crate::data_dir::token_path;
 
 /// A request to a running server.
 #[derive(Clone, Debug)]
@@ -62,7 +59,7 @@ pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::E
 impl Ctl {
     /// Does it, and prints the answer.
     pub fn run(&self) -> Result<()> {
-        let client = Client::new(self)?;
+        let client = Client::new(self.address, &self.token_file)?;
         let CtlArgs { json, act } = &self.args;
         let call = match doing(act, |who| client.key_of(who))? {
             Doing::Ask(call) => call,

@@ -1,34 +1,28 @@
 //! The data directory: opened for one server at a time, with all that is kept in it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::future::Future;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tokio::time::sleep;
 
+use crate::author::Role;
 use crate::clocks::{CalendarState, Clocks};
 use crate::config::Config;
+use crate::data_dir::{LOCK_FILE, ROOMS_DIR, make_private_dir, token_path, write_private};
 use crate::deny::{DenyLists, DenyThread};
-use crate::host::{hash_of, new_token};
-use crate::people::{Book, Gatekeeper, Role, Rules};
+use crate::people::{Book, Gatekeeper, Rules};
 use crate::store::{Change, Store, Thread as StoreThread};
+use crate::token::{hash_of, new_token};
 use crate::worlds::{Worlds, WorldsThread};
 
 /// Time between two looks at whether the threads that write are there.
 const ENDED_INTERVAL: Duration = Duration::from_millis(400);
 /// Name of the first token.
 const FIRST_TOKEN: &str = "first";
-/// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
-const TOKEN_FILE: &str = "admin-token";
-
-/// File that a server locks, in the data directory.
-pub(crate) const LOCK_FILE: &str = "lock";
-/// Folder of kept rooms, in the data directory.
-pub(crate) const ROOMS_DIR: &str = "rooms";
 
 /// Everything that a server keeps, open.
 #[derive(Debug)]
@@ -93,15 +87,6 @@ pub(crate) fn open_by(
     Ok(Kept { book, gate, store, clocks, worlds, _lock, deny_thread, store_thread, worlds_thread })
 }
 
-/// Makes a directory that only the server's user can look into, unless there is one.
-pub(crate) fn make_private_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 /// Keeps other servers from the same data directory, until the process ends, however it does.
 fn lock(data_dir: &Path) -> Result<File> {
     let path = data_dir.join(LOCK_FILE);
@@ -140,26 +125,6 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Re
     Ok(())
 }
 
-/// Replaces a file by one that nobody else can read.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = new_private(path)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()
-}
-
-/// Makes a file that only its owner can read, unless it exists.
-pub(crate) fn new_private(path: &Path) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 impl Kept {
     /// Resolves when one of the threads has ended, which none does by itself.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
@@ -186,13 +151,10 @@ impl Kept {
     }
 }
 
-/// Path of the first token's file.
-pub(crate) fn token_path(data_dir: &Path) -> PathBuf {
-    data_dir.join(TOKEN_FILE)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

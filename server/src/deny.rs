@@ -9,7 +9,6 @@
 //! A lookup is a binary search in each list. If a fetch fails, the last good list stays in force.
 
 mod fetching;
-mod ranges;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
-pub use ranges::{BAD_LINES_MAX, ENTRIES_MAX, LIST_BYTES_MAX, ListTextError, Ranges};
-
 use crate::api::DenyListView;
 use crate::clocks::Clocks;
 use crate::config::DenyList;
+use crate::ranges::Ranges;
 use crate::writer::Writer;
 
 /// Folder of the last good lists of URLs, in the data directory.

@@ -14,14 +14,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use thiserror::Error;
 use tokio::sync::{broadcast, oneshot};
 use tracing::Subscriber;
-use tracing_subscriber::filter::{ParseError, Targets};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
@@ -32,7 +32,8 @@ use self::events::Named;
 use self::queue::Queue;
 use self::recent::Recent;
 pub use self::recent::{LINES_MAX, LogLine};
-use crate::config::LogFormat;
+use crate::config::{BadFilter, LogFormat, parse_filter};
+use crate::error::{complain, standard_error};
 
 /// Most bytes of the log that wait to be written: minutes of a busy server. Arbitrary.
 pub const QUEUE_BYTES_MAX: usize = 1024 * 1024;
@@ -43,8 +44,8 @@ const END_TIMEOUT: Duration = Duration::from_millis(500);
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
-    #[error("the log filter {filter:?} is not valid: {problem}")]
-    Filter { filter: String, problem: String },
+    #[error(transparent)]
+    Filter(#[from] BadFilter),
     #[error("cannot open the log file {}: {error}; name one that can be written", path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("cannot start the thread that writes the log: {0}")]
@@ -132,28 +133,6 @@ pub(crate) fn for_tests() -> (LogHandle, tracing::subscriber::DefaultGuard) {
     (log, tracing::subscriber::set_default(subscriber))
 }
 
-/// Reads directives with commas between, and blanks around the commas if need be.
-pub(crate) fn parse_filter(filter: &str) -> Result<Targets, LoggingError> {
-    let invalid = |problem| LoggingError::Filter { filter: filter.to_owned(), problem };
-    let directives: Vec<_> = filter.split(',').map(str::trim).collect();
-    // The parser takes any text for the name of a module, and then nothing of it is logged.
-    if let Some(wrong) = directives.iter().find(|it| !names_module_or_level(it)) {
-        let problem = format!("{wrong:?} is neither a level nor a module, such as phaselock_quic");
-        return Err(invalid(problem));
-    }
-    directives.join(",").parse().map_err(|error: ParseError| invalid(error.to_string()))
-}
-
-/// Whether a directive begins with what can be a level or a module, with or without a field.
-fn names_module_or_level(directive: &str) -> bool {
-    let (name, level) = directive.split_once('=').unwrap_or((directive, ""));
-    let field =
-        name.split_once("[{").filter(|(_, field)| !level.is_empty() && field.ends_with("}]"));
-    let module = field.map_or(name, |(module, _)| module);
-    let plain = |c: char| c.is_alphanumeric() || "_-:.".contains(c);
-    !name.is_empty() && module.chars().all(plain)
-}
-
 fn open(path: &Path) -> Result<File, LoggingError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     file.map_err(|error| LoggingError::File { path: path.to_owned(), error })
@@ -180,7 +159,7 @@ impl LogHandle {
     /// # Errors
     ///
     /// If the filter is not valid; the one in force stays.
-    pub fn set_filter(&self, filter: &str) -> Result<(), LoggingError> {
+    pub fn set_filter(&self, filter: &str) -> Result<(), BadFilter> {
         self.put_filter(parse_filter(filter)?);
         Ok(())
     }
@@ -231,33 +210,6 @@ impl LogHandle {
             complain(sentence);
         }
     }
-}
-
-/// Says a sentence on standard error, if that takes it within half a second.
-pub fn complain(sentence: &str) {
-    let (done, is_done) = mpsc::channel();
-    let line = format!("{sentence}\n");
-    let writer = thread::Builder::new().name("complaint".to_owned());
-    let started = writer.spawn(move || {
-        // Nobody reads it; the exit status has to do.
-        let _ = standard_error().write_all(line.as_bytes());
-        let _ = done.send(());
-    });
-    if started.is_ok() {
-        let _ = is_done.recv_timeout(END_TIMEOUT);
-    }
-}
-
-/// Standard error without its lock, which a stalled writer would keep from all others.
-fn standard_error() -> Box<dyn Write + Send> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd as _;
-        if let Ok(copy) = io::stderr().as_fd().try_clone_to_owned() {
-            return Box::new(File::from(copy));
-        }
-    }
-    Box::new(io::stderr())
 }
 
 /// A line about lines that were dropped.

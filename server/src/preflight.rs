@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use crate::config::{Mistake, Settings};
-use crate::{certificate, data, store, web};
+use crate::{certificate, data_dir, store, web};
 
 /// Returns all mistakes in files, folders and addresses of valid settings that a start would fail
 /// on.
@@ -73,13 +73,13 @@ fn check_data_dir(dir: &Path) -> Result<(), String> {
         return Err(format!("{} is not a directory", dir.display()));
     }
     check_writable(dir)?;
-    for file in [dir.join(data::LOCK_FILE), dir.join(store::FILE)] {
+    for file in [dir.join(data_dir::LOCK_FILE), dir.join(store::FILE)] {
         if metadata(&file)?.is_some() {
             let opened = File::options().read(true).write(true).open(&file);
             opened.map_err(|error| about(&file, &error))?;
         }
     }
-    let rooms = dir.join(data::ROOMS_DIR);
+    let rooms = dir.join(data_dir::ROOMS_DIR);
     if metadata(&rooms)?.is_some() {
         check_writable(&rooms)?;
     }
@@ -161,7 +161,9 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::config::{Command, Config, parse_from};
+    use crate::commands::{Command, parse_from};
+    use crate::config::Config;
+    use crate::data;
 
     /// What preflight says of a server with these flags.
     fn told(flags: &[&str]) -> Vec<String> {

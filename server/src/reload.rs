@@ -19,10 +19,10 @@ use crate::certificate::{self, Presented};
 use crate::clocks::Clocks;
 use crate::config::{
     AllowList, BadOverride, Change, Config, ListError, Mistake, SettingValue, Settings, Special,
-    setting_key,
+    parse_filter, setting_key,
 };
-use crate::logging::{self, LogHandle};
-use crate::run::check_games;
+use crate::games::check_games;
+use crate::logging::LogHandle;
 
 /// Time between two looks at the files that settings come from.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
@@ -134,12 +134,12 @@ impl Reloader {
         // Files that settings name are read again.
         let next = of_files(move || before.in_force(&newer)).await?;
         let (certificate, new_log, named) = (presented.clone(), log.clone(), next.config.clone());
-        let filter = logging::parse_filter(&next.config.log_filter);
-        let filter = filter.map_err(|error| vec![Mistake::Log(error)])?;
+        let filter = parse_filter(&next.config.log_filter);
+        let filter = filter.map_err(|error| vec![Mistake::Log(error.to_string())])?;
         let opened = of_files(move || {
             let identity = certificate.newer(&named).map_err(Mistake::Identity);
             let identity = identity.map_err(|mistake| vec![mistake])?;
-            new_log.reopen().map_err(|error| vec![Mistake::Log(error)])?;
+            new_log.reopen().map_err(|error| vec![Mistake::Log(error.to_string())])?;
             Ok(identity)
         });
         let identity = opened.await?;
@@ -206,8 +206,9 @@ impl Reloader {
             if mistakes.is_empty() { Ok(next) } else { Err(mistakes) }
         });
         let next = next.await.map_err(BadOverride::Mistakes)??;
-        let filter = logging::parse_filter(&next.config.log_filter);
-        let filter = filter.map_err(|error| BadOverride::Mistakes(vec![Mistake::Log(error)]))?;
+        let filter = parse_filter(&next.config.log_filter);
+        let filter =
+            filter.map_err(|error| BadOverride::Mistakes(vec![Mistake::Log(error.to_string())]))?;
         let changes = in_force.changes(&next);
         let before = mem::replace(&mut *in_force, next);
         if before.config.log_filter != in_force.config.log_filter {

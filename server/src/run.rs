@@ -9,8 +9,10 @@ use phaselock::games::Games;
 use serde_json::json;
 
 use crate::certificate;
-use crate::config::{Command, Mistake, SendRules, Settings, command_line, parse};
-use crate::logging::complain;
+use crate::commands::{Command, command_line, parse};
+use crate::config::Settings;
+use crate::error::complain;
+use crate::games::check_games;
 use crate::preflight::preflight;
 use crate::serve::serve;
 use crate::status;
@@ -51,44 +53,6 @@ pub fn run(games: &Games) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Mistakes in the names of games and kinds of entities.
-pub(crate) fn check_games(games: &Games, settings: &Settings) -> Vec<Mistake> {
-    let config = &settings.config;
-    let special = config.special.iter().filter(|it| it.room.is_none());
-    let special = special.filter_map(|it| {
-        let name = it.game.as_deref()?;
-        let error = games.get(name).err()?;
-        Some(Mistake::Game {
-            origin: format!("[per_game.{name}]"),
-            name: name.to_owned(),
-            error: error.to_string(),
-        })
-    });
-    let unknown = config.games.iter().filter_map(|name| {
-        let (origin, error) = (settings.origin("game"), games.get(name).err()?.to_string());
-        Some(Mistake::Game { origin, name: name.clone(), error })
-    });
-    let mut mistakes: Vec<_> = unknown.chain(special).collect();
-    // Beside an unknown game, a kind may be that game's unless it is spelled like no other's.
-    let is_sure = settings.is_sure("game");
-    let selected = games.select(&config.game_names(games)).ok().filter(|_| is_sure);
-    let selected = selected.as_ref().unwrap_or(games);
-    for SendRules { origin, game, kinds } in settings.send_rules() {
-        let of_game = game.map(|game| games.select(&[game]));
-        let games = match &of_game {
-            None => selected,
-            Some(Ok(game)) => game,
-            // An unknown game is a mistake already.
-            Some(Err(_)) => games,
-        };
-        mistakes.extend(kinds.into_iter().filter_map(|name| {
-            let error = games.check_kind(&name).err()?.to_string();
-            Some(Mistake::Game { origin: origin.clone(), name, error })
-        }));
-    }
-    mistakes
 }
 
 /// Says that the settings are good, and what will be wrong soon.
@@ -148,7 +112,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::config::parse_from;
+    use crate::commands::parse_from;
 
     #[test]
     fn kinds_of_entities_are_checked_beside_unknown_games_and_in_each_scope() {

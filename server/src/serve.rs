@@ -1,13 +1,11 @@
 //! A server from its start to its end.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use phaselock::game::{Best, Unit};
 use phaselock::games::Games;
 use phaselock::server::{Command, RoomConfig, Workers};
 use phaselock::time::{Micros, Rates};
@@ -28,6 +26,8 @@ use crate::beside;
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ConfigError, ROOM_THREADS_MAX, Settings, WORKERS_MAX};
 use crate::data;
+use crate::error::complain;
+use crate::games::measures_of;
 use crate::host::{Directory, Facts, Host};
 use crate::lifecycle::{self, Failures, Watch};
 use crate::logging::{self, LogHandle, LogOptions};
@@ -78,7 +78,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
         let text = format!("phaselock-server: {}", ConfigError::Mistakes(mistakes));
         match log {
             Ok((log, _)) => log.complain(&text),
-            Err(_) => logging::complain(&text),
+            Err(_) => complain(&text),
         }
         return Ok(ExitCode::FAILURE);
     }
@@ -293,15 +293,6 @@ async fn keep_rules(gate: Arc<Gatekeeper>, mut config: Current<Arc<Config>>) {
         gate.set_rules(data::rules(&config));
         gate.deny_lists().set(&config.deny_lists);
     }
-}
-
-/// The numbers that games report for records, by game and number.
-pub(crate) fn measures_of(games: &Games) -> BTreeMap<(String, String), (Best, Unit)> {
-    let all = games.iter().flat_map(|game| game.measures.iter().map(move |it| (game.name, it)));
-    let measure = |(game, (name, best, unit)): (&str, &(&str, Best, Unit))| {
-        ((game.to_owned(), (*name).to_owned()), (*best, *unit))
-    };
-    all.map(measure).collect()
 }
 
 async fn take_signals(mut signals: Signals, stops: mpsc::Sender<()>, reloads: mpsc::Sender<()>) {

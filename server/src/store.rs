@@ -9,6 +9,7 @@
 
 mod changes;
 mod files;
+mod jobs;
 mod keeping;
 mod old;
 mod open;
@@ -17,18 +18,19 @@ mod read;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use phaselock_quic::server::Times;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::writer::Writer;
 
 pub use changes::{AuditLine, Change, PlayerTotals, Record, Result as RoundResult, day_of};
+use jobs::{Common, Job};
+pub use jobs::{Health, StoreError, Written};
 use keeping::Keeping;
 pub use open::OpenError;
 pub(crate) use open::check;
@@ -44,31 +46,6 @@ const SLOW: Duration = Duration::from_secs(5);
 /// Name of the file in the data directory.
 pub const FILE: &str = "phaselock.db";
 
-/// Where a change is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// On the disk: it survives whatever happens to the process.
-    Durably,
-    /// In memory, until the disk takes it.
-    Later,
-}
-
-/// The database cannot answer.
-#[allow(missing_docs, reason = "the messages say it")]
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    #[error("the database has too much to do; try again")]
-    Busy,
-    #[error("the database has stopped; restart the server")]
-    Stopped,
-    #[error("the database does not take this, and it is lost with the process: {0}")]
-    Refused(String),
-    #[error("the database cannot be read: {0}")]
-    Read(#[from] rusqlite::Error),
-    #[error("cannot back up to {}: {reason}", file.display())]
-    Backup { file: PathBuf, reason: String },
-}
-
 /// Changes that are being written.
 #[derive(Debug)]
 pub struct Writing(Option<oneshot::Receiver<Result<Written, StoreError>>>);
@@ -83,92 +60,11 @@ impl Writing {
     }
 }
 
-type Reading = Box<dyn FnOnce(&Connection) + Send>;
-
-enum Job {
-    Write {
-        changes: Vec<Change>,
-        done: Option<oneshot::Sender<Result<Written, StoreError>>>,
-    },
-    Read(Reading),
-    Backup {
-        file: PathBuf,
-        done: oneshot::Sender<Result<u64, StoreError>>,
-    },
-    /// Write what is pending, and end.
-    End,
-}
-
-/// State of the database, for people and for metrics.
-#[derive(Clone, Debug, Default)]
-pub struct Health {
-    /// A problem in a sentence; none if all is well.
-    pub problem: Option<String>,
-    /// Attempts to write that failed.
-    pub errors: u64,
-    /// Changes in memory that the disk has not taken.
-    pub pending: usize,
-    /// Changes that were lost, because too many were pending.
-    pub lost: u64,
-    /// Durations of what was written.
-    pub times: Times,
-}
-
-/// Source of all that the host has decided, for a database that has lost it.
-type Decided = Box<dyn Fn() -> Vec<Change> + Send + Sync>;
-
-/// State that the thread and its users have in common.
-#[derive(Default)]
-struct Common {
-    health: Mutex<Health>,
-    /// Groups of changes for which there was no space among the jobs, the oldest first. While there
-    /// are any, later ones come here too, so that all are written in their order.
-    overflow: Mutex<Vec<Vec<Change>>>,
-    /// Jobs that nobody waits for and for which there was no space.
-    dropped: AtomicU64,
-    decided: OnceLock<Decided>,
-    /// Moment since which the thread is at one job, if it is at any.
-    at_work: Mutex<Option<Instant>>,
-    /// Unix time in seconds before which records may be deleted; none if none may.
-    expired_before: Mutex<Option<i64>>,
-}
-
-impl std::fmt::Debug for Common {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Common").field("health", &self.health).finish_non_exhaustive()
-    }
-}
-
-impl Common {
-    fn health(&self) -> std::sync::MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn at_work(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn overflow(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Change>>> {
-        self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A hold on the database; copies hold the same one.
 #[derive(Clone, Debug)]
 pub struct Store {
     jobs: SyncSender<Job>,
     common: Arc<Common>,
-}
-
-impl std::fmt::Debug for Job {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Write { .. } => "Write",
-            Self::Read(_) => "Read",
-            Self::Backup { .. } => "Backup",
-            Self::End => "End",
-        })
-    }
 }
 
 impl Store {

@@ -20,16 +20,19 @@ use phaselock_quic::server::{RoomsConfig, Server};
 use tokio::runtime::Runtime;
 use tracing::subscriber::DefaultGuard;
 
+use crate::author::Author;
+use crate::author::Role;
 use crate::beside::{self, Beside};
 use crate::certificate::{Presented, identity};
 use crate::clocks::{CalendarState, Clocks};
-use crate::config::{Command, Settings, parse_from};
+use crate::commands::{Command, parse_from};
+use crate::config::Settings;
 use crate::data::{self, Kept};
-use crate::host::{Author, Facts, Host};
+use crate::games::measures_of;
+use crate::host::{Facts, Host};
 use crate::logging;
-use crate::people::Role;
 use crate::reload::{Parts, Reloader, room_settings};
-use crate::serve::{measures_of, room_config};
+use crate::serve::room_config;
 
 /// Longer than anything takes on the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -17,13 +17,12 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use phaselock::address::canonical;
-use phaselock_quic::identity::web::WebCertificates;
 use phaselock_quic::local::own_addresses;
-use phaselock_quic::server::ServerHandle;
 use rustls::ServerConfig;
 use tokio::sync::{oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 
+pub(crate) use self::answers::Facts;
 use self::files::Files;
 use self::limits::Bounds;
 use crate::config::Config;
@@ -37,19 +36,6 @@ pub(crate) const ALPN: &[u8] = b"http/1.1";
 pub(crate) struct Bound {
     listener: TcpListener,
     files: Files,
-}
-
-/// Parts of the server of which the page tells browsers.
-#[derive(Debug)]
-pub(crate) struct Facts {
-    /// The settings in force.
-    pub(crate) config: watch::Receiver<Arc<Config>>,
-    pub(crate) server: ServerHandle,
-    /// UDP port by which browsers reach the server, unless it is the page's: a router may have
-    /// changed both.
-    pub(crate) port: Option<u16>,
-    /// Certificates by which browsers know the server.
-    pub(crate) certificates: WebCertificates,
 }
 
 /// Reads the page's files and listens on its address, if there is to be one.

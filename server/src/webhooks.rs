@@ -1,11 +1,12 @@
 //! Webhooks: events of the host, sent to receivers over HTTP.
 //!
 //! ```text
-//! news and log -> tell -> message -> courier: a queue and a thread for each receiver
+//! news and log -> run -> message -> courier: a queue and a thread for each receiver
 //! ```
 //!
 //! Nothing waits for a receiver: a full queue drops its oldest message, which is counted.
 
+mod counts;
 mod courier;
 mod delivery;
 mod message;
@@ -14,138 +15,145 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::spawn_blocking;
 
+use self::counts::Counts;
 use self::courier::Courier;
 use self::delivery::{Delivery, TEST_TIMEOUT};
 use self::message::{Alarms, Message, Report, Sender};
 use crate::api::{HostEvent, WebhookTest};
+use crate::clocks::Clocks;
 use crate::config::Webhook;
-use crate::host::Host;
+use crate::logging::LogHandle;
+use crate::reload::Reloader;
 
 /// Log lines written before the webhooks started that may still become alarms.
 const LINES_BEFORE: usize = 100;
 
-/// Counts of all webhooks since the start.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    delivered: AtomicU64,
-    dropped: AtomicU64,
-    failed: AtomicU64,
+/// Webhooks of a server. Copies share their counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Webhooks {
+    reloader: Reloader,
+    clocks: Clocks,
+    counts: Arc<Counts>,
 }
 
-impl Counts {
-    /// Returns delivered and dropped messages, and failed attempts.
-    pub(crate) fn get(&self) -> [(&'static str, u64); 3] {
-        [
-            ("delivered", self.delivered.load(Ordering::Relaxed)),
-            ("dropped", self.dropped.load(Ordering::Relaxed)),
-            ("failed", self.failed.load(Ordering::Relaxed)),
-        ]
+impl Webhooks {
+    /// Webhooks by the settings in force.
+    pub(crate) fn new(reloader: Reloader, clocks: Clocks) -> Self {
+        Self { reloader, clocks, counts: Arc::default() }
+    }
+
+    /// Counts of all webhooks since the start.
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Sends events and alarms from the log to the receivers in the settings, as long as the server
+    /// runs.
+    pub(crate) async fn run(self, mut events: broadcast::Receiver<HostEvent>, log: LogHandle) {
+        let mut config = self.reloader.config();
+        let mut alarms = Alarms::default();
+        let mut lines = log.subscribe();
+        let before = log.recent(LINES_BEFORE);
+        let mut missed: VecDeque<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
+        let mut couriers = self.couriers(&config.borrow_and_update().webhooks);
+        loop {
+            let report = match missed.pop_front() {
+                Some(report) => Some(report),
+                None => tokio::select! {
+                    told = events.recv() => match told {
+                        Ok(told) => Report::of(&told),
+                        Err(RecvError::Lagged(count)) => self.lost(count),
+                        Err(RecvError::Closed) => return,
+                    },
+                    line = lines.recv() => match line {
+                        Ok(line) => alarms.of(&line),
+                        Err(RecvError::Lagged(count)) => self.lost(count),
+                        Err(RecvError::Closed) => return,
+                    },
+                    changed = config.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        let webhooks = config.borrow_and_update().webhooks.clone();
+                        if !couriers.iter().map(Courier::webhook).eq(&webhooks) {
+                            couriers = self.couriers(&webhooks);
+                        }
+                        None
+                    }
+                },
+            };
+            if let Some(report) = report {
+                self.give(&couriers, report);
+            }
+        }
+    }
+
+    /// Puts a report into the queue of each receiver that wants it.
+    fn give(&self, couriers: &[Courier], report: Report) {
+        let topic = report.topic;
+        let mut takers = couriers.iter().filter(|it| it.takes(topic)).peekable();
+        if takers.peek().is_some() {
+            let message = Arc::new(self.message(report));
+            takers.for_each(|it| it.give(&message));
+        }
     }
 
     /// Counts dropped events that came too quickly to become messages. Returns no report.
     fn lost(&self, count: u64) -> Option<Report> {
-        self.dropped.fetch_add(count, Ordering::Relaxed);
+        self.counts.dropped.fetch_add(count, Ordering::Relaxed);
         None
     }
 
-    fn add(count: &AtomicU64, number: usize) {
-        count.fetch_add(number as u64, Ordering::Relaxed);
-    }
-}
-
-/// Sends the host's events to the receivers in the settings, as long as the server runs.
-pub(crate) async fn tell(host: Arc<Host>, mut events: broadcast::Receiver<HostEvent>) {
-    let mut config = host.reloader.config();
-    let mut alarms = Alarms::default();
-    let mut lines = host.log.subscribe();
-    let before = host.log.recent(LINES_BEFORE);
-    let mut missed: VecDeque<_> = before.iter().filter_map(|line| alarms.of(line)).collect();
-    let mut couriers = couriers(&host, &config.borrow_and_update().webhooks);
-    loop {
-        let report = match missed.pop_front() {
-            Some(report) => Some(report),
-            None => tokio::select! {
-                told = events.recv() => match told {
-                    Ok(told) => Report::of(&told),
-                    Err(RecvError::Lagged(count)) => host.webhooks.lost(count),
-                    Err(RecvError::Closed) => return,
-                },
-                line = lines.recv() => match line {
-                    Ok(line) => alarms.of(&line),
-                    Err(RecvError::Lagged(count)) => host.webhooks.lost(count),
-                    Err(RecvError::Closed) => return,
-                },
-                changed = config.changed() => {
-                    if changed.is_err() {
-                        return;
-                    }
-                    let webhooks = config.borrow_and_update().webhooks.clone();
-                    if !couriers.iter().map(Courier::webhook).eq(&webhooks) {
-                        couriers = self::couriers(&host, &webhooks);
-                    }
-                    None
-                }
-            },
-        };
-        let takes = |report: &Report| couriers.iter().any(|it| it.takes(report.topic));
-        if let Some(report) = report.filter(takes) {
-            let topic = report.topic;
-            let message = Arc::new(Message::new(report, &sender(&host), host.clocks.unix()));
-            couriers.iter().filter(|it| it.takes(topic)).for_each(|it| it.give(&message));
-        }
-    }
-}
-
-/// Starts a thread for each webhook. If that fails, logs it and leaves the webhook out.
-fn couriers(host: &Host, webhooks: &[Webhook]) -> Vec<Courier> {
-    let start = |webhook: &Webhook| {
-        let started =
-            Courier::start(webhook.clone(), Arc::clone(&host.webhooks), host.clocks.clone());
-        started
-            .map_err(|error| {
+    /// Starts a thread for each webhook. If that fails, logs it and leaves the webhook out.
+    fn couriers(&self, webhooks: &[Webhook]) -> Vec<Courier> {
+        let start = |webhook: &Webhook| {
+            let (counts, clocks) = (Arc::clone(&self.counts), self.clocks.clone());
+            let failed = |error| {
                 tracing::error!(
                     name: "webhook_stopped",
                     %webhook,
                     %error,
                     "a webhook has no thread"
-                )
-            })
-            .ok()
-    };
-    webhooks.iter().filter_map(start).collect()
-}
-
-fn sender(host: &Host) -> Sender {
-    let name = host.reloader.config().borrow().name.clone();
-    Sender { name, fingerprint: host.reloader.fingerprint().to_string() }
-}
-
-/// Sends a test event to every webhook, once, and returns how each receiver answers.
-pub(crate) async fn test(host: &Host, by: &str) -> Vec<WebhookTest> {
-    let webhooks = host.reloader.config().borrow().webhooks.clone();
-    let message = Arc::new(Message::new(Report::test(by), &sender(host), host.clocks.unix()));
-    let sent = webhooks.into_iter().map(|webhook| {
-        let (message, clocks) = (Arc::clone(&message), host.clocks.clone());
-        spawn_blocking(move || {
-            let host = webhook.host();
-            let answer = Delivery::new(webhook, TEST_TIMEOUT, clocks).send(&[message]);
-            let (delivered, answer) = match answer {
-                Ok(status) => (true, status),
-                Err(failure) => (false, failure.text),
+                );
             };
-            WebhookTest { webhook: host, delivered, answer }
-        })
-    });
-    let sent: Vec<_> = sent.collect();
-    let mut tests = Vec::with_capacity(sent.len());
-    for test in sent {
-        tests.extend(test.await.ok());
+            Courier::start(webhook.clone(), counts, clocks).map_err(failed).ok()
+        };
+        webhooks.iter().filter_map(start).collect()
     }
-    tests
+
+    fn message(&self, report: Report) -> Message {
+        let name = self.reloader.config().borrow().name.clone();
+        let sender = Sender { name, fingerprint: self.reloader.fingerprint().to_string() };
+        Message::new(report, &sender, self.clocks.unix())
+    }
+
+    /// Sends a test event to every webhook, once, and returns how each receiver answers.
+    pub(crate) async fn test(&self, by: &str) -> Vec<WebhookTest> {
+        let webhooks = self.reloader.config().borrow().webhooks.clone();
+        let message = Arc::new(self.message(Report::test(by)));
+        let sent = webhooks.into_iter().map(|webhook| {
+            let (message, clocks) = (Arc::clone(&message), self.clocks.clone());
+            spawn_blocking(move || {
+                let host = webhook.host();
+                let answer = Delivery::new(webhook, TEST_TIMEOUT, clocks).send(&[message]);
+                let (delivered, answer) = match answer {
+                    Ok(status) => (true, status),
+                    Err(failure) => (false, failure.text),
+                };
+                WebhookTest { webhook: host, delivered, answer }
+            })
+        });
+        let sent: Vec<_> = sent.collect();
+        let mut tests = Vec::with_capacity(sent.len());
+        for test in sent {
+            tests.extend(test.await.ok());
+        }
+        tests
+    }
 }

@@ -15,7 +15,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::Keeper;
 
 use crate::clocks::Clocks;
-use crate::data;
+use crate::data_dir;
 use crate::writer::Writer;
 
 /// First bytes of a file.
@@ -120,8 +120,8 @@ impl Worlds {
         secs_max: u32,
         clocks: Clocks,
     ) -> io::Result<(Self, WorldsThread)> {
-        let directory = data_dir.join(data::ROOMS_DIR);
-        data::make_private_dir(&directory)?;
+        let directory = data_dir.join(data_dir::ROOMS_DIR);
+        data_dir::make_private_dir(&directory)?;
         let mut kept = BTreeMap::new();
         let mut old = BTreeSet::new();
         for entry in fs::read_dir(&directory)? {
@@ -274,7 +274,7 @@ impl Shared {
         let mut file = match fs::File::create(&new) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // Somebody has removed the directory.
-                data::make_private_dir(&self.directory)?;
+                data_dir::make_private_dir(&self.directory)?;
                 fs::File::create(&new)?
             }
             file => file?,

@@ -26,7 +26,7 @@ use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_lab::file;
 use phaselock_quic::address::Address;
 use phaselock_quic::pins::KnownHosts;
-use phaselock_server::config;
+use phaselock_server::commands;
 use phaselock_tests::fuzz::corpus::snapshot_packets;
 use phaselock_tests::fuzz::mutate::mutate;
 use phaselock_tests::fuzz::seeds;
@@ -158,7 +158,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| {
             by_file(bytes, |path| {
                 let flags = ["server".into(), "--config".into(), path.into()];
-                let _ = black_box(config::parse_from(flags, [], &|_, _| Vec::new()));
+                let _ = black_box(commands::parse_from(flags, [], &|_, _| Vec::new()));
             });
         },
         // The TOML library's syntax tree; the host wrote the file, and it has at most 64 KiB.

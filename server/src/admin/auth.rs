@@ -7,10 +7,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::answer;
+use super::answers::answer;
 use super::connections::Peer;
-use crate::host::{Author, Host, hash_of};
+use crate::author::Author;
+use crate::host::Host;
 use crate::people::Secret;
+use crate::token::hash_of;
 
 /// Whoever a request's token belongs to.
 #[derive(Clone, Debug)]

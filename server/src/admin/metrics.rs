@@ -62,7 +62,7 @@ pub(super) fn text(host: &Arc<Host>, format: Format) -> Result<String, fmt::Erro
         joins: host.joins.load(Ordering::Relaxed),
         leaves: host.leaves.load(Ordering::Relaxed),
         backups: [0, 1].map(|at| host.backups[at].load(Ordering::Relaxed)),
-        webhooks: host.webhooks.get(),
+        webhooks: host.webhooks.counts().get(),
         deny_list_refreshes: host.deny_lists.refreshes(),
         deny_list_refusals: host.deny_lists.refused(),
         keeping: host.worlds.health(),

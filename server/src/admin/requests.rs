@@ -13,7 +13,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::answer;
+use super::answers::answer;
 
 /// A request that cannot be read, with errors in the form of all others.
 #[derive(Debug)]

@@ -7,19 +7,22 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::answers::answer;
 use super::auth::By;
+use super::metrics;
 use super::requests::{Asked, Body, Named};
-use super::{answer, metrics};
 use crate::api::{
     Again, Allow, AllowListView, AuditPart, AuditRow, BackUp, BackedUp, ChatView, Done, Drain,
     GiveRole, Kick, LeftView, Lift, Limit, LineView, Lines, LogLevel, MakeToken, Me, NewToken,
     OfGame, Play, PlayerView, Problem, Punish, RecordRow, ReloadReport, ResultRow, RoleView, Say,
     SentenceView, SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
+use crate::author::Right;
 use crate::config::SettingValue;
-use crate::host::{ActError, Host, Whom};
+use crate::error::ActError;
+use crate::host::{Host, Whom};
 use crate::logging::LogLine;
-use crate::people::{Act, Right};
+use crate::sentence::Act;
 use crate::store::{audit_of, records_of, results_of};
 
 type Answer<T> = Result<Json<T>, ActError>;

@@ -18,7 +18,8 @@ use tokio_stream::Stream;
 
 use super::auth::{By, hash_in};
 use crate::api::LineView;
-use crate::host::{ActError, Host};
+use crate::error::ActError;
+use crate::host::Host;
 
 /// Streams at a time. Arbitrary.
 pub(super) const STREAMS_MAX: usize = 32;

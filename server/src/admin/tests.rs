@@ -12,7 +12,7 @@ use ureq::http::{Method, Request, Response};
 use super::connections::CONNECTIONS_MAX;
 use super::page::POLICY;
 use super::stream::STREAMS_MAX;
-use crate::people::Role;
+use crate::author::Role;
 use crate::tests::{PATIENCE, Served, author, serve};
 
 const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
@@ -187,7 +187,7 @@ fn every_route_stands_in_the_description_and_takes_a_token() {
             }
         }
     }
-    assert!(served.host.book.sentences(crate::people::Act::Ban, 0).is_empty());
+    assert!(served.host.book.sentences(crate::sentence::Act::Ban, 0).is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::views::ChatView;
-use crate::people::Role;
+use crate::author::Role;
 
 /// An act.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

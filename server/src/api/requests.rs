@@ -5,7 +5,7 @@ use phaselock::wire::rooms::RoomCode;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::people::Role;
+use crate::author::Role;
 
 /// An optional field that must not be null.
 fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

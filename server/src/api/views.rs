@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::people::Role;
+use crate::author::Role;
 
 /// State of a server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]

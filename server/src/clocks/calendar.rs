@@ -9,8 +9,6 @@
 //! on. Until then records are deleted by the last date that was sure. That time adds up over boots,
 //! so that a machine which runs for a few hours a week deletes what is old, some weeks late.
 
-use super::BootId;
-
 /// Largest difference from the system clock that is a correction and no jump. Arbitrary: far more
 /// than NTP slews in a second.
 const CORRECTION_MS: i64 = 10_000;
@@ -28,6 +26,30 @@ const FIRST_MS: i64 = 1_767_225_600_000;
 
 /// 9999-12-31, the last date that people write with four digits.
 const LAST_MS: i64 = 253_402_214_400_000;
+
+/// A boot of the machine, by which a server knows that the machine ran on while it did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BootId(pub u128);
+
+impl BootId {
+    /// The boot of this machine; none if the system does not say.
+    pub(super) fn read() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Self::parse(&text)
+    }
+
+    /// The boot that a text names: 32 hexadecimal digits, in groups or not.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().replace('-', "");
+        u128::from_str_radix(&digits, 16).ok().map(Self)
+    }
+}
+
+impl std::fmt::Display for BootId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
 
 /// The machine's clocks at one moment, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use phaselock::textfile::Text;
 use phaselock::wire::text::one_line;
 use phaselock_quic::files;
 
-use crate::deny::BAD_LINES_MAX;
-use crate::people::parse_key;
+use crate::ranges::BAD_LINES_MAX;
+use crate::subject::parse_key;
 
 /// The maximum bytes of a list: enough for thousands of keys.
 const LIST_BYTES_MAX: usize = 1024 * 1024;

@@ -10,7 +10,7 @@ use phaselock_quic::files;
 
 use super::values::{Faults, ListRule};
 use super::webhooks::check_url;
-use crate::deny::{LIST_BYTES_MAX, Ranges};
+use crate::ranges::{LIST_BYTES_MAX, Ranges};
 
 /// Maximum number of lists. Arbitrary.
 pub const DENY_LISTS_MAX: usize = 8;

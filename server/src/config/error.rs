@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue};
 use phaselock_quic::identity::IdentityError;
 use thiserror::Error;
 
-use crate::logging::{LoggingError, complain};
+use crate::error::complain;
 
 /// The settings cannot be used.
 #[derive(Debug, Error)]
@@ -36,8 +36,8 @@ pub enum Mistake {
     Both { origin: String, other: String },
     #[error("{origin} is not enough: {missing} is needed too")]
     Lacks { origin: String, missing: &'static str },
-    #[error(transparent)]
-    Log(#[from] LoggingError),
+    #[error("{0}")]
+    Log(String),
     #[error(transparent)]
     Identity(#[from] IdentityError),
     #[error(
@@ -79,7 +79,7 @@ fn hint(nearest: Option<&str>, known: &str) -> String {
 }
 
 impl Mistake {
-    pub(super) fn invalid(origin: &str, value: &OsStr, rule: impl Into<String>) -> Self {
+    pub(crate) fn invalid(origin: &str, value: &OsStr, rule: impl Into<String>) -> Self {
         let value = value.to_string_lossy().into_owned();
         Self::Invalid { origin: origin.to_owned(), value, rule: rule.into() }
     }

@@ -8,17 +8,15 @@ use phaselock::link::Conditions;
 
 use super::allow_list::{self, AllowList};
 use super::deny_lists;
-use super::loaded::hidden;
+use super::log::{LogFormat, parse_filter};
+use super::password::{parse_password, password_in};
 use super::restarts;
-use super::settings::Setting;
-use super::types::LogFormat;
+use super::setting::{Kind, START, Setting};
 use super::values::{
-    list, number, or, parse_directories, parse_line, parse_listen, parse_optional_address,
-    parse_password, parse_redirect, password_in, path, path_or, put, switch,
+    hidden, list, number, or, parse_directories, parse_line, parse_listen, parse_optional_address,
+    parse_redirect, path, path_or, put, switch,
 };
-use crate::logging;
-
-pub(super) const START: Option<&str> = Some("it counts when the server starts");
+use super::webhooks;
 
 /// Longest time for which people are remembered, in days: a century. Arbitrary.
 const KEEP_DAYS_MAX: u32 = 36_500;
@@ -300,7 +298,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         value: "DIRECTIVES",
         help: "What to log, for example info,phaselock_quic=debug [default: info]",
         read: |config, text| {
-            let filter = text.to_str().filter(|filter| logging::parse_filter(filter).is_ok());
+            let filter = text.to_str().filter(|filter| parse_filter(filter).is_ok());
             let rule = "directives such as info,phaselock_quic=debug";
             put(&mut config.log_filter, filter.map(str::to_owned), rule)
         },
@@ -326,3 +324,24 @@ pub(super) const HOSTING: [Setting; 24] = [
         ..Setting::SWITCH
     },
 ];
+
+/// The setting of webhooks, the last in the help.
+pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
+    flag: "webhook",
+    value: "URL",
+    help: "Addresses that receive joins, sanctions, alarms and results: in the file, a table \
+           [[webhook]] for each [default: none]",
+    kind: Kind::Tables,
+    read: |config, text| {
+        config.webhooks = webhooks::parse(text)?;
+        Ok(())
+    },
+    show: |config| match &*config.webhooks {
+        [] => "none".to_owned(),
+        all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    },
+    differs: |before, after| before.webhooks != after.webhooks,
+    is_local: true,
+    is_secret: true,
+    ..Setting::TEXT
+}];

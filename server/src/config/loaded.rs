@@ -1,42 +1,23 @@
 //! Settings with their origins, which can be loaded again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::Mistake;
+use super::layers::{Given, Layers};
 use super::scopes::Scopes;
 use super::settings::{settings, settle};
 use super::sources;
 use super::types::Config;
 use super::values::parse_send;
 
-/// The given settings by their flags.
-pub(super) type Layers = BTreeMap<&'static str, Given>;
-
-/// A setting's text as it was given.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Given {
-    pub(super) text: OsString,
-    /// A noun for messages, such as "the flag --bots".
-    pub(super) origin: String,
-}
-
-impl fmt::Debug for Given {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The text may be a secret.
-        f.write_str(&self.origin)
-    }
-}
-
 /// Sources of settings: the file is read again each time, the others stay as they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     /// The file's path, and a noun for whatever names it.
-    pub(super) file: Option<(PathBuf, &'static str)>,
-    pub(super) env: Layers,
-    pub(super) flags: Layers,
+    pub(crate) file: Option<(PathBuf, &'static str)>,
+    pub(crate) env: Layers,
+    pub(crate) flags: Layers,
 }
 
 /// Validated settings, and their origins.
@@ -98,9 +79,6 @@ pub struct SettingValue {
     pub origin: String,
 }
 
-/// Text in place of a secret.
-const HIDDEN: &str = "(hidden)";
-
 /// A setting that differs between two configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -117,7 +95,7 @@ pub struct Change {
 
 impl Settings {
     /// The settings that the sources give, or all mistakes in them, `mistakes` before all.
-    pub(super) fn load(
+    pub(crate) fn load(
         sources: Sources,
         mistakes: Vec<Mistake>,
         judge: impl Fn(&Self) -> Vec<Mistake>,
@@ -171,7 +149,7 @@ impl Settings {
     pub fn with(&self, name: &str, value: Option<&str>, by: &str) -> Result<Self, BadOverride> {
         let key = setting_key(name);
         let Some(setting) = settings().find(|setting| setting.key() == key) else {
-            let known: Vec<_> = settings().map(super::settings::Setting::key).collect();
+            let known: Vec<_> = settings().map(super::setting::Setting::key).collect();
             let mistake = Mistake::unknown(format!("{name:?}"), &key, &known);
             return Err(BadOverride::Unknown(mistake));
         };
@@ -268,7 +246,7 @@ impl Settings {
     pub fn changes(&self, newer: &Self) -> Vec<Change> {
         let (before, after) = (&self.config, &newer.config);
         let changed = settings().filter(|setting| setting.has_changed(before, after));
-        let change = |setting: &super::settings::Setting| Change {
+        let change = |setting: &super::setting::Setting| Change {
             setting: setting.key(),
             from: (setting.show)(before),
             to: (setting.show)(after),
@@ -310,9 +288,4 @@ impl Settings {
 /// The name of a setting in the file, of whichever spelling.
 pub(crate) fn setting_key(name: &str) -> String {
     name.replace('-', "_")
-}
-
-/// A value's text, unless it is a secret.
-pub(super) fn hidden(is_set: bool) -> String {
-    if is_set { HIDDEN } else { "none" }.to_owned()
 }

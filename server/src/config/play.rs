@@ -8,7 +8,7 @@ use phaselock::rewind::Favour;
 use phaselock::time::Rates;
 use phaselock::wire::text::printable;
 
-use super::settings::{RESUME_SECONDS_MAX, ROOM_THREADS_MAX, Setting, WORKERS_MAX};
+use super::setting::{RESUME_SECONDS_MAX, ROOM_THREADS_MAX, Setting, WORKERS_MAX};
 use super::values::{list, number, or, parse_games, parse_send, put};
 
 /// Most characters of a server's name.

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use phaselock::game::Strength;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 
-use super::settings::Setting;
+use super::setting::Setting;
 use super::values::{Faults, ListRule, list, put, switch};
 
 /// Names of the effects of being ready.

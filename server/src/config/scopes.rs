@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use phaselock::wire::rooms::RoomCode;
 
 use super::error::Mistake;
-use super::loaded::Layers;
+use super::layers::Layers;
 use super::settings::settings;
-use super::types::Config;
+use super::types::{Config, Special};
 
 /// Names of the tables in the file.
 pub(super) const PER_GAME: &str = "per_game";
@@ -18,17 +18,6 @@ pub(super) const PER_ROOM: &str = "per_room";
 pub(super) struct Scopes {
     pub(super) games: BTreeMap<String, Layers>,
     pub(super) rooms: BTreeMap<RoomCode, Layers>,
-}
-
-/// Settings of a room (none: any) while it plays a game (none: any).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Special {
-    /// Code of the room.
-    pub room: Option<RoomCode>,
-    /// Name of the game.
-    pub game: Option<String>,
-    /// All settings that apply there.
-    pub config: Config,
 }
 
 impl Scopes {

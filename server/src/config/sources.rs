@@ -9,19 +9,21 @@ use std::iter::{once, successors};
 use std::ops::Range;
 use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgMatches, value_parser};
 use phaselock::textfile::{Text, line_at};
 use phaselock::wire::rooms::RoomCode;
-use phaselock_quic::address::Address;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::CONFIG_VARIABLE;
 use super::error::Mistake;
-use super::loaded::{Given, Layers};
+use super::layers::{Given, Layers};
 use super::scopes::{PER_GAME, PER_ROOM, Scopes};
-use super::settings::{Kind, Setting, settings};
-use crate::ctl;
+use super::setting::{Kind, Setting};
+use super::settings::settings;
+use crate::token::TOKEN_VARIABLE;
+
+/// The environment variable that names the configuration file.
+const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 
 /// An option with a value.
 fn option(flag: &'static str, value: &'static str, help: &'static str) -> Arg {
@@ -39,84 +41,25 @@ fn option_of(setting: &Setting) -> Arg {
     }
 }
 
-fn config_option() -> Arg {
+/// The option that names the configuration file.
+pub(crate) fn config_option() -> Arg {
     option("config", "FILE", "Read settings from this TOML file")
 }
 
+/// One option for each setting.
+pub(crate) fn options() -> impl Iterator<Item = Arg> {
+    settings().map(option_of)
+}
+
 /// The options with which a command finds its server.
-fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> {
+pub(crate) fn options_to_find(flags: &'static [&'static str]) -> impl Iterator<Item = Arg> {
     let found = settings().filter(|setting| flags.contains(&setting.flag)).map(option_of);
     once(config_option()).chain(found)
 }
 
-/// The command line: one option for each setting.
-pub(crate) fn command_line() -> clap::Command {
-    let health_check = clap::Command::new("healthcheck")
-        .about("Ask a running server for its status; the exit status is 0 if it is healthy")
-        .arg(
-            Arg::new("addr")
-                .value_name("ADDR")
-                .help("Address of the server [default: the listen address, on this machine]")
-                .value_parser(value_parser!(OsString)),
-        )
-        .args(options_to_find(&["listen"]));
-    let query = clap::Command::new("query")
-        .about("Ask any server for its status, without a login")
-        .arg(
-            Arg::new("server")
-                .value_name("ADDR")
-                .required(true)
-                .help("A name or an IP address, and a port if it is not 4433")
-                .value_parser(value_parser!(Address)),
-        )
-        .arg(flag("json", "Print it as JSON"));
-    let describe = clap::Command::new("describe")
-        .about("Print a game's fields and hashes as JSON, for clients in other languages")
-        .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
-    let completions =
-        clap::Command::new("completions").about("Print a completion script for a shell").arg(
-            Arg::new("shell")
-                .value_name("SHELL")
-                .required(true)
-                .value_parser(value_parser!(clap_complete::Shell)),
-        );
-    let show = clap::Command::new("config")
-        .about("Print all settings with their values and where those come from")
-        .arg(flag("json", "Print them as JSON"))
-        .arg(config_option())
-        .args(settings().map(option_of));
-    // After the subcommand as well as before it.
-    let to_find = options_to_find(&["admin-listen", "data-dir"]).map(|arg| arg.global(true));
-    clap::Command::new("phaselock-server")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("An authoritative game server")
-        .after_help(
-            "Every option can also be set in the environment, as PHASELOCK_ and its name \
-             (PHASELOCK_TICK_HZ), or in the TOML file that --config or PHASELOCK_CONFIG names \
-             (tick_hz = 60). Flags override the environment, and the environment overrides the \
-             file. An empty variable counts as unset.",
-        )
-        .arg(config_option())
-        .arg(flag(
-            "check-config",
-            "Say what is wrong with the settings, and end; the exit status is 0 if nothing is",
-        ))
-        .args(settings().map(option_of))
-        .subcommand(ctl::command().args(to_find))
-        .subcommand(health_check)
-        .subcommand(completions)
-        .subcommand(describe)
-        .subcommand(query)
-        .subcommand(show)
-}
-
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
-}
-
 /// Returns the value of an option for settings, given before or after the subcommands; the last one
 /// counts.
-pub(super) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
+pub(crate) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
     let levels = successors(Some(matches), |level| level.subcommand().map(|(_, next)| next));
     // A subcommand may have another argument of that name.
     let given = |level: &ArgMatches| level.try_get_one::<OsString>(flag).ok().flatten().cloned();
@@ -124,7 +67,7 @@ pub(super) fn option_in(matches: &ArgMatches, flag: &str) -> Option<OsString> {
 }
 
 /// The settings on a command line.
-pub(super) fn flags(matches: &ArgMatches) -> Layers {
+pub(crate) fn flags(matches: &ArgMatches) -> Layers {
     let given = |flag| {
         let text = option_in(matches, flag)?;
         Some((flag, Given { text, origin: format!("the flag --{flag}") }))
@@ -133,7 +76,7 @@ pub(super) fn flags(matches: &ArgMatches) -> Layers {
 }
 
 /// The settings in an environment, and the configuration file that it names.
-pub(super) fn variables(
+pub(crate) fn variables(
     env: impl IntoIterator<Item = (OsString, OsString)>,
     mistakes: &mut Vec<Mistake>,
 ) -> (Layers, Option<OsString>) {
@@ -166,7 +109,7 @@ fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
         || name.starts_with("PHASELOCK_PORT_")
         || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
-    kubernetes || name == ctl::TOKEN_VARIABLE || name.starts_with("PHASELOCK_TEST_")
+    kubernetes || name == TOKEN_VARIABLE || name.starts_with("PHASELOCK_TEST_")
 }
 
 /// The parser's message for a duplicate key.

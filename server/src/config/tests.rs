@@ -1,15 +1,20 @@
 //! Every layer, every rule and every message of the settings, as tables.
 
+use std::ffi::OsString;
 use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use phaselock::identity::PublicKey;
 use phaselock::motion::SendRule;
 use phaselock::rewind::{Favour, Rewind};
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 
-use super::settings::{Setting, settings};
+use super::setting::Setting;
+use super::settings::settings;
 use super::values::LISTEN_RULE;
 use super::*;
+use crate::commands::{Command, command_line, parse_from};
 
 mod deny_lists;
 mod files;

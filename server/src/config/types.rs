@@ -1,6 +1,5 @@
 //! The settings as the program has them.
 
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -10,15 +9,21 @@ use phaselock::limits::{CLIENT_BYTES_DEFAULT, RESUME_DEFAULT};
 use phaselock::link::Conditions;
 use phaselock::motion::SendRule;
 use phaselock::rewind::Favour;
+use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::round::{ReadyUp, VoteKinds};
 use phaselock_quic::address::Address;
 
 use super::allow_list::AllowList;
 use super::deny_lists::DenyList;
+use super::log::LogFormat;
+use super::password::Password;
 use super::restarts::RestartTime;
-use super::scopes::Special;
-use super::settings::SNAPSHOT_HZ_IDEAL;
 use super::webhooks::Webhook;
+
+/// The default of `snapshot_hz` is the divisor of the tick rate that is nearest to this.
+pub(super) const SNAPSHOT_HZ_IDEAL: u32 = 30;
+/// The default of `web_bytes`: a visit in half a second, a third of a line of 100 Mbit/s.
+pub(super) const WEB_BYTES_DEFAULT: u32 = 4_000_000;
 
 /// Validated settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,7 +213,7 @@ impl Default for Config {
             web: None,
             web_files: None,
             web_origins: Vec::new(),
-            web_bytes: super::web::WEB_BYTES_DEFAULT,
+            web_bytes: WEB_BYTES_DEFAULT,
             public_page: false,
             webhooks: Vec::new(),
             log: LogFormat::Text,
@@ -222,22 +227,13 @@ impl Default for Config {
     }
 }
 
-/// Format of the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line, for collectors.
-    Json,
-}
-
-/// A word that is printed nowhere.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Password(pub String);
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(hidden)")
-    }
+/// Settings of a room (none: any) while it plays a game (none: any).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Special {
+    /// Code of the room.
+    pub room: Option<RoomCode>,
+    /// Name of the game.
+    pub game: Option<String>,
+    /// All settings that apply there.
+    pub config: Config,
 }

@@ -11,13 +11,11 @@ use std::str::FromStr;
 use axum::http::uri::Authority;
 use phaselock::limits::{GAMES_MAX, TEXT_BYTES_MAX};
 use phaselock::motion::SendRule;
-use phaselock::textfile::Text;
-use phaselock::wire::text::{one_line, printable};
+use phaselock::wire::text::one_line;
 use phaselock_quic::address::{Address, AddressError, DIRECTORY_PORT};
 use phaselock_quic::files;
 
 use super::error::Mistake;
-use super::types::Password;
 
 /// Most addresses to serve on. Arbitrary.
 pub const LISTEN_MAX: usize = 8;
@@ -27,10 +25,6 @@ pub const DIRECTORIES_MAX: usize = 8;
 pub const ORIGINS_MAX: usize = 16;
 /// The maximum number of kinds of entities with a rule of their own. Arbitrary.
 const SEND_MAX: usize = 256;
-/// Most bytes of a password. Arbitrary.
-pub(super) const PASSWORD_BYTES_MAX: usize = 64;
-/// The maximum bytes of a password file, including blanks around the password. Arbitrary.
-const PASSWORD_FILE_BYTES_MAX: usize = 4096;
 pub(super) const LISTEN_RULE: &str =
     "a port such as 4433, or an IP address and port such as 0.0.0.0:4433 or [::]:4433";
 
@@ -171,7 +165,7 @@ fn parse_address(text: &OsStr) -> Result<SocketAddr, Option<String>> {
 }
 
 /// Parses an address to serve on or to ask; the error is its rule.
-pub(super) fn parse_one_address(text: &OsStr) -> Result<SocketAddr, String> {
+pub(crate) fn parse_one_address(text: &OsStr) -> Result<SocketAddr, String> {
     parse_address(text).map_err(|problem| match problem {
         Some(problem) => format!("{LISTEN_RULE}; it {problem}"),
         None => LISTEN_RULE.to_owned(),
@@ -280,30 +274,6 @@ pub(super) fn parse_send(text: &OsStr) -> Result<Vec<(String, SendRule)>, Faults
     })
 }
 
-pub(super) fn parse_password(text: &str) -> Result<Password, String> {
-    // Others cannot be typed, or look like characters that can.
-    let is_plain = |c: char| c == ' ' || !c.is_whitespace();
-    let is_good = (1..=PASSWORD_BYTES_MAX).contains(&text.len())
-        && printable(text) == text
-        && text.chars().all(is_plain)
-        && text.trim() == text;
-    let rule = || {
-        format!(
-            "1 to {PASSWORD_BYTES_MAX} bytes, all of them visible characters, with no blanks at \
-             the ends"
-        )
-    };
-    is_good.then(|| Password(text.to_owned())).ok_or_else(rule)
-}
-
-/// The password in a file of one line.
-pub(super) fn password_in(path: &Path) -> Result<Password, String> {
-    let bytes = file(path, PASSWORD_FILE_BYTES_MAX, "the password")?;
-    let line = Text::decode(&bytes, PASSWORD_FILE_BYTES_MAX).and_then(Text::only_line);
-    let line = line.map_err(|error| format!("a file with the password; {error}"))?;
-    parse_password(line).map_err(|rule| format!("a file with a password of {rule}"))
-}
-
 /// Content of a small file.
 pub(super) fn file(path: &Path, bytes_max: usize, noun: &str) -> Result<Vec<u8>, String> {
     let bytes = files::read(path, bytes_max)
@@ -324,4 +294,12 @@ pub(super) fn or<T: ToString>(value: Option<&T>, default: &str) -> String {
 /// The path, or the word for its default.
 pub(super) fn path_or(path: Option<&PathBuf>, default: &str) -> String {
     path.map_or_else(|| default.to_owned(), |path| path.display().to_string())
+}
+
+/// Text in place of a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// A value's text, unless it is a secret.
+pub(super) fn hidden(is_set: bool) -> String {
+    if is_set { HIDDEN } else { "none" }.to_owned()
 }

@@ -1,16 +1,13 @@
 //! Settings of the page by which browsers play.
 
-use super::hosting::START;
-use super::settings::Setting;
+use super::setting::{START, Setting};
 use super::values::{
     list, number, or, parse_optional_address, parse_origins, path, path_or, switch,
 };
 
-/// Bytes of the page a second: least, most and by default. The least serves a visit in 20 s, and
-/// the default in half a second, which is a third of a line of 100 Mbit/s.
+/// Bytes of the page a second: least and most. The least serves a visit in 20 s.
 const WEB_BYTES_MIN: u32 = 100_000;
 const WEB_BYTES_MAX: u32 = 1_000_000_000;
-pub(super) const WEB_BYTES_DEFAULT: u32 = 4_000_000;
 
 /// Settings of the page, in the order of the help.
 pub(super) const WEB: [Setting; 5] = [

@@ -10,7 +10,6 @@ use phaselock::textfile::Text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::settings::{Kind, Setting};
 use super::values::{Faults, file, has_good_port};
 
 /// The maximum number of webhooks. Arbitrary.
@@ -119,29 +118,8 @@ struct Given {
     events: Option<Vec<Topic>>,
 }
 
-/// The setting.
-pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
-    flag: "webhook",
-    value: "URL",
-    help: "Addresses that receive joins, sanctions, alarms and results: in the file, a table \
-           [[webhook]] for each [default: none]",
-    kind: Kind::Tables,
-    read: |config, text| {
-        config.webhooks = parse(text)?;
-        Ok(())
-    },
-    show: |config| match &*config.webhooks {
-        [] => "none".to_owned(),
-        all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-    },
-    differs: |before, after| before.webhooks != after.webhooks,
-    is_local: true,
-    is_secret: true,
-    ..Setting::TEXT
-}];
-
 /// Parses JSON with one or several webhooks, or URLs separated by commas.
-fn parse(text: &OsStr) -> Result<Vec<Webhook>, Faults> {
+pub(super) fn parse(text: &OsStr) -> Result<Vec<Webhook>, Faults> {
     let rule = |problem: &str| format!("up to {WEBHOOKS_MAX} webhooks, but {problem}");
     let text = text.to_str().ok_or_else(|| rule("this is not UTF-8"))?.trim();
     let given: Vec<Value> = if text.starts_with('[') {

@@ -13,7 +13,8 @@ use crate::api::{
     Play, PlayerView, Punish, RecordRow, ReloadReport, ResultRow, RoleView, Say, SentenceView,
     SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
-use crate::people::{Role, Subject};
+use crate::author::Role;
+use crate::subject::Subject;
 
 /// A request, and how its answer is shown.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! A client of the interface.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{Method, Request, StatusCode};
 
-use super::{Ctl, TOKEN_VARIABLE, print};
+use super::print;
 use crate::api::{Problem, RoleView};
+use crate::token::TOKEN_VARIABLE;
 
 /// Longest time for an answer, more than the server takes for one.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -51,25 +53,26 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(ctl: &Ctl) -> Result<Self> {
+    /// A client of the server at an address, with the token of the environment or of a file.
+    pub(super) fn new(address: SocketAddr, token_file: &Path) -> Result<Self> {
         let variable = std::env::var_os(TOKEN_VARIABLE).filter(|token| !token.is_empty());
         let origin = match &variable {
             Some(_) => format!("in {TOKEN_VARIABLE}"),
-            None => format!("in {}", ctl.token_file.display()),
+            None => format!("in {}", token_file.display()),
         };
         let token = match variable {
             Some(token) => token_in(token.as_encoded_bytes())
                 .with_context(|| format!("cannot use the token in {TOKEN_VARIABLE}"))?,
-            None => token_of(&ctl.token_file).with_context(|| {
+            None => token_of(token_file).with_context(|| {
                 format!(
                     "cannot read the token in {}; name the server's data directory with \
                      --data-dir, or put a token into {TOKEN_VARIABLE}",
-                    ctl.token_file.display()
+                    token_file.display()
                 )
             })?,
         };
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, base: format!("http://{}", ctl.address), token, origin })
+        Ok(Self { agent, base: format!("http://{}", address), token, origin })
     }
 
     /// Fails if the server does not know the token, and says where the token is from.

@@ -10,7 +10,8 @@ use crate::api::{
     RoleView, RoomView, ScoreView, SentenceView, SettingChange, SettingView, StatusView, TokenView,
     WebhookTest,
 };
-use crate::people::{Role, date, span_text};
+use crate::author::Role;
+use crate::time::{date, span_text};
 
 /// An answer that people can read.
 pub(super) trait Shown: DeserializeOwned {

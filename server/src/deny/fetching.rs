@@ -12,10 +12,11 @@ use phaselock::textfile::{Text, TextError};
 use phaselock_quic::files;
 use ureq::Agent;
 
-use super::{DenyLists, LIST_BYTES_MAX, Ranges};
+use super::DenyLists;
 use crate::config::DenyList;
-use crate::host::hash_of;
-use crate::{data, outgoing};
+use crate::ranges::{LIST_BYTES_MAX, Ranges};
+use crate::token::hash_of;
+use crate::{data_dir, outgoing};
 
 /// Time between two fetches of a list.
 const INTERVAL: Duration = Duration::from_secs(3600);
@@ -159,7 +160,7 @@ impl DenyLists {
 
     /// Saves the list of a URL.
     fn keep(&self, url: &str, now: i64, text: &str) -> io::Result<()> {
-        data::make_private_dir(&self.folder)?;
+        data_dir::make_private_dir(&self.folder)?;
         let path = self.path(url);
         let new = path.with_extension("new");
         let mut file = fs::File::create(&new)?;

@@ -13,8 +13,10 @@ use phaselock::wire::disconnect::Code;
 use phaselock_quic::server::Gate as _;
 
 use super::*;
+use crate::author::Role;
 use crate::outgoing;
-use crate::people::{Book, Gatekeeper, GivenRole, Role, Rules};
+use crate::people::{Book, Gatekeeper, GivenRole, Rules};
+use crate::ranges::LIST_BYTES_MAX;
 use crate::tests::{PATIENCE, serve};
 
 const LISTED: &str = "192.0.2.7";

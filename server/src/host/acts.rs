@@ -7,37 +7,20 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::one_line;
 use phaselock_quic::server::OrderError;
 
-use super::roster::KEY_DIGITS_MIN;
-use super::{ActError, Host, Person, done};
+use super::roster::{KEY_DIGITS_MIN, Person};
+use super::state::{Host, done};
 use crate::api::{HostEvent, Kick, Lift, Punish, Tell};
-use crate::people::{Act, Right, Role, Sentence, Subject, is_number, parse_span, span_text};
+use crate::author::{Author, Right, Role};
+use crate::error::ActError;
+use crate::sentence::{Act, Sentence};
 use crate::store::{Change, Written};
+use crate::subject::{Subject, is_number};
+use crate::time::{parse_span, span_text};
 
 /// Longest ban that a moderator may make, in seconds.
 const MODERATOR_BAN_MAX: i64 = 30 * 86_400;
 /// Characters of a reason at most.
 const REASON_CHARS_MAX: usize = 200;
-
-/// Whoever does something: a token of the interface, or a player.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
-    /// Name of the token, or of the player.
-    pub name: String,
-    /// The role.
-    pub role: Role,
-}
-
-impl Author {
-    /// Refuses whoever has no right.
-    pub fn needs(&self, right: Right) -> Result<(), ActError> {
-        if self.role.may(right) {
-            return Ok(());
-        }
-        let needed = Role::ALL.into_iter().find(|role| role.may(right)).unwrap_or(Role::Admin);
-        let text = format!("this takes the role {needed}, and {} is {}", self.name, self.role);
-        Err(ActError::Forbidden(text))
-    }
-}
 
 /// A player as a request names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

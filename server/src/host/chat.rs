@@ -5,8 +5,13 @@ use phaselock::server::{Command, Target};
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::CommandHint;
 
-use super::{ActError, Author, BanRequest, Host, Person, Whom};
-use crate::people::{Act, BadSpan, Right, Role, parse_span};
+use super::acts::{BanRequest, Whom};
+use super::roster::Person;
+use super::state::Host;
+use crate::author::{Author, Right, Role};
+use crate::error::ActError;
+use crate::sentence::Act;
+use crate::time::{BadSpan, parse_span};
 
 /// Commands with their arguments, and the right that each needs; none for everybody.
 const COMMANDS: [(&str, &str, Option<Right>); 10] = [

@@ -15,13 +15,15 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::{Directory, Host, Person};
+use super::roster::Person;
+use super::state::{Directory, Host};
 use crate::api::{
     DirectoryView, DrainView, FailedLoginsView, Figures, HostEvent, LogView, NumberView, RoomView,
     StatusView, TrafficView,
 };
 use crate::clocks::Now;
-use crate::people::{Act, Secret};
+use crate::people::Secret;
+use crate::sentence::Act;
 use crate::store::{Change, PlayerTotals, Record, RoundResult};
 
 /// Commands of players who keep order, and of all others, that are carried out at a time. Of more,

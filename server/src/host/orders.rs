@@ -2,8 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use aws_lc_rs::digest::{SHA256, digest};
-use aws_lc_rs::rand;
 use phaselock::identity::PublicKey;
 use phaselock::limits::RESUME_MAX;
 use phaselock::server::Command;
@@ -14,17 +12,18 @@ use phaselock_quic::server::OrderError;
 
 use super::acts::{failure, room_code};
 use super::roster::KEY_DIGITS_MIN;
-use super::{ActError, Author, Host, done};
+use super::state::{Host, done};
 use crate::api::{Drain, ReloadReport, SettingChange, WebhookTest};
+use crate::author::{Author, Right, Role};
 use crate::config::{self, BadOverride, Mistake};
-use crate::people::{BadSpan, Right, Role, Subject, is_number, parse_key, parse_span};
+use crate::error::ActError;
 use crate::store::{self, Change, Written};
-use crate::webhooks;
+use crate::subject::{Subject, is_number, parse_key};
+use crate::time::{BadSpan, parse_span};
+use crate::token::{hash_of, new_token};
 
 /// Time for which a server is drained where nothing else is said.
 const DRAIN_DEFAULT: Micros = Micros::from_ms(300_000);
-/// Random bytes of a token.
-const TOKEN_BYTES: usize = 32;
 /// Characters of a name in the allow list at most. Arbitrary.
 const LIST_NAME_MAX: usize = 64;
 /// Longest name of a backup, in bytes. Arbitrary.
@@ -216,7 +215,7 @@ impl Host {
             return Err(ActError::NotFound(text.into()));
         }
         self.record(by, "webhook-test", (None, None, None), Vec::new())?.done().await?;
-        Ok(webhooks::test(self, &by.name).await)
+        Ok(self.webhooks.test(&by.name).await)
     }
 
     /// Has other lines logged.
@@ -419,22 +418,4 @@ fn is_plain_name(name: &str) -> bool {
         && !name.ends_with('.')
         && !is_device
         && !is_own
-}
-
-/// A new token: 256 random bits, and a beginning by which people and scanners know it.
-pub(crate) fn new_token() -> Result<String, ActError> {
-    let mut bytes = [0; TOKEN_BYTES];
-    let failed = |_| ActError::Failed("the system has no random numbers".into());
-    rand::fill(&mut bytes).map_err(failed)?;
-    Ok(format!("phl_{}", hex(&bytes)))
-}
-
-/// SHA-256 of a token in hexadecimal digits: tokens are as random as keys, so nothing slower is
-/// needed.
-pub(crate) fn hash_of(token: &str) -> String {
-    hex(digest(&SHA256, token.as_bytes()).as_ref())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

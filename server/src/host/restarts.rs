@@ -9,9 +9,11 @@ use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{ActError, Author, Host, done};
-use crate::people::{Right, Role, date};
+use super::state::{Host, done};
+use crate::author::{Author, Right, Role};
+use crate::error::ActError;
 use crate::schedule::{Schedule, Step};
+use crate::time::date;
 
 /// Time until the end of the drain if `drain_seconds` says nothing. Arbitrary: players were warned.
 const DRAIN_DEFAULT_SECS: u32 = 60;

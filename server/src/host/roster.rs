@@ -10,9 +10,9 @@ use phaselock::server::{Event, Target};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::{RoomEvent, RoomFigures};
 
-use super::ActError;
 use crate::clocks::Now;
-use crate::people::Subject;
+use crate::error::ActError;
+use crate::subject::Subject;
 
 /// People who have left and are remembered, so that they can be banned by name. Arbitrary.
 const LEFT_MAX: usize = 256;

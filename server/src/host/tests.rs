@@ -12,10 +12,14 @@ mod restarts;
 mod spellings;
 
 use self::clocks::Hands;
-use super::{ActError, Author, BanRequest, Host, Whom};
+use super::{BanRequest, Host, Whom};
 use crate::api::Drain;
-use crate::people::{Act, Right, Role, Rules, Sentence, Subject, parse_key};
+use crate::author::{Author, Right, Role};
+use crate::error::ActError;
+use crate::people::Rules;
+use crate::sentence::{Act, Sentence};
 use crate::store::{audit_of, public_bests, records_of, results_of};
+use crate::subject::{Subject, parse_key};
 use crate::tests::{Served, author, serve};
 
 impl Host {

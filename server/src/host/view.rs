@@ -5,13 +5,15 @@ use phaselock::server::MemberStats;
 use phaselock::time::Micros;
 use phaselock_quic::server::{Measured, RoomFigures};
 
-use super::{Host, IN_MEMORY, Person};
+use super::roster::Person;
+use super::state::{Host, IN_MEMORY};
 use crate::api::{
     AllowListView, AllowedView, AuditEvent, LeftView, MuteView, PlayerView, RoleView, RoomView,
     ScoreView, SentenceView, TickView,
 };
 use crate::clocks::Now;
-use crate::people::{GivenRole, Sentence};
+use crate::people::GivenRole;
+use crate::sentence::Sentence;
 use crate::store::{AuditLine, Written};
 
 impl SentenceView {

@@ -6,8 +6,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use phaselock::identity::PublicKey;
 
-use super::{Act, Role, Sentence};
+use crate::author::Role;
 use crate::clocks::CalendarState;
+use crate::sentence::{Act, Sentence};
 use crate::store::{Change, Everything};
 
 /// Bans and mutes at most. Arbitrary: each hello looks through them, in a fraction of a
@@ -270,7 +271,7 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::Subject;
+    use crate::subject::Subject;
 
     fn ban(role: Role, made: i64, until: Option<i64>) -> Sentence {
         Sentence {

@@ -12,9 +12,11 @@ use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::server::Gate;
 
-use super::{Act, Book, FailedLogins, Secret};
+use super::attempts::{FailedLogins, Secret};
+use super::book::Book;
 use crate::clocks::Clocks;
 use crate::deny::DenyLists;
+use crate::sentence::Act;
 
 /// Time for which an address is not heard again that is banned and was told so.
 const TURNED_AWAY: Duration = Duration::from_secs(1);

@@ -4,8 +4,9 @@ use phaselock::game::Best;
 use phaselock::identity::PublicKey;
 use rusqlite::{Savepoint, Transaction, params};
 
+use crate::author::Role;
 use crate::clocks::CalendarState;
-use crate::people::{Role, Sentence};
+use crate::sentence::Sentence;
 
 /// An act that somebody did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_IOERR, SQLITE_IOERR_FSYNC};
 use rusqlite::{Connection, OpenFlags};
 
-use super::StoreError;
+use super::jobs::StoreError;
 
 /// Pages that are copied at a time.
 const PAGES: i32 = 1000;

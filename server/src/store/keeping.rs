@@ -10,7 +10,9 @@ use std::{iter, mem};
 use rusqlite::Connection;
 use rusqlite::ffi::{SQLITE_BUSY, SQLITE_CANTOPEN};
 
-use super::{Change, Common, Job, StoreError, Written, changes, files, old, open};
+use super::changes::{self, Change};
+use super::jobs::{Common, Job, StoreError, Written};
+use super::{files, old, open};
 
 /// Changes that are kept in memory while the disk takes none; of more, the oldest results and
 /// statistics are lost. Arbitrary: some megabytes.

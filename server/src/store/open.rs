@@ -9,8 +9,8 @@ use rusqlite::ffi::SQLITE_NOTADB;
 use rusqlite::{Connection, ErrorCode};
 
 use super::files;
-use crate::data;
-use crate::people::span_text;
+use crate::data_dir;
+use crate::time::span_text;
 
 /// Steps from each version of the schema to the next; the first makes it. A step that stands is
 /// never changed: the next version is one more step.
@@ -174,7 +174,7 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
     let failed = |source| OpenError::Aside { file: file.to_owned(), source };
     if let Some(directory) = file.parent() {
         // It may be gone with all that was in it.
-        data::make_private_dir(directory).map_err(failed)?;
+        data_dir::make_private_dir(directory).map_err(failed)?;
     }
     let made = std::fs::metadata(files::copy_of(file)).and_then(|it| it.modified());
     let copied = files::of_copy(file).map_err(failed)?;

@@ -5,8 +5,10 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::changes::ALL_TIME;
 use crate::api::{AuditRow, PlayerResult, RecordRow, ResultRow};
+use crate::author::Role;
 use crate::clocks::{BootId, CalendarState};
-use crate::people::{Act, Role, Sentence, Subject, parse_key};
+use crate::sentence::{Act, Sentence};
+use crate::subject::{Subject, parse_key};
 
 /// Everything that the server keeps in memory.
 #[derive(Clone, Debug, Default)]

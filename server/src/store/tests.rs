@@ -10,7 +10,9 @@ use phaselock::identity::PublicKey;
 
 use super::*;
 use crate::api::ResultRow;
-use crate::people::{Act, Role, Sentence, Subject};
+use crate::author::Role;
+use crate::sentence::{Act, Sentence};
+use crate::subject::Subject;
 use crate::tests::PATIENCE;
 
 fn ban(id: i64, until: Option<i64>) -> Sentence {

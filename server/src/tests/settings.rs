@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::host::ActError;
+use crate::error::ActError;
 use crate::store::audit_of;
 
 const FILE: &str = "game = [\"skirmish\", \"race\"]\nmax_players = 20\n\

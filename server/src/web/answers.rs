@@ -7,13 +7,27 @@ use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use phaselock_quic::identity::web::WebCertificates;
+use phaselock_quic::server::ServerHandle;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::Facts;
 use super::files::{CODINGS, Files, INDEX, PageFile};
 use super::public::{self, Published};
 use crate::config::Config;
+
+/// Parts of the server of which the page tells browsers.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// The settings in force.
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) server: ServerHandle,
+    /// UDP port by which browsers reach the server, unless it is the page's: a router may have
+    /// changed both.
+    pub(crate) port: Option<u16>,
+    /// Certificates by which browsers know the server.
+    pub(crate) certificates: WebCertificates,
+}
 
 /// Restrictions for browsers: code from this host alone, none from within the page, and nobody may
 /// frame it. WebAssembly counts as code; WebTransport to any host is a connection.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Counts;
+use super::counts::Counts;
 use super::delivery::{Delivery, Failure, TIMEOUT};
 use super::message::Message;
 use crate::clocks::Clocks;

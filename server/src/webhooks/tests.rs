@@ -12,10 +12,11 @@ use super::courier::WAITING_MAX;
 use super::delivery::sign;
 use super::*;
 use crate::api::{HostEvent, NumberView};
+use crate::author::Role;
 use crate::clocks::Clocks;
 use crate::config::{Topic, WebhookFormat};
 use crate::host::BanRequest;
-use crate::people::{Act, Role};
+use crate::sentence::Act;
 use crate::tests::{PATIENCE, author, serve};
 
 const KEY: &[u8] = b"0123456789abcdef";

@@ -13,9 +13,8 @@ use phaselock::time::Rates;
 use phaselock_lab::file::{self, POINTS_MAX, VALUE_MAX};
 use phaselock_quic::identity::Identity;
 use phaselock_quic::pins::{FILE_BYTES_MAX, KnownHosts, host_key};
-use phaselock_server::config::{
-    self, Command, ConfigError, NAME_CHARS_MAX, Password, SettingValue, Settings,
-};
+use phaselock_server::commands::{self, Command};
+use phaselock_server::config::{ConfigError, NAME_CHARS_MAX, Password, SettingValue, Settings};
 use tempfile::TempDir;
 
 use super::{Script, taken};
@@ -35,7 +34,7 @@ pub fn config(data: &[u8]) -> bool {
         fs::write(&path, data).expect("a temporary file");
         let program = || OsString::from("phaselock-server");
         let by_file = [program(), "--config".into(), path.into_os_string()];
-        let settings = match config::parse_from(by_file, [], &|_, _| Vec::new()) {
+        let settings = match commands::parse_from(by_file, [], &|_, _| Vec::new()) {
             Ok(Command::Serve(settings)) => settings,
             Ok(other) => panic!("a file cannot ask for {other:?}"),
             Err(ConfigError::Mistakes(mistakes)) => {
@@ -54,7 +53,8 @@ pub fn config(data: &[u8]) -> bool {
         assert!(config.name.chars().count() <= NAME_CHARS_MAX && !config.name.trim().is_empty());
         // The same words mean the same on the command line.
         let by_flags = std::iter::once(program()).chain(flags(&settings));
-        match config::parse_from(by_flags, [], &|_, _| Vec::new()).expect("it was good in the file")
+        match commands::parse_from(by_flags, [], &|_, _| Vec::new())
+            .expect("it was good in the file")
         {
             Command::Serve(again) => assert_eq!(again.config, *config),
             other => panic!("{other:?}"),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A format of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Format {
+pub(crate) enum Format {
     /// Prometheus' text format 0.0.4, which all programs can read.
     Prometheus,
     /// OpenMetrics 1.0.0.
@@ -24,7 +24,7 @@ struct Range<'a> {
 impl Format {
     /// Returns the format that a client prefers by its `Accept` headers: by default Prometheus',
     /// even for clients that accept neither.
-    pub(in super::super) fn preferred<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn preferred<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<_> = accept.flat_map(split_ranges).filter_map(Range::parse).collect();
         match Self::OpenMetrics.rank(&ranges).cmp(&Self::Prometheus.rank(&ranges)) {
             Ordering::Greater => Self::OpenMetrics,
@@ -33,7 +33,7 @@ impl Format {
     }
 
     /// Its content type.
-    pub(in super::super) fn content_type(self) -> &'static str {
+    pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",

@@ -13,7 +13,7 @@ fn is_restarting(host: &Host) -> bool {
 }
 
 fn next(host: &Host) -> Option<String> {
-    host.status_now().next_restart.map(crate::people::date)
+    host.status_now().next_restart.map(crate::time::date)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Databases that are damaged, moved or removed.
 
 use super::*;
+use crate::store::jobs::Decided;
 
 /// A database of a host who has decided one ban, in a directory of its own.
 fn deciding(id: i64) -> (tempfile::TempDir, Keeping) {

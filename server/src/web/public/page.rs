@@ -6,7 +6,7 @@ use phaselock::game::Unit;
 
 use super::board::{Board, Person, Place, Records, Room, unit_name};
 use super::words::{LANGUAGES, Words};
-use crate::people::day_text;
+use crate::time::day_text;
 
 /// The page in a language.
 pub(super) fn html(board: &Board, words: &Words) -> String {

@@ -11,10 +11,11 @@ use phaselock::wire::rooms::RoomCode;
 
 use super::board::{NAMES_MAX, NAMES_OF_ROOM_MAX, Person, Place, Records, Room, Score};
 use super::*;
+use crate::author::Role;
 use crate::clocks::Clocks;
 use crate::config::Config;
 use crate::host::{BanRequest, Whom};
-use crate::people::{Act, Role};
+use crate::sentence::Act;
 use crate::store::{Change, Record};
 use crate::tests::{PATIENCE, Served, author, serve};
 use crate::web::tests::{body, folder, get, page_of};

@@ -2,6 +2,8 @@
 
 use phaselock::time::Micros;
 
+use crate::error::ActError;
+
 /// Longest span: a hundred years.
 const SPAN_MAX: i64 = 100 * 365 * DAY;
 const DAY: i64 = 86_400;
@@ -20,6 +22,12 @@ pub enum BadSpan {
     /// It is longer than a hundred years.
     #[error("a time is at most 5214w, a hundred years; write forever for one without an end")]
     Long,
+}
+
+impl From<BadSpan> for ActError {
+    fn from(error: BadSpan) -> Self {
+        Self::Bad(error.to_string())
+    }
 }
 
 /// Reads a span in seconds; none for ever.

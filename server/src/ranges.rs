@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use phaselock::textfile::{Text, TextError};
 use phaselock::wire::text::printable;
 
-use crate::people::{BadSubject, parse_range};
+use crate::subject::{BadSubject, parse_range};
 
 /// Maximum size of a list's text in bytes.
 pub const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;

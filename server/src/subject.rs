@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use phaselock::address::{Address, split_port, split_zone};
 use phaselock::identity::PublicKey;
 
+use crate::error::ActError;
+
 /// A text is no subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSubject {
@@ -38,6 +40,12 @@ pub enum BadSubject {
     /// The prefix length is too small for a list, or invalid.
     #[error("a network in a list has a length from 3 to 32 (IPv4) or from 8 to 128 (IPv6)")]
     Wide,
+}
+
+impl From<BadSubject> for ActError {
+    fn from(error: BadSubject) -> Self {
+        Self::Bad(error.to_string())
+    }
 }
 
 /// A network: an address of which the first bits count.
@@ -285,6 +293,11 @@ pub fn parse_key(text: &str) -> Option<PublicKey> {
         *byte = u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
     }
     Some(PublicKey(key))
+}
+
+/// True of a text of digits alone, by which hosts mean the number of a ban or a mute.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

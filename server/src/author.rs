@@ -1,7 +1,9 @@
-//! Roles, and the rights that each has.
+//! Authors of acts, their roles, and the rights that each role has.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::error::ActError;
 
 /// A role, of a token or of a player.
 #[derive(
@@ -59,5 +61,26 @@ impl Role {
 impl std::fmt::Display for Role {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// Whoever does something: a token of the interface, or a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Name of the token, or of the player.
+    pub name: String,
+    /// The role.
+    pub role: Role,
+}
+
+impl Author {
+    /// Refuses whoever has no right.
+    pub fn needs(&self, right: Right) -> Result<(), ActError> {
+        if self.role.may(right) {
+            return Ok(());
+        }
+        let needed = Role::ALL.into_iter().find(|role| role.may(right)).unwrap_or(Role::Admin);
+        let text = format!("this takes the role {needed}, and {} is {}", self.name, self.role);
+        Err(ActError::Forbidden(text))
     }
 }

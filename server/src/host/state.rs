@@ -1,0 +1,213 @@
+//! A running server as its host holds it, and the record of each act.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use phaselock::game::{Best, Unit};
+use phaselock::time::Rates;
+use phaselock_quic::announce::Standing;
+use phaselock_quic::server::ServerHandle;
+use tokio::sync::watch::Receiver as Current;
+use tokio::sync::{broadcast, watch};
+
+use super::roster::Roster;
+use crate::api::{AuditEvent, ChatView, Figures, HostEvent};
+use crate::author::Author;
+use crate::clocks::Clocks;
+use crate::config::Config;
+use crate::data::Kept;
+use crate::deny::DenyLists;
+use crate::error::ActError;
+use crate::logging::LogHandle;
+use crate::people::{Book, FailedLogins};
+use crate::reload::Reloader;
+use crate::schedule::Schedule;
+use crate::store::{AuditLine, Change, Store, Writing, Written};
+use crate::webhooks::Webhooks;
+use crate::worlds::Worlds;
+
+/// Events of the host that wait for a listener; of more the oldest are lost, and it is told.
+const EVENTS_MAX: usize = 1024;
+
+/// Lines of the chat that are kept in memory for hosts who log in later. Arbitrary.
+const CHAT_MAX: usize = 200;
+
+/// Facts of a server's start and end.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Addresses that it listens on.
+    pub addresses: Vec<String>,
+    /// Directories that it is announced to.
+    pub directories: Vec<Directory>,
+    /// Ticks and snapshots a second.
+    pub rates: Rates,
+    /// Directory of everything that must survive.
+    pub data_dir: PathBuf,
+    /// Set once the process has been told to end.
+    pub is_stopping: Arc<AtomicBool>,
+    /// Each number that games report, by game and number: the better of two, and its unit.
+    pub records: BTreeMap<(String, String), (Best, Unit)>,
+    /// Set while the server drains for a restart.
+    pub is_restarting: Arc<AtomicBool>,
+}
+
+/// A directory that a server is announced to.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// Its address.
+    pub address: String,
+    /// The server's standing with it.
+    pub standing: Current<Standing>,
+}
+
+/// A host's hold on a server and on all that belongs to it.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) facts: Facts,
+    pub(crate) handle: ServerHandle,
+    pub(crate) book: Arc<Book>,
+    pub(crate) store: Store,
+    pub(crate) clocks: Clocks,
+    pub(crate) worlds: Worlds,
+    pub(crate) failed_logins: Arc<FailedLogins>,
+    pub(crate) log: LogHandle,
+    pub(crate) reloader: Reloader,
+    pub(super) config: Current<Arc<Config>>,
+    /// Players who took a seat, and who left one, since the start.
+    pub(crate) joins: AtomicU64,
+    pub(crate) leaves: AtomicU64,
+    /// Scheduled backups that were made, and that failed.
+    pub(crate) backups: [AtomicU64; 2],
+    pub(crate) webhooks: Webhooks,
+    /// Deny lists.
+    pub(crate) deny_lists: Arc<DenyLists>,
+    /// Restarts to come.
+    pub(super) schedule: Mutex<Schedule>,
+    pub(super) roster: Mutex<Roster>,
+    /// The newest lines of the chat, for hosts who log in later.
+    pub(super) chat: Mutex<VecDeque<ChatView>>,
+    pub(super) events: broadcast::Sender<HostEvent>,
+    pub(super) figures: watch::Sender<Arc<Figures>>,
+}
+
+impl Host {
+    /// A host of a server with these parts.
+    pub(crate) fn new(
+        facts: Facts,
+        handle: ServerHandle,
+        kept: &Kept,
+        log: LogHandle,
+        reloader: Reloader,
+    ) -> Self {
+        let (events, _) = broadcast::channel(EVENTS_MAX);
+        let (figures, _) = watch::channel(Arc::default());
+        let (roster, chat) = (Mutex::default(), Mutex::default());
+        let (joins, leaves, backups) = Default::default();
+        let config = reloader.config();
+        let (book, store) = (Arc::clone(&kept.book), kept.store.clone());
+        let clocks = kept.clocks.clone();
+        let webhooks = Webhooks::new(reloader.clone(), clocks.clone());
+        let schedule = Mutex::new(Schedule::new(clocks.now()));
+        let (worlds, failed_logins) = (kept.worlds.clone(), kept.gate.failed_logins());
+        Self {
+            facts,
+            handle,
+            book,
+            store,
+            clocks,
+            worlds,
+            failed_logins,
+            log,
+            reloader,
+            config,
+            joins,
+            leaves,
+            webhooks,
+            backups,
+            deny_lists: Arc::clone(kept.gate.deny_lists()),
+            schedule,
+            roster,
+            chat,
+            events,
+            figures,
+        }
+    }
+
+    /// News from now on.
+    pub fn events(&self) -> broadcast::Receiver<HostEvent> {
+        self.events.subscribe()
+    }
+
+    /// Figures, new ones each second.
+    pub fn figures(&self) -> watch::Receiver<Arc<Figures>> {
+        self.figures.subscribe()
+    }
+
+    pub(super) fn roster(&self) -> std::sync::MutexGuard<'_, Roster> {
+        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest `lines` lines of the chat, oldest first.
+    pub fn chat(&self, lines: usize) -> Vec<ChatView> {
+        let chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
+        chat.iter().skip(chat.len().saturating_sub(lines)).cloned().collect()
+    }
+
+    pub(super) fn tell(&self, event: HostEvent) {
+        if let Some(line) = event.chat_line(self.clocks.unix().saturating_mul(1000)) {
+            let mut chat = self.chat.lock().unwrap_or_else(PoisonError::into_inner);
+            if chat.len() == CHAT_MAX {
+                chat.pop_front();
+            }
+            chat.push_back(line);
+        }
+        // Nobody may listen.
+        let _ = self.events.send(event);
+    }
+
+    /// Begins to write an act into the audit log, together with what it changes.
+    pub(super) fn record(
+        &self,
+        by: &Author,
+        act: &'static str,
+        (whom, why, detail): (Option<String>, Option<String>, Option<String>),
+        mut changes: Vec<Change>,
+    ) -> Result<Writing, ActError> {
+        let line = AuditLine {
+            time: self.clocks.unix(),
+            author: by.name.clone(),
+            role: by.role,
+            act,
+            whom: whom.clone(),
+            why: why.clone().filter(|why| !why.is_empty()),
+            detail: detail.clone(),
+        };
+        let role = by.role;
+        tracing::info!(
+            name: "host_act",
+            act,
+            by = by.name,
+            %role,
+            whom,
+            why,
+            detail,
+            "an act of the host"
+        );
+        self.tell(HostEvent::Audit(AuditEvent::of(&line)));
+        changes.push(Change::Audit(line));
+        Ok(self.store.begin(changes)?)
+    }
+}
+
+/// A note on something that the disk has not taken yet.
+pub(super) const IN_MEMORY: &str = "the disk takes nothing now, so it is kept in memory";
+
+/// The words for something done.
+pub(super) fn done(text: String, written: Written) -> String {
+    match written {
+        Written::Durably => text,
+        Written::Later => format!("{text}; {IN_MEMORY}"),
+    }
+}
