@@ -8,13 +8,14 @@
 //! due; then fetch all of [`poll_transmit`](Directory::poll_transmit) and
 //! [`poll_event`](Directory::poll_event).
 
+mod bounds;
 mod entries;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::limits::QUESTION_BYTES;
@@ -22,12 +23,13 @@ use phaselock::random::Random;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::directory::{Answer, Proof, Question, Refusal, page};
 use phaselock::wire::query::{Info, Nonce, question_of};
-use phaselock_quic::doorkeeping::{Limit, Limits};
+use phaselock_quic::doorkeeping::Limits;
 use phaselock_quic::identity::verified;
 use phaselock_quic::packets::Route;
 use phaselock_quic::server::buckets::{Bucket, Buckets, Kind, Moment};
 
-use self::entries::Entries;
+pub use self::bounds::Bounds;
+use self::entries::{Entries, is_local};
 use self::tokens::Mint;
 
 /// Seconds for which a server is listed without announcing itself anew.
@@ -41,44 +43,6 @@ const ASK_EVERY: Micros = Micros::from_ms(1000);
 /// Answers and events that wait to be fetched. A packet makes one of each, a timeout one for each
 /// server that is asked back.
 const WAITING_MAX: usize = 4096;
-
-/// Bounds of a directory.
-#[derive(Clone, Copy, Debug)]
-pub struct Bounds {
-    /// Servers in the list. By default 4096, which are 160 pages.
-    pub servers: usize,
-    /// Servers of one network (IPv4 /24, IPv6 /56). By default 16: a hoster's, or a party's.
-    pub per_network: usize,
-    /// Servers that are asked back at a time. By default 256.
-    pub asking: usize,
-    /// Questions for the list: by default 64 and 4 a second from an address, as a whole list has
-    /// 160 pages at most.
-    pub questions: Limits,
-    /// Announcements: by default 32 and 16 a minute from an address; a server sends two each time.
-    pub announcements: Limits,
-    /// Signatures that are checked (0.1 ms each). By default 200 a second.
-    pub signatures: Limit,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        let wider = |limit: Limit, times| Limit::new(limit.burst * times, limit.per_minute * times);
-        let limits = |address: Limit, total| Limits {
-            address,
-            network: wider(address, 4),
-            site: wider(address, 16),
-            total,
-        };
-        Self {
-            servers: 4096,
-            per_network: 16,
-            asking: 256,
-            questions: limits(Limit::new(64, 240), Limit::new(4096, 300_000)),
-            announcements: limits(Limit::new(32, 16), Limit::new(1024, 60_000)),
-            signatures: Limit::new(200, 12_000),
-        }
-    }
-}
 
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -335,12 +299,4 @@ fn pass(
 /// A time for buckets.
 fn moment(now: LocalTime) -> Moment {
     u64::try_from(now.0).unwrap_or_default()
-}
-
-/// True for addresses of this machine and of local networks: they mean nothing elsewhere.
-fn is_local(ip: IpAddr) -> bool {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_loopback(),
-        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_loopback(),
-    }
 }

@@ -7,7 +7,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::{Listed, Refusal};
 
-use super::{Bounds, is_local};
+use super::bounds::Bounds;
 
 #[derive(Debug)]
 struct Entry {
@@ -136,5 +136,13 @@ fn network(ip: IpAddr) -> u128 {
         IpAddr::V4(ip) => u128::from(ip.to_bits() >> 8),
         // No IPv4 address has such bits.
         IpAddr::V6(ip) => 1 << 127 | ip.to_bits() >> 72,
+    }
+}
+
+/// True for addresses of this machine and of local networks: they mean nothing elsewhere.
+pub(super) fn is_local(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_loopback(),
     }
 }
