@@ -23,13 +23,14 @@ use super::args::{Args, Start};
 use super::controls::Controls;
 use super::cues::{self, Cues, common};
 use super::focus::Focus;
-use super::gamepad::{Gamepads, Rumble};
+use super::gamepad::{self, Gamepads, Pads as _, Rumble};
 use super::holds::Holds;
 use super::lab::{Begin, Lab};
 use super::languages::Languages;
 use super::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
 use super::menu::{Menu, Wish};
 use super::pacing::{self, Pacer, Presence};
+use super::registry::Views;
 use super::renderer::Renderer;
 use super::rig;
 use super::screenshot::Screenshot;
@@ -38,7 +39,6 @@ use super::settings::screen::Screen;
 use super::settings::values::WindowSize;
 use super::settings::{Store, folder};
 use super::sounds::Sounds;
-use super::view::Views;
 use super::visit::{self, Next, TELL_EVERY, Visit};
 use super::{background, display, navigate, palette, sight, typing};
 
@@ -159,7 +159,7 @@ impl App {
             sounds: Sounds::new(args.options.mute),
             renderer: Renderer::new(style),
             screen: None,
-            gamepads: Gamepads::start(),
+            gamepads: gamepad::start(),
             languages,
             pacer: Pacer::default(),
             holds: Holds::default(),

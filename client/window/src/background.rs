@@ -1,9 +1,12 @@
 //! Background of the menu, and the program's icon: two waves that fall into step.
 
 use egui_macroquad::egui::emath::GuiRounding as _;
-
-use crate::prelude::*;
+use egui_macroquad::egui::epaint::{Mesh, PathStroke};
+use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, pos2, vec2};
 use macroquad::miniquad::conf::Icon;
+
+use super::paint::{fade, hairline, mix};
+use super::palette;
 
 /// Seconds from one loss of phase to the next.
 const PERIOD: f32 = 9.0;

@@ -15,9 +15,9 @@ use phaselock_web::page::{self, Field};
 
 use super::args::{Setup, Wishes, default_name};
 use super::before::{Before, PASSWORD_MAX, Wish};
-use super::controls::Controls;
+use super::controls::{Controls, PadValues};
 use super::cues::{self, Cues, common};
-use super::gamepad::{Gamepads, Rumble};
+use super::gamepad::{Pads, Rumble, standard};
 use super::glass::Glass;
 use super::languages::Languages;
 use super::look::{
@@ -25,12 +25,12 @@ use super::look::{
 };
 use super::network::Clock;
 use super::parts::NAME_CHARS_MAX;
+use super::registry::Views;
 use super::renderer::Renderer;
 use super::rig;
 use super::settings::Store;
 use super::settings::screen::Screen;
 use super::sounds::Sounds;
-use super::view::Views;
 use super::visit::{self, Next, TELL_EVERY, Visit, VisitConfig};
 use super::words::{fill, tr};
 use super::{actions, navigate, palette, sight, typing};
@@ -40,6 +40,28 @@ pub fn run(views: &Views) {
     let views = views.clone();
     let conf = Conf { window_title: "Phaselock".into(), high_dpi: true, ..Conf::default() };
     Window::from_config(conf, async move { Page::new(views).frames().await });
+}
+
+/// The browser's gamepad.
+#[derive(Debug, Default)]
+struct PagePads {
+    is_there: bool,
+}
+
+impl Pads for PagePads {
+    fn take(&mut self, dead_zone: f32) -> PadValues {
+        let told = page::pad();
+        self.is_there = told.is_some();
+        told.map_or_else(PadValues::default, |told| standard::values(&told, dead_zone))
+    }
+
+    fn state(&self) -> (usize, bool) {
+        (usize::from(self.is_there), false)
+    }
+
+    fn rumble(&self, Rumble { strength, length }: Rumble) {
+        page::shake(strength, length.as_secs_f32() * 1000.0);
+    }
 }
 
 struct Page {
@@ -65,7 +87,7 @@ struct Page {
     /// A field waits for letters.
     writes: bool,
     screen: Option<Screen>,
-    gamepads: Gamepads,
+    gamepads: PagePads,
     languages: Languages,
     told: LocalTime,
 }
@@ -105,7 +127,7 @@ impl Page {
             fullscreen: false,
             writes: false,
             screen: None,
-            gamepads: Gamepads::start(),
+            gamepads: PagePads::default(),
             languages,
             told: LocalTime(0),
         };

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use egui_macroquad::egui::Pos2;
 use macroquad::input::{
@@ -18,8 +18,8 @@ use super::actions::{
 use super::bindings::{Binding, Pad, Turn, labels};
 use super::words::{fill, tr};
 
-/// Bindings of actions, by game (or [`ALL_GAMES`]) and action.
-type Chosen = super::settings::Bindings;
+/// The player's bindings that differ from the actions' own, by game (or [`ALL_GAMES`]) and action.
+pub(crate) type Bindings = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 /// Part of its way from which on a trigger or half of a stick's axis counts as pressed.
 const PRESSED: f32 = 0.5;
@@ -79,7 +79,7 @@ pub struct Controls {
     by_glass: bool,
     /// Position of the mouse when the gamepad took over.
     pointer_then: Option<Pos2>,
-    bound: Option<(&'static str, Chosen)>,
+    bound: Option<(&'static str, Bindings)>,
     /// Actions of all games, and of this one, with their bindings.
     map: Vec<(&'static Action, Vec<Binding>)>,
 }
@@ -144,7 +144,12 @@ impl Controls {
 
     /// Binds the actions of all games and of one, as the player chose; the others as they are by
     /// themselves.
-    pub(crate) fn bind(&mut self, game: &'static str, actions: &'static [Action], chosen: &Chosen) {
+    pub(crate) fn bind(
+        &mut self,
+        game: &'static str,
+        actions: &'static [Action],
+        chosen: &Bindings,
+    ) {
         if self.bound.as_ref().is_some_and(|(bound, by)| *bound == game && by == chosen) {
             return;
         }
@@ -233,7 +238,6 @@ impl Controls {
     }
 
     /// Has words name what is on the glass.
-    #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn set_glass(&mut self, is_used: bool) {
         self.by_glass = is_used;
     }
@@ -360,7 +364,7 @@ fn in_sentence(label: &str) -> &str {
 }
 
 /// The bindings of an action: the player's where there are any, but names that mean nothing.
-pub(crate) fn bindings_of(section: &str, action: &Action, chosen: &Chosen) -> Vec<Binding> {
+pub(crate) fn bindings_of(section: &str, action: &Action, chosen: &Bindings) -> Vec<Binding> {
     match chosen.get(section).and_then(|actions| actions.get(action.id)) {
         Some(names) => names.iter().filter_map(|name| Binding::parse(name)).collect(),
         None => action.keys.iter().filter_map(|name| Binding::parse(name)).collect(),

@@ -5,7 +5,7 @@
 //! that is told how much time has passed, so that it ends by itself whatever the player does.
 
 use egui_macroquad::egui::FontId;
-use phaselock::game::{Game, RoundPart};
+use phaselock::game::RoundPart;
 
 use super::actions;
 use super::controls::Controls;
@@ -13,7 +13,7 @@ use super::inset::Inset;
 use super::layout::{self, Item, Way};
 use super::paint::{bar, fade, letters, panel, to_be_read};
 use super::palette;
-use super::view::{GameView, Scene, ViewEntry};
+use super::view::{GameView, Scene};
 use super::words::{fill, tr};
 use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 
@@ -27,22 +27,6 @@ const WIDTHS: [f32; 2] = [400.0, 220.0];
 const LETTERS: f32 = 14.0;
 /// Distance of the panel's lower edge from the window's, in points: above what games show there.
 const ABOVE: f32 = 116.0;
-
-/// A step of a lesson.
-pub struct Step<G: Game> {
-    /// Words for the player, with the keys as they are bound now.
-    pub words: fn(&Controls) -> String,
-    /// True in a frame in which the player does it.
-    pub does: fn(&Scene<'_, G>) -> bool,
-    /// Seconds of it in all; 0 is one frame.
-    pub secs: f32,
-}
-
-impl<G: Game> std::fmt::Debug for Step<G> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Step").field(&self.secs).finish_non_exhaustive()
-    }
-}
 
 /// Course of a lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -224,8 +208,8 @@ impl Lessons {
     }
 
     /// Another game begins, or the same one again after a lost connection.
-    pub(crate) fn begin_game(&mut self, entry: &ViewEntry) {
-        let game = entry.teaches.then_some(entry.name);
+    pub(crate) fn begin_game(&mut self, game: &'static str, teaches: bool) {
+        let game = teaches.then_some(game);
         if self.game == game && self.running.is_some() {
             return;
         }
@@ -294,17 +278,6 @@ mod tests {
 
     const FRAME: f32 = 1.0 / 60.0;
 
-    fn entry(name: &'static str, teaches: bool) -> ViewEntry {
-        ViewEntry {
-            name,
-            title: name,
-            actions: &[],
-            backdrop: palette::VOID,
-            teaches,
-            begin: |_| unreachable!("nobody plays"),
-        }
-    }
-
     /// Seconds of a lesson of four steps of half a second each, by what the player does.
     fn secs(does: impl Fn(&Lesson) -> bool) -> (f32, Vec<(usize, bool)>) {
         let (mut lesson, mut secs, mut seen) = (Lesson::default(), 0.0, Vec::new());
@@ -351,7 +324,7 @@ mod tests {
     #[test]
     fn lesson_is_had_once_unless_the_player_asks_for_it() {
         let mut lessons = Lessons::new(&["race".to_owned()]);
-        lessons.begin_game(&entry("race", true));
+        lessons.begin_game("race", true);
         assert!(!lessons.is_running(), "it has been had");
         assert_eq!(lessons.offer(), Some("Show the lesson"));
         lessons.ask();
@@ -359,20 +332,20 @@ mod tests {
         lessons.ask();
         assert_eq!((lessons.is_running(), lessons.take_had()), (false, None));
 
-        lessons.begin_game(&entry("puck", true));
+        lessons.begin_game("puck", true);
         assert!(lessons.is_running());
         lessons.note();
         assert_eq!(lessons.take_had(), None, "it has hardly begun");
         // The same game after a lost connection.
         lessons.running = Some(Lesson { step: 1, ..Lesson::default() });
-        lessons.begin_game(&entry("puck", true));
+        lessons.begin_game("puck", true);
         lessons.note();
         assert_eq!(lessons.running.as_ref().map(|it| it.step), Some(1));
         assert_eq!((lessons.take_had(), lessons.take_had()), (Some("puck"), None));
         lessons.end();
         assert_eq!(lessons.take_had(), None);
 
-        lessons.begin_game(&entry("plain", false));
+        lessons.begin_game("plain", false);
         assert_eq!((lessons.is_running(), lessons.offer()), (false, None));
         lessons.ask();
         assert!(!lessons.is_running());

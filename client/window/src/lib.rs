@@ -10,11 +10,11 @@
 //! ```
 //!
 //! A game is drawn by its [`view::GameView`]. A program registers it beside the game in a
-//! [`view::Views`] and hands that to [`run`]. The other public modules help views to draw.
+//! [`Views`] and hands that to [`run`]. The other public modules help views to draw.
 //!
 //! ```no_run
 //! # fn main_of<MyView: phaselock_client::view::GameView>() -> std::process::ExitCode {
-//! use phaselock_client::view::Views;
+//! use phaselock_client::Views;
 //!
 //! phaselock_client::run(&Views::new().with::<MyView>())
 //! # }
@@ -44,6 +44,7 @@ mod background;
 #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
 mod before;
 pub mod bindings;
+pub mod block;
 #[cfg(target_arch = "wasm32")]
 mod browser;
 pub mod brush;
@@ -89,6 +90,7 @@ mod play;
 pub mod prelude;
 mod presentation;
 mod records;
+mod registry;
 mod renderer;
 pub mod rig;
 pub mod scoreboard;
@@ -115,12 +117,13 @@ use std::process::ExitCode;
 
 #[cfg(target_arch = "wasm32")]
 pub use browser::run;
+pub use registry::Views;
 pub use renderer::{draw_calls, tessellate};
 
 #[cfg(not(target_arch = "wasm32"))]
 /// Runs the program with these games: reads the command line, opens the window, and stays until
 /// the player leaves.
-pub fn run(views: &view::Views) -> ExitCode {
+pub fn run(views: &Views) -> ExitCode {
     let args = match args::Args::parse(std::env::args_os(), views.games()) {
         Ok(args) => args,
         Err(error) => return error.report(),

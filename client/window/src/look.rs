@@ -10,8 +10,9 @@ use egui_macroquad::egui::{
 use macroquad::miniquad::window::{dpi_scale, screen_size};
 use phaselock_sound::output::OutputError;
 
+use super::block::text_block_within;
 use super::layout::{Item, Way};
-use super::paint::{fade, text_block_within};
+use super::paint::fade;
 use super::palette;
 use super::words::{fill, tr};
 
@@ -20,7 +21,6 @@ const DESIGN: (f32, f32) = (1280.0, 720.0);
 /// Least size in points that games need, and the menu.
 const MENU: (f32, f32) = (800.0, 600.0);
 /// Least size in points that a page needs before a game: it may be a phone's.
-#[cfg(any(target_arch = "wasm32", test))]
 const PAGE: (f32, f32) = (480.0, 480.0);
 /// Pixels per point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
@@ -34,19 +34,16 @@ pub(crate) fn pixels_per_point(scale: f32) -> f32 {
 }
 
 /// The same for a page before a game.
-#[cfg(target_arch = "wasm32")]
 pub(crate) fn pixels_per_point_before(scale: f32) -> f32 {
     pixels_per_point_within(PAGE, screen_size(), dpi_scale(), scale)
 }
 
 /// The same for a window of a size in pixels on a display of a density.
-#[cfg(test)]
 pub(crate) fn pixels_per_point_of(size: (f32, f32), density: f32, scale: f32) -> f32 {
     pixels_per_point_within(MENU, size, density, scale)
 }
 
 /// The same for a page before a game.
-#[cfg(test)]
 pub(crate) fn pixels_per_point_of_page(size: (f32, f32), density: f32, scale: f32) -> f32 {
     pixels_per_point_within(PAGE, size, density, scale)
 }
@@ -72,31 +69,6 @@ fn pixels_per_point_within(
 pub(crate) fn is_full(ctx: &Context) -> bool {
     let screen = ctx.screen_rect();
     screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
-}
-
-/// Makes a font's letters larger, and its lines with them.
-pub(crate) fn enlarge(data: &mut egui::FontData, scale: f32) {
-    match enlarged(&data.font, scale) {
-        Some(larger) => data.font = larger.into(),
-        // Its lines stay as they are.
-        None => data.tweak.scale *= scale,
-    }
-}
-
-/// A font whose letters and lines are larger; none if the bytes are no single OpenType font. egui's
-/// own factor of a font enlarges letters without their lines. All measures of a font are in parts
-/// of its em, so that a smaller number of parts makes all of them larger.
-fn enlarged(font: &[u8], factor: f32) -> Option<Vec<u8>> {
-    let two = |at: usize| font.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
-    let four = |at: usize| font.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-    let records = (0..usize::from(two(4)?)).map(|n| 12 + 16 * n);
-    let head = records.into_iter().find(|at| font.get(*at..*at + 4) == Some(b"head"))?;
-    let units_at = usize::try_from(four(head + 8)?).ok()?.checked_add(18)?;
-    let units = (f32::from(two(units_at)?) / factor).round() as u16;
-    let mut larger = font.to_vec();
-    larger.get_mut(units_at..units_at + 2)?.copy_from_slice(&units.to_be_bytes());
-    // The range of the format.
-    (16..=16384).contains(&units).then_some(larger)
 }
 
 /// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
@@ -209,31 +181,9 @@ fn visuals() -> Visuals {
 
 #[cfg(test)]
 mod tests {
-    use egui::{FontId, RawInput, Rect, Shape, pos2};
+    use egui::{RawInput, Rect, Shape, pos2};
 
     use super::*;
-
-    #[test]
-    fn letters_grow_with_their_lines() {
-        let size_at = |scale: f32| {
-            let (context, mut size) = (Context::default(), egui::Vec2::ZERO);
-            crate::letters::Letters::new().set(&context, scale, "en");
-            // Fonts are known from the second frame on.
-            for _ in 0..2 {
-                let _ = context.run(RawInput::default(), |context| {
-                    let font = FontId::proportional(40.0);
-                    let layout = |fonts: &egui::epaint::Fonts| {
-                        fonts.layout_no_wrap("Phaselock".into(), font, Color32::WHITE)
-                    };
-                    size = context.fonts(layout).size();
-                });
-            }
-            size
-        };
-        let (usual, large) = (size_at(1.0), size_at(1.5));
-        let [wide, high] = [large.x / usual.x, large.y / usual.y];
-        assert!((wide - 1.5).abs() < 0.04 && (high - 1.5).abs() < 0.04, "{wide} x {high}");
-    }
 
     #[test]
     fn letters_of_a_page_can_be_read_on_a_phone() {
@@ -273,13 +223,6 @@ mod tests {
             assert_ne!(told, error.to_string());
         }
         crate::words::speak(None);
-    }
-
-    #[test]
-    fn bytes_that_are_no_font_are_left_alone() {
-        for bytes in [&b""[..], b"ttcf\0\x01", &[0xff; 300], b"\0\x01\0\0\xff\xff"] {
-            assert_eq!(enlarged(bytes, 1.5), None);
-        }
     }
 
     #[test]

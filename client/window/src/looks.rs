@@ -1,6 +1,12 @@
 //! Looks of players: their colours, and the markings by which one is known without colour.
 
-use super::prelude::*;
+use egui_macroquad::egui::Color32;
+use glam::Vec2;
+use phaselock::wire::talk::Look;
+
+use super::brush::Brush;
+use super::paint::fade;
+use super::palette;
 
 /// Colours and marking of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +21,7 @@ pub struct Dress {
 
 impl Dress {
     /// Colours and marking of these looks.
-    pub fn of(look: phaselock::wire::talk::Look) -> Self {
+    pub fn of(look: Look) -> Self {
         let (color, dark) = (palette::player_color(look.color), palette::player_dark(look.color));
         Self { color, dark, pattern: look.pattern }
     }

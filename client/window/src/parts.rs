@@ -1,13 +1,15 @@
 //! Parts of menus: buttons, cards, headings, fields.
 
 use egui_macroquad::egui::{
-    Button, FontId, Frame, Key, Label, Margin, Response, RichText, TextEdit, Ui,
+    Button, FontId, Frame, Key, Label, Margin, Response, RichText, Stroke, TextEdit, Ui, vec2,
 };
 
 use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use phaselock::wire::text::{NameError, read_name};
 
-use crate::prelude::*;
+use super::paint::fade;
+use super::palette;
+use super::words::{fill, tr};
 
 /// Height of a button, in points.
 pub(crate) const ACTION_HEIGHT: f32 = 42.0;

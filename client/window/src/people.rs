@@ -14,7 +14,7 @@ use super::layout::{self, Item, Way};
 use super::paint::fade;
 use super::palette;
 use super::parts::{action, card_frame};
-use super::view::Views;
+use super::registry::Views;
 use super::words::{fill, tr};
 
 /// Least size of the panel of a vote, its greatest width, and the room beside its words, in points

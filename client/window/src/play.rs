@@ -21,8 +21,8 @@ use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
 use super::records::{Book, Reached};
-use super::view::{Frame, GameView, Scene};
-use super::watch::{WatchRig, Watched};
+use super::view::{Frame, GameView, Scene, Watched};
+use super::watch::WatchRig;
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {

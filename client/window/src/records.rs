@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 use phaselock::game::{Best, RoundPart, Unit};
 
+use super::block::text_block;
 use super::layout::{Item, Way};
-use super::paint::text_block;
 use super::palette;
 use super::words::fill;
 

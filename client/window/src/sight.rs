@@ -9,7 +9,29 @@ use egui_macroquad::egui::epaint::shape_transform::adjust_colors;
 use egui_macroquad::egui::layers::ShapeIdx;
 use egui_macroquad::egui::{Color32, Context, LayerId};
 
-use crate::settings::values::Palette;
+/// Colours for different eyes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Palette {
+    /// As they are.
+    #[default]
+    Standard,
+    /// Without green cones.
+    Deuteranopia,
+    /// Without red cones.
+    Protanopia,
+    /// Without blue cones.
+    Tritanopia,
+}
+
+impl Palette {
+    /// All of them, with their names in files.
+    pub(crate) const ALL: [(Self, &'static str); 4] = [
+        (Self::Standard, "standard"),
+        (Self::Deuteranopia, "deuteranopia"),
+        (Self::Protanopia, "protanopia"),
+        (Self::Tritanopia, "tritanopia"),
+    ];
+}
 
 type Matrix = [[f32; 3]; 3];
 

@@ -1,6 +1,6 @@
 //! The seam between the window and the pictures of games.
 //!
-//! A view implements [`GameView`], and a program registers it beside its game by [`Views::with`].
+//! A view implements [`GameView`]; a program lists its views in a [`Register`].
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -9,21 +9,17 @@ use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock::client::{Picture, Seat};
 use phaselock::fields::{Holds, Record};
 use phaselock::game::{Game, RoundPart};
-use phaselock::games::Games;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
-use phaselock::time::{LocalTime, Rates};
+use phaselock::time::Rates;
 use phaselock::wire::round::{House, Presence};
 
 use super::camera::Camera;
 use super::controls::{Action, Controls};
 use super::cues::{Cue, Cues};
-use super::lesson::Step;
 use super::looks::Dress;
 use super::palette;
-use super::play::{AnyPlay, Play};
 use super::rig::{Rig, Shot};
-use super::watch::{FreeCamera, Watched};
 use super::words::tr;
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
@@ -75,6 +71,47 @@ pub trait GameView: Default + 'static {
     /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
     /// picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;
+}
+
+/// A step of a lesson.
+pub struct Step<G: Game> {
+    /// Words for the player, with the keys as they are bound now.
+    pub words: fn(&Controls) -> String,
+    /// True in a frame in which the player does it.
+    pub does: fn(&Scene<'_, G>) -> bool,
+    /// Seconds of it in all; 0 is one frame.
+    pub secs: f32,
+}
+
+impl<G: Game> std::fmt::Debug for Step<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Step").field(&self.secs).finish_non_exhaustive()
+    }
+}
+
+/// A list of games with their views, in the order of menus.
+pub trait Register {
+    /// Adds a game with its view.
+    #[must_use]
+    fn with<V: GameView>(self) -> Self;
+}
+
+/// The camera that follows nobody.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeCamera {
+    /// Point of the world in the middle, in metres.
+    pub middle: Vec2,
+    /// Visible size, in that of a player's camera.
+    pub zoom: f32,
+}
+
+/// Player or place that one who watches looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// The player whom the picture follows.
+    pub target: Option<PlayerId>,
+    /// The camera instead, if it follows nobody.
+    pub free: Option<FreeCamera>,
 }
 
 /// The window in a frame.
@@ -205,60 +242,5 @@ impl<G: Game> Scene<'_, G> {
     /// things that move by the clock.
     pub fn own_tick(&self) -> TickTime {
         TickTime::at(self.rates, self.picture.own_time)
-    }
-}
-
-/// A game's view, by the game's name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ViewEntry {
-    pub(crate) name: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) actions: &'static [Action],
-    pub(crate) backdrop: Color32,
-    /// The game has a lesson.
-    pub(crate) teaches: bool,
-    pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
-}
-
-/// Games with their views, in the order of menus.
-#[derive(Clone, Debug, Default)]
-pub struct Views {
-    games: Games,
-    entries: Vec<ViewEntry>,
-}
-
-impl Views {
-    /// An empty list.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a game with its view.
-    #[must_use]
-    pub fn with<V: GameView>(mut self) -> Self {
-        self.games = self.games.with::<V::Game>();
-        self.entries.push(ViewEntry {
-            name: V::Game::NAME,
-            title: V::TITLE,
-            actions: V::ACTIONS,
-            backdrop: V::BACKDROP,
-            teaches: !V::LESSON.is_empty(),
-            begin: |now| Box::new(Play::<V>::new(now)),
-        });
-        self
-    }
-
-    /// The games.
-    pub fn games(&self) -> &Games {
-        &self.games
-    }
-
-    /// The games' names, titles and actions.
-    pub fn actions(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [Action])> {
-        self.entries.iter().map(|entry| (entry.name, entry.title, entry.actions))
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<&ViewEntry> {
-        self.entries.iter().rev().find(|entry| entry.name == name)
     }
 }

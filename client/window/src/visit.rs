@@ -28,8 +28,9 @@ use super::people::{self, People};
 use super::play::{AnyPlay, Beside, kinds};
 use super::presentation::{Kind, Panel};
 use super::records::Book;
+use super::registry::{ViewEntry, Views};
 use super::talk::Talk;
-use super::view::{Frame, ViewEntry, Views};
+use super::view::Frame;
 use super::watch::{self, Places};
 use super::words::{fill, tr};
 use super::{background, developer, palette, scoreboard};
@@ -250,7 +251,7 @@ impl Visit {
         self.server_name = server;
         self.places = Places::default();
         self.talk.begin_game();
-        self.lessons.begin_game(&entry);
+        self.lessons.begin_game(entry.name, entry.teaches);
         if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
             self.talk.tell(&fill("{game} is played now.", &[("game", entry.title)]), now);
         }

@@ -6,11 +6,13 @@ use phaselock::client::Common;
 use phaselock::ids::PlayerId;
 
 use super::actions::Action;
+use super::block::text_block;
 use super::camera::Camera;
 use super::controls::Controls;
 use super::layout::{Item, Way};
-use super::paint::{fade, text_block};
+use super::paint::fade;
 use super::palette;
+use super::view::{FreeCamera, Watched};
 use super::words::{fill, tr};
 
 /// The next player.
@@ -52,24 +54,6 @@ const REACH: f32 = 12.0;
 const STEP: f32 = 1.15;
 /// Visible size in the free camera, in that of a player's camera.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.4..=6.0;
-
-/// The camera that follows nobody.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FreeCamera {
-    /// Point of the world in the middle, in metres.
-    pub middle: Vec2,
-    /// Visible size, in that of a player's camera.
-    pub zoom: f32,
-}
-
-/// Player or place that one who watches looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Watched {
-    /// The player whom the picture follows.
-    pub target: Option<PlayerId>,
-    /// The camera instead, if it follows nobody.
-    pub free: Option<FreeCamera>,
-}
 
 /// Seats for one who watches, as the server told last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,8 +18,6 @@ use phaselock::textfile::line_at;
 use phaselock::wire::text::{clip, printable};
 use serde::Deserialize;
 
-use super::letters;
-
 /// Largest language file in bytes: eight times the German one. Arbitrary.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
 
@@ -127,7 +125,13 @@ pub fn speak(language: Option<&'static Language>) {
 
 /// True if the player's language is written from right to left.
 pub(crate) fn is_right_to_left() -> bool {
-    SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(letters::is_right_to_left))
+    SPOKEN.get().is_some_and(|spoken| spoken.language.chars().any(is_written_from_right))
+}
+
+/// True for letters of scripts that are written from right to left.
+pub(crate) fn is_written_from_right(letter: char) -> bool {
+    matches!(u32::from(letter), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff
+        | 0x1_0800..=0x1_0fff | 0x1_e800..=0x1_efff)
 }
 
 /// English words in the player's language.

@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::pad::{About, Raw, State};
+use super::pad::{About, Pads, Raw, Rumble, State};
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
@@ -18,14 +18,6 @@ const READ_EVERY: Duration = Duration::from_millis(4);
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Demands of rumble that may wait; more are dropped, since they are felt at once or never.
 const RUMBLES_MAX: usize = 8;
-
-/// A demand of rumble.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rumble {
-    /// Strength from 0 to 1.
-    pub(crate) strength: f32,
-    pub(crate) length: Duration,
-}
 
 /// An open device.
 pub(super) trait Device {
@@ -61,18 +53,13 @@ pub(crate) struct Gamepads {
 }
 
 impl Gamepads {
-    /// Starts to look for gamepads; without a thread or a way to read them, there are none.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn start() -> Self {
-        Self::with(super::evdev::Folder)
-    }
-
-    /// No gamepads: on this system they cannot be read, and a page's are the browser's.
+    /// No gamepads.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn start() -> Self {
+    pub(super) fn none() -> Self {
         Self { shared: Arc::default(), rumble: sync_channel(1).0 }
     }
 
+    /// Starts to look for gamepads; without a thread there are none.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only tests use it there"))]
     pub(super) fn with(ports: impl Ports) -> Self {
         let shared: Arc<Mutex<Shared>> = Arc::default();
@@ -101,36 +88,22 @@ impl Gamepads {
         });
         Self { shared, rumble }
     }
+}
 
-    /// Deflections in this frame. The dead zone is a share of a stick's way.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn take(&self, dead_zone: f32) -> PadValues {
-        let values = phaselock_web::page::pad();
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.devices = usize::from(values.is_some());
-        values.map_or_else(PadValues::default, |values| super::standard::values(&values, dead_zone))
-    }
-
-    /// Deflections in this frame. The dead zone is a share of a stick's way.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn take(&self, dead_zone: f32) -> PadValues {
+impl Pads for Gamepads {
+    fn take(&mut self, dead_zone: f32) -> PadValues {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.dead_zone = dead_zone;
         let now = shared.values;
         std::mem::replace(&mut shared.peak, now)
     }
 
-    /// Number of gamepads, and true if there is one that may not be read.
-    pub(crate) fn state(&self) -> (usize, bool) {
+    fn state(&self) -> (usize, bool) {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         (shared.devices, shared.forbidden)
     }
 
-    /// Shakes the gamepads.
-    pub(crate) fn rumble(&self, rumble: Rumble) {
-        #[cfg(target_arch = "wasm32")]
-        phaselock_web::page::shake(rumble.strength, rumble.length.as_secs_f32() * 1000.0);
-        #[cfg(not(target_arch = "wasm32"))]
+    fn rumble(&self, rumble: Rumble) {
         let _ = self.rumble.try_send(rumble);
     }
 }

@@ -9,8 +9,8 @@ use evdev::{
     FFEffectKind, FFReplay, FFTrigger, KeyCode,
 };
 
-use super::driver::{Device, Ports, Rumble};
-use super::pad::{About, Range, Raw};
+use super::driver::{Device, Ports};
+use super::pad::{About, Range, Raw, Rumble};
 
 const FOLDER: &str = "/dev/input";
 /// Most files of the folder that are looked at; the kernel makes no more than 1024.

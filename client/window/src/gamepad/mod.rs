@@ -10,9 +10,21 @@ mod driver;
 #[cfg(target_os = "linux")]
 mod evdev;
 pub(crate) mod pad;
-#[cfg(any(target_arch = "wasm32", test))]
 pub(crate) mod standard;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use driver::{Gamepads, Rumble};
+pub(crate) use driver::Gamepads;
+pub(crate) use pad::{Pads, Rumble};
+
+/// Starts to look for the gamepads that this system can read.
+#[cfg(target_os = "linux")]
+pub(crate) fn start() -> Gamepads {
+    Gamepads::with(evdev::Folder)
+}
+
+/// No gamepads: on this system they cannot be read.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn start() -> Gamepads {
+    Gamepads::none()
+}

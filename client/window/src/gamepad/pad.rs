@@ -3,6 +3,8 @@
 //! Codes are those of Linux's input layer (`input-event-codes.h`), whose document "Linux Gamepad
 //! Specification" says which stands for which part.
 
+use std::time::Duration;
+
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
@@ -10,6 +12,25 @@ use crate::controls::PadValues;
 const TRIGGER_REST: f32 = 0.06;
 /// Most axes of a device that are kept; the input layer has 64.
 const AXES_MAX: usize = 64;
+
+/// A demand of rumble.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rumble {
+    /// Strength from 0 to 1.
+    pub(crate) strength: f32,
+    /// Time for which it is felt.
+    pub(crate) length: Duration,
+}
+
+/// The gamepads of a machine, as one.
+pub(crate) trait Pads {
+    /// Returns the deflections in this frame. The dead zone is a share of a stick's way.
+    fn take(&mut self, dead_zone: f32) -> PadValues;
+    /// Number of gamepads, and whether there is one that may not be read.
+    fn state(&self) -> (usize, bool);
+    /// Shakes the gamepads.
+    fn rumble(&self, rumble: Rumble);
+}
 
 /// An event of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ const BUTTONS: [Pad; 17] = [
 ];
 
 /// Deflections of all parts. `dead_zone` is the share of a stick's way that counts as rest.
-pub(super) fn values(told: &[f32; AXES + BUTTONS.len()], dead_zone: f32) -> PadValues {
+pub(crate) fn values(told: &[f32; AXES + BUTTONS.len()], dead_zone: f32) -> PadValues {
     let mut values = PadValues::default();
     for (part, value) in BUTTONS.into_iter().zip(&told[AXES..]) {
         values[part as usize] = value.clamp(0.0, 1.0);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::driver::{Device, Gamepads, Ports, Rumble};
-use super::pad::{About, Range, Raw, State};
+use super::driver::{Device, Gamepads, Ports};
+use super::pad::{About, Pads, Range, Raw, Rumble, State};
 use crate::bindings::Pad;
 use crate::controls::PadValues;
 
@@ -153,7 +153,7 @@ fn short_press_is_felt_and_a_device_may_be_pulled_out() {
     // Down and up within one reading.
     script.lock().unwrap().batches =
         vec![vec![Raw::Button(0x130, true), Raw::Button(0x130, false)]];
-    let pads = Gamepads::with(Socket(Some(script.clone())));
+    let mut pads = Gamepads::with(Socket(Some(script.clone())));
     let mut seen = Vec::new();
     until(|| {
         seen = deflected(&pads.take(DEAD_ZONE));
@@ -203,7 +203,7 @@ fn virtual_gamepad_is_found_read_and_lost() {
         eprintln!("no file in /dev/input for a new gamepad: not tried");
         return;
     }
-    let pads = Gamepads::start();
+    let mut pads = super::start();
     until(|| pads.state().0 > 0);
     let press = InputEvent::new(EventType::KEY.0, KeyCode::BTN_SOUTH.0, 1);
     device.emit(&[press]).expect("an event");

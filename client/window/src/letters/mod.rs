@@ -16,6 +16,7 @@ mod order;
 mod prepare;
 #[cfg(not(target_arch = "wasm32"))]
 mod search;
+mod size;
 #[cfg(test)]
 mod tests;
 
@@ -31,11 +32,10 @@ use phaselock::wire::text::is_hidden;
 
 use self::coverage::Coverage;
 use self::join::join;
-pub(crate) use self::order::is_right_to_left;
 use self::prepare::Prepared;
 #[cfg(not(target_arch = "wasm32"))]
 use self::search::System;
-use super::look::enlarge;
+use self::size::enlarge;
 use super::paint::note_letters;
 use super::words;
 

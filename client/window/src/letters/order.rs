@@ -8,15 +8,11 @@ use egui_macroquad::egui::epaint::text::Row;
 use egui_macroquad::egui::{Galley, Rect};
 use unicode_bidi::{BidiClass, BidiInfo, Level, ParagraphBidiInfo, bidi_class};
 
+use crate::words::is_written_from_right;
+
 /// True for letters whose order is not that of writing.
 pub(super) fn is_reordered(letter: char) -> bool {
-    is_right_to_left(letter) || is_set_before(letter)
-}
-
-/// True for letters of scripts that are written from right to left.
-pub(crate) fn is_right_to_left(letter: char) -> bool {
-    matches!(u32::from(letter), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff
-        | 0x1_0800..=0x1_0fff | 0x1_e800..=0x1_efff)
+    is_written_from_right(letter) || is_set_before(letter)
 }
 
 /// True for vowels that stand before the consonant that they are written down after.
@@ -48,7 +44,7 @@ pub(super) fn order(letters: &[char], language_is_right_to_left: bool) -> Vec<(u
     // A line with words of both kinds keeps the order of the window's language: a name stays where
     // the sentence has it.
     let is_strong = |letter: &char| bidi_class(*letter) == BidiClass::L;
-    let has_right = letters.iter().any(|letter| is_right_to_left(*letter));
+    let has_right = letters.iter().any(|letter| is_written_from_right(*letter));
     let is_right = has_right && (language_is_right_to_left || !letters.iter().any(is_strong));
     let base = if is_right { Level::rtl() } else { Level::ltr() };
     let levels = ParagraphBidiInfo::new(&text, Some(base)).reordered_levels_per_char(0..text.len());

@@ -15,7 +15,7 @@ use super::list::Row;
 use crate::parts::{action, field};
 use crate::people::title;
 use crate::prelude::*;
-use crate::view::Views;
+use crate::registry::Views;
 
 /// Characters of a password at most.
 const PASSWORD_MAX: usize = 64;

@@ -19,7 +19,7 @@ use crate::background;
 use crate::parts::{card_frame, field, is_entered};
 use crate::people::title;
 use crate::prelude::*;
-use crate::view::Views;
+use crate::registry::Views;
 
 /// Seconds from one look at all servers to the next.
 const AGAIN: f64 = 10.0;

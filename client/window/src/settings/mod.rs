@@ -17,17 +17,14 @@ mod store;
 mod tests;
 pub(crate) mod values;
 
-use std::collections::BTreeMap;
-
+pub(crate) use crate::controls::Bindings;
 use crate::records::{GAMES_MAX, New, Records};
+use crate::sight::Palette;
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
 pub(crate) use store::{Store, folder};
-use values::{FrameCap, Language, Palette, WindowSize};
-
-/// Bindings of actions, by game (or `all`) and action.
-pub(crate) type Bindings = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+use values::{FrameCap, Language, WindowSize};
 
 /// All settings of a player.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,17 +12,18 @@ use egui_macroquad::egui::{
     Slider, TextEdit, Ui, vec2,
 };
 
-use super::values::{FrameCap, Language, Palette};
+use super::values::{FrameCap, Language};
 use super::{Settings, Store};
 use crate::args::default_name;
 use crate::bindings::Pad;
 use crate::controls::Controls;
-use crate::gamepad::{Gamepads, Rumble};
+use crate::gamepad::{Pads, Rumble};
 use crate::languages::{self, Languages};
 use crate::look::is_full;
 use crate::paint::fade;
 use crate::parts::{ACTION_HEIGHT, NAME_CHARS_MAX, action, card_frame, name_note};
-use crate::view::Views;
+use crate::registry::Views;
+use crate::sight::Palette;
 use crate::words::{fill, tr};
 use crate::{actions, palette};
 
@@ -97,7 +98,7 @@ impl Screen {
         store: &mut Store,
         views: &Views,
         controls: &Controls,
-        gamepads: &Gamepads,
+        gamepads: &dyn Pads,
         languages: &Languages,
     ) -> bool {
         let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("settings veil")));
@@ -169,7 +170,7 @@ impl Screen {
     }
 }
 
-fn gamepad(ui: &mut Ui, settings: &mut Settings, gamepads: &Gamepads) {
+fn gamepad(ui: &mut Ui, settings: &mut Settings, gamepads: &dyn Pads) {
     match gamepads.state() {
         (0, true) => note(
             ui,

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::file::{FILE_BYTES_MAX, FileError, read, write};
 use super::keys::KEYS;
-use super::values::{FrameCap, Language, Palette, WindowSize};
+use super::values::{FrameCap, Language, WindowSize};
 use super::{Settings, Store};
 use crate::records::New;
+use crate::sight::Palette;
 use phaselock::game::Strength;
 use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;

@@ -3,6 +3,8 @@
 use phaselock::game::Strength;
 use toml_edit::Value;
 
+use crate::sight::Palette;
+
 /// A setting that is written as a word, or as a word or a number.
 pub(crate) trait Word {
     /// Takes a value of the file; the error says what to write.
@@ -46,28 +48,6 @@ impl Word for FrameCap {
             Self::PerSecond(number) => i64::from(*number).into(),
         }
     }
-}
-
-/// Colours for different eyes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Palette {
-    #[default]
-    Standard,
-    /// Without green cones.
-    Deuteranopia,
-    /// Without red cones.
-    Protanopia,
-    /// Without blue cones.
-    Tritanopia,
-}
-
-impl Palette {
-    pub(crate) const ALL: [(Self, &'static str); 4] = [
-        (Self::Standard, "standard"),
-        (Self::Deuteranopia, "deuteranopia"),
-        (Self::Protanopia, "protanopia"),
-        (Self::Tritanopia, "tritanopia"),
-    ];
 }
 
 impl Word for Palette {

@@ -16,7 +16,7 @@ pub(crate) use puck::PuckScreen;
 pub(crate) use race::RaceScreen;
 pub(crate) use skirmish::SkirmishScreen;
 
-use phaselock_client::view::Views;
+use phaselock_client::Views;
 
 /// The five games with their views.
 pub(crate) fn all() -> Views {

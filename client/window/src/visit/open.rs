@@ -31,10 +31,10 @@ use crate::network::{Clock, Driver, LocalServer};
 use crate::people::People;
 use crate::presentation::Panel;
 use crate::records::{Book, Records};
+use crate::registry::Views;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::settings::folder;
 use crate::talk::Talk;
-use crate::view::Views;
 use crate::watch::Places;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::words::{fill, tr};

@@ -6,7 +6,7 @@ use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::{clip, printable};
 
 use crate::args::{Setup, Wishes};
-use crate::view::Views;
+use crate::registry::Views;
 use crate::words::fill;
 
 /// What the player asked for.

@@ -9,7 +9,7 @@ use crate::actions::{ALL, ALL_GAMES, Action, MENU};
 use crate::bindings::Binding;
 use crate::controls::{Controls, bindings_of};
 use crate::palette;
-use crate::view::Views;
+use crate::registry::Views;
 use crate::words::{fill, tr};
 
 /// Actions of a game or of all games: name in the file, title, actions.

@@ -18,7 +18,7 @@ use super::{phones, phones_in_game, report, sizes, variants};
 use crate::args::Args;
 use crate::before::Before;
 use crate::controls::Controls;
-use crate::gamepad::Gamepads;
+use crate::gamepad;
 use crate::lab::{Begin, Lab};
 use crate::languages::Languages;
 use crate::lesson;
@@ -255,7 +255,7 @@ fn letters_of_cards_can_be_read_on_a_phone() {
 #[test]
 fn layout_of_settings_is_clear() {
     let (views, controls) = (crate::views::all(), Controls::default());
-    let (gamepads, languages) = (Gamepads::start(), Languages::default());
+    let (gamepads, languages) = (gamepad::start(), Languages::default());
     let mut store = Store::open(None);
     let mut found = Vec::new();
     for tab in screen::Tab::ALL {
