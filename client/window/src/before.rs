@@ -2,9 +2,9 @@
 
 use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, RichText, Ui, vec2};
 
-use super::parts::{action, card_frame, field, is_entered, name_field, name_note};
-use super::words::{fill, tr};
-use super::{background, palette};
+use phaselock_ui::parts::{action, card_frame, field, is_entered, name_field, name_note};
+use phaselock_ui::words::{fill, tr};
+use phaselock_ui::{background, palette};
 
 /// Width of the card, in points, and its height with a password and a reason of some lines.
 const CARD_WIDTH: f32 = 340.0;

@@ -15,25 +15,23 @@ use phaselock_web::page::{self, Field};
 
 use super::args::{Setup, Wishes, default_name};
 use super::before::{Before, PASSWORD_MAX, Wish};
-use super::controls::{Controls, PadValues};
-use super::cues::{self, Cues, common};
-use super::gamepad::{Pads, Rumble, standard};
-use super::glass::Glass;
 use super::languages::Languages;
-use super::look::{
-    draw_notice, is_clicked, pixels_per_point, pixels_per_point_before, style, turn_wheel,
-};
 use super::network::Clock;
-use super::parts::NAME_CHARS_MAX;
 use super::registry::Views;
-use super::renderer::Renderer;
-use super::rig;
 use super::settings::Store;
 use super::settings::screen::Screen;
 use super::sounds::Sounds;
 use super::visit::{self, Next, TELL_EVERY, Visit, VisitConfig};
-use super::words::{fill, tr};
-use super::{actions, navigate, palette, sight, typing};
+use phaselock_ui::controls::{Controls, PadValues};
+use phaselock_ui::cues::{self, Cues, common};
+use phaselock_ui::gamepad::{Pads, Rumble, standard};
+use phaselock_ui::glass::Glass;
+use phaselock_ui::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
+use phaselock_ui::parts::NAME_CHARS_MAX;
+use phaselock_ui::renderer::Renderer;
+use phaselock_ui::rig;
+use phaselock_ui::words::{fill, tr};
+use phaselock_ui::{actions, navigate, palette, sight, typing};
 
 /// Opens the page's canvas and stays for as long as the page does.
 pub fn run(views: &Views) {

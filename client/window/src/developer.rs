@@ -4,9 +4,9 @@ use egui_macroquad::egui::FontId;
 use phaselock::game::MispredictionCause;
 use phaselock::time::Micros;
 
-use super::explain;
 use super::play::Readings;
-use crate::prelude::*;
+use phaselock_ui::explain;
+use phaselock_ui::prelude::*;
 
 /// Height of a row in points: least, and most where the window has room, for letters of the usual
 /// size.

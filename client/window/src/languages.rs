@@ -9,7 +9,7 @@ use phaselock::wire::text::clean_name;
 
 use super::files;
 use super::settings::values::Language as Choice;
-use super::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
+use phaselock_ui::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
 
 /// Most files of the folder that are offered; arbitrary.
 const FILES_MAX: usize = 50;
@@ -153,7 +153,7 @@ pub(crate) fn offered(folder: Option<&Path>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::tr;
+    use phaselock_ui::words::tr;
 
     #[test]
     fn languages_come_from_the_program_and_from_files_and_faults_are_told() {

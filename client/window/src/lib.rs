@@ -9,18 +9,18 @@
 //!                                           +-> overlay, developer, graph, presentation
 //! ```
 //!
-//! A game is drawn by its [`view::GameView`]. A program registers it beside the game in a
+//! A game is drawn by its [`GameView`](phaselock_ui::view::GameView). A program registers it beside the game in a
 //! [`Views`] and hands that to [`run`]. The other public modules help views to draw.
 //!
 //! ```no_run
-//! # fn main_of<MyView: phaselock_client::view::GameView>() -> std::process::ExitCode {
+//! # fn main_of<MyView: phaselock_ui::view::GameView>() -> std::process::ExitCode {
 //! use phaselock_client::Views;
 //!
 //! phaselock_client::run(&Views::new().with::<MyView>())
 //! # }
 //! ```
 //!
-//! Sound, shake and rumble follow from a view's [`cues`].
+//! Sound, shake and rumble follow from a view's [cues](phaselock_ui::cues).
 //!
 //! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
 //! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
@@ -35,74 +35,41 @@
 #[cfg(test)]
 extern crate self as phaselock_client;
 
-pub mod actions;
 #[cfg(not(target_arch = "wasm32"))]
 mod app;
 mod args;
-mod background;
 #[cfg(any(target_arch = "wasm32", test))]
 #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
 mod before;
-pub mod bindings;
-pub mod block;
 #[cfg(target_arch = "wasm32")]
 mod browser;
-pub mod brush;
-pub mod camera;
-pub mod controls;
-pub mod cues;
 mod desktop;
 mod developer;
 mod display;
-mod explain;
-pub mod feed;
 #[cfg_attr(target_arch = "wasm32", path = "files/kept.rs")]
 mod files;
 mod focus;
-mod gamepad;
-#[cfg(any(target_arch = "wasm32", test))]
-#[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "only a page shows it"))]
-mod glass;
 mod graph;
 #[cfg(not(target_arch = "wasm32"))]
 mod holds;
-pub mod inset;
 mod lab;
 mod languages;
-pub mod layout;
-pub mod lesson;
-mod letters;
-mod look;
-pub mod looks;
 #[cfg(not(target_arch = "wasm32"))]
 mod menu;
 mod meter;
-mod navigate;
 mod network;
 mod overlay;
 mod pacing;
-pub mod paint;
-pub mod palette;
-pub mod particles;
-mod parts;
 mod people;
 mod play;
-pub mod prelude;
 mod presentation;
 mod records;
 mod registry;
-mod renderer;
-pub mod rig;
-pub mod scoreboard;
-mod screenshot;
 #[cfg(not(target_arch = "wasm32"))]
 mod servers;
 mod settings;
-mod sight;
 mod sounds;
 mod talk;
-mod typing;
-pub mod view;
 #[cfg(test)]
 mod views;
 #[cfg(test)]
@@ -110,7 +77,6 @@ mod views;
 mod views_laid_out;
 mod visit;
 pub mod watch;
-pub mod words;
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::process::ExitCode;
@@ -118,7 +84,6 @@ use std::process::ExitCode;
 #[cfg(target_arch = "wasm32")]
 pub use browser::run;
 pub use registry::Views;
-pub use renderer::{draw_calls, tessellate};
 
 #[cfg(not(target_arch = "wasm32"))]
 /// Runs the program with these games: reads the command line, opens the window, and stays until

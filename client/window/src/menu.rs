@@ -14,17 +14,17 @@ use phaselock::invitation::{Invitation, LINK_BYTES_MAX};
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
-use super::actions::{ALL_GAMES, FULLSCREEN};
 use super::args::{Args, BOTS_MAX, Start, default_name};
-use super::background;
-use super::bindings::Binding;
-use super::controls::bindings_of;
 use super::overlay::link;
-use super::parts::{
+use super::settings::Settings;
+use phaselock_ui::actions::{ALL_GAMES, FULLSCREEN};
+use phaselock_ui::background;
+use phaselock_ui::bindings::Binding;
+use phaselock_ui::controls::bindings_of;
+use phaselock_ui::parts::{
     ACTION_HEIGHT, PADDING, action, card, field, heading, name_field, name_note, title_case,
 };
-use super::settings::Settings;
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;

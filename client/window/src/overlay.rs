@@ -10,8 +10,8 @@ use phaselock::invitation::Invitation;
 use phaselock::time::{LocalTime, Micros};
 
 use super::meter::Figures;
-use super::parts::{ACTION_HEIGHT, action, card_frame};
-use crate::prelude::*;
+use phaselock_ui::parts::{ACTION_HEIGHT, action, card_frame};
+use phaselock_ui::prelude::*;
 
 /// Round trip in milliseconds that deserves a warning: that of another continent.
 const ROUND_TRIP_WARN_MS: f64 = 120.0;

@@ -7,15 +7,15 @@ use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
 use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
-use super::actions;
-use super::controls::Controls;
-use super::inset::{self, Inset};
-use super::layout::{self, Item, Way};
-use super::paint::fade;
-use super::palette;
-use super::parts::{action, card_frame};
 use super::registry::Views;
-use super::words::{fill, tr};
+use phaselock_ui::actions;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::inset::{self, Inset};
+use phaselock_ui::layout::{self, Item, Way};
+use phaselock_ui::paint::fade;
+use phaselock_ui::palette;
+use phaselock_ui::parts::{action, card_frame};
+use phaselock_ui::words::{fill, tr};
 
 /// Least size of the panel of a vote, its greatest width, and the room beside its words, in points
 /// of its design.

@@ -13,16 +13,16 @@ use phaselock::time::{LocalTime, Micros};
 
 use glam::Vec2;
 
-use super::camera::Camera;
-use super::controls::Controls;
-use super::cues::common;
-use super::lesson::Lesson;
 use super::meter::{Figures, Meter};
 use super::people::Sides;
 use super::presentation::{self, Kind};
 use super::records::{Book, Reached};
-use super::view::{Frame, GameView, Scene, Watched};
 use super::watch::WatchRig;
+use phaselock_ui::camera::Camera;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::cues::common;
+use phaselock_ui::lesson::Lesson;
+use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {

@@ -8,12 +8,12 @@ use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
 
-use super::actions;
-use super::controls::Controls;
-use super::explain;
-use super::parts::card_frame;
 use super::play::{AnyPlay, kinds};
-use crate::prelude::*;
+use phaselock_ui::actions;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::explain;
+use phaselock_ui::parts::card_frame;
+use phaselock_ui::prelude::*;
 
 /// Height in points of what is above and below the panel, and of its own margins.
 const AROUND: f32 = 280.0;

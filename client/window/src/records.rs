@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Align2, Painter, Rect, vec2};
 use phaselock::game::{Best, RoundPart, Unit};
 
-use super::block::text_block;
-use super::layout::{Item, Way};
-use super::palette;
-use super::words::fill;
+use phaselock_ui::block::text_block;
+use phaselock_ui::layout::{Item, Way};
+use phaselock_ui::palette;
+use phaselock_ui::words::fill;
 
 /// Best numbers, by game and name.
 pub(crate) type Records = BTreeMap<String, BTreeMap<String, f64>>;

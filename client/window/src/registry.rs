@@ -5,9 +5,9 @@ use phaselock::game::Game;
 use phaselock::games::Games;
 use phaselock::time::LocalTime;
 
-use super::controls::Action;
 use super::play::{AnyPlay, Play};
-use super::view::{GameView, Register};
+use phaselock_ui::controls::Action;
+use phaselock_ui::view::{GameView, Register};
 
 /// A game's view, by the game's name.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use phaselock_sound::mixer::{Order, Volumes};
 use phaselock_sound::output::{Output, Status};
 
-use super::cues::Cues;
 use super::settings::Sound;
+use phaselock_ui::cues::Cues;
 
 /// Seed of the changes of pitch; any will do.
 const SEED: u32 = 7;

@@ -15,11 +15,8 @@ use phaselock_lab::record::MotionFiles;
 
 use self::beside::warn;
 use self::wishes::Asked;
-use super::actions;
-use super::controls::Controls;
-use super::cues::{Cues, common};
+use super::developer;
 use super::graph::{self, NetGraph};
-use super::lesson::Lessons;
 #[cfg(not(target_arch = "wasm32"))]
 use super::network::Changed;
 use super::network::{Driver, LocalServer};
@@ -30,10 +27,14 @@ use super::presentation::{Kind, Panel};
 use super::records::Book;
 use super::registry::{ViewEntry, Views};
 use super::talk::Talk;
-use super::view::Frame;
 use super::watch::{self, Places};
-use super::words::{fill, tr};
-use super::{background, developer, palette, scoreboard};
+use phaselock_ui::actions;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::cues::{Cues, common};
+use phaselock_ui::lesson::Lessons;
+use phaselock_ui::view::Frame;
+use phaselock_ui::words::{fill, tr};
+use phaselock_ui::{background, palette, scoreboard};
 
 mod beside;
 mod close;

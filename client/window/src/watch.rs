@@ -5,15 +5,15 @@ use glam::Vec2;
 use phaselock::client::Common;
 use phaselock::ids::PlayerId;
 
-use super::actions::Action;
-use super::block::text_block;
-use super::camera::Camera;
-use super::controls::Controls;
-use super::layout::{Item, Way};
-use super::paint::fade;
-use super::palette;
-use super::view::{FreeCamera, Watched};
-use super::words::{fill, tr};
+use phaselock_ui::actions::Action;
+use phaselock_ui::block::text_block;
+use phaselock_ui::camera::Camera;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::layout::{Item, Way};
+use phaselock_ui::paint::fade;
+use phaselock_ui::palette;
+use phaselock_ui::view::{FreeCamera, Watched};
+use phaselock_ui::words::{fill, tr};
 
 /// The next player.
 const NEXT: Action =
@@ -211,8 +211,8 @@ mod tests {
     fn free_camera_goes_no_further_than_a_world() {
         use egui_macroquad::egui::{pos2, vec2};
 
-        use crate::bindings::Binding;
-        use crate::controls::Devices;
+        use phaselock_ui::bindings::Binding;
+        use phaselock_ui::controls::Devices;
 
         const ACTIONS: &[Action] = &[FREE];
         let mut rig = WatchRig::default();

@@ -43,10 +43,10 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::motion::interpolate::cut_between;
 use phaselock::time::Micros;
-use phaselock_client::rig::set_reduced_motion;
-use phaselock_client::view::GameView;
 use phaselock_games::{asteroids, platformer, puck, race, skirmish};
 use phaselock_testing::{Press, Sim, Skew, bot};
+use phaselock_ui::rig::set_reduced_motion;
+use phaselock_ui::view::GameView;
 
 use stage::{Drawn, Stage};
 use track::{Counts, Flaw, Measure, Track};

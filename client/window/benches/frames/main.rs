@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use egui_macroquad::egui::epaint::ClippedPrimitive;
 use phaselock::link::LinkConfig;
-use phaselock_client::view::GameView;
+use phaselock_ui::view::GameView;
 
 use bounds::{Bounds, Figures};
 use stage::{Stage, Work};

@@ -8,11 +8,11 @@ use egui_macroquad::egui::{Context, FullOutput, LayerId, Pos2, RawInput, Rect, p
 use phaselock::client::Picture;
 use phaselock::game::Game;
 use phaselock::link::LinkConfig;
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::Controls;
-use phaselock_client::cues::Cues;
-use phaselock_client::view::{Frame, GameView, Scene};
 use phaselock_testing::Sim;
+use phaselock_ui::camera::Camera;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::cues::Cues;
+use phaselock_ui::view::{Frame, GameView, Scene};
 
 /// Time between two frames, in seconds.
 pub(crate) const FRAME_SECS: f32 = 1.0 / 60.0;
@@ -135,7 +135,7 @@ impl<V: GameView> Stage<V> {
 
     /// Shapes that the window would hand to the graphics card for a frame.
     pub(crate) fn tessellate(&self, output: FullOutput) -> Vec<ClippedPrimitive> {
-        phaselock_client::tessellate(&self.ctx, output.shapes, output.pixels_per_point)
+        phaselock_ui::renderer::tessellate(&self.ctx, output.shapes, output.pixels_per_point)
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) struct Work {
 impl Work {
     /// Work of painting primitives in a window of an area in square points.
     pub(crate) fn of(primitives: &[ClippedPrimitive], area: f64) -> Self {
-        let calls = phaselock_client::draw_calls(primitives, 1.0) as u64;
+        let calls = phaselock_ui::renderer::draw_calls(primitives, 1.0) as u64;
         let mut work = Self { draw_calls: calls, ..Self::default() };
         for ClippedPrimitive { clip_rect, primitive } in primitives {
             let Primitive::Mesh(mesh) = primitive else { continue };

@@ -12,7 +12,7 @@ use crate::servers::{Answer, Choice, Trust};
 use crate::settings::Store;
 use crate::settings::screen::Screen;
 use crate::visit::{self, Next, Visit};
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 impl App {
     /// Goes from the list of servers to where the player wants.

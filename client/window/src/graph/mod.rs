@@ -10,10 +10,10 @@ mod samples;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::time::{LocalTime, Micros};
 
-use super::actions;
-use super::explain;
 use super::play::Readings;
-use crate::prelude::*;
+use phaselock_ui::actions;
+use phaselock_ui::explain;
+use phaselock_ui::prelude::*;
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 

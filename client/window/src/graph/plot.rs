@@ -4,7 +4,7 @@ use egui_macroquad::egui::FontId;
 use phaselock::time::LocalTime;
 
 use super::samples::{EVERY, SHOWN};
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Samples further apart than this are not joined by a line.
 const JOINED: i64 = EVERY.0 * 5 / 2;

@@ -11,8 +11,8 @@ use super::drawing::Drawing;
 use super::errors::truth;
 use super::model::{Model, Origin};
 use super::track::{Track, View};
-use crate::background;
-use crate::prelude::*;
+use phaselock_ui::background;
+use phaselock_ui::prelude::*;
 
 /// Seconds of the past painted strongly. Arbitrary: three or four strokes of a zigzag.
 pub(crate) const TRAIL_SECS: f64 = 2.0;

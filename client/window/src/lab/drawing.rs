@@ -4,7 +4,7 @@ use phaselock_lab::Recording;
 use phaselock_lab::file::Point;
 
 use super::model::SECS_MAX;
-use crate::words::tr;
+use phaselock_ui::words::tr;
 
 /// Seconds between points of a drawn path: finer than any mouse reports.
 const STEP_SECS: f64 = 0.004;

@@ -8,7 +8,7 @@ use super::canvas::{Against, color};
 use super::legend::digits;
 use super::model::Model;
 use super::track::Track;
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Error curves, kept while nothing changes.
 #[derive(Debug, Default)]

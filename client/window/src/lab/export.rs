@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::canvas::Against;
 use super::errors::error;
 use super::model::{Model, Unit};
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// Numbers tried for a free name.
 const NUMBER_MAX: u32 = 9999;

@@ -10,8 +10,8 @@ use phaselock_lab::{Contender, Scores};
 use super::canvas::{Against, color, marker, sample};
 use super::model::{Model, Row, Unit};
 use super::panel::{chip, choose, heading, pick};
-use crate::explain;
-use crate::prelude::*;
+use phaselock_ui::explain;
+use phaselock_ui::prelude::*;
 
 const NUMBER_WIDTH: f32 = 50.0;
 const SAMPLE_WIDTH: f32 = 46.0;

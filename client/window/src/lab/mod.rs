@@ -43,9 +43,9 @@ use self::export::Names;
 use self::legend::Combination;
 use self::model::{Model, Origin, Unit};
 use self::settings::LabSettings;
-use super::paint::panel as board;
-use super::screenshot::Screenshot;
-use crate::prelude::*;
+use phaselock_ui::paint::panel as board;
+use phaselock_ui::prelude::*;
+use phaselock_ui::screenshot::Screenshot;
 
 const SIDE_WIDTH: f32 = 404.0;
 const TRANSPORT_HEIGHT: f32 = 118.0;

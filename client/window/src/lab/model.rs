@@ -10,7 +10,7 @@ use phaselock_lab::track::{self, Update};
 use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
 use super::settings::LabSettings;
-use crate::words::tr;
+use phaselock_ui::words::tr;
 
 /// The longest path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
 pub(crate) const SECS_MAX: f64 = 60.0;

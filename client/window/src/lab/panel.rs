@@ -11,7 +11,7 @@ use super::settings::{
     FRAME_HZ, HISTORY_MAX, INTERVAL_MS, JITTER_MS_MAX, LATENCY_MS_MAX, LOSS_PERCENT_MAX,
     LabSettings, Net,
 };
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Widths of a slider's name and of its value, in points.
 const NAME_WIDTH: f32 = 80.0;

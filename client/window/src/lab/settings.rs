@@ -4,7 +4,7 @@ use phaselock::link::{Conditions, PROFILES};
 use phaselock::time::Micros;
 use phaselock_lab::{Network, Recording, Setup};
 
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// Ends of the sliders. Arbitrary; the latency is more than twice that between continents.
 pub(crate) const LATENCY_MS_MAX: f64 = 500.0;

@@ -8,8 +8,8 @@ use super::canvas::Against;
 use super::errors::Errors;
 use super::model::Model;
 use super::panel::choose;
-use crate::prelude::*;
 use phaselock_lab::track::Fate;
+use phaselock_ui::prelude::*;
 
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
 /// Width in points below which only the most needed buttons are shown.

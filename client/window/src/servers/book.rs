@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::files::{self, Held};
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// Largest file in bytes: every entry at its longest, twice. Arbitrary.
 pub(crate) const FILE_BYTES_MAX: usize = 512 * 1024;

@@ -12,10 +12,10 @@ use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::survey::Reply;
 
 use super::list::Row;
-use crate::parts::{action, field};
 use crate::people::title;
-use crate::prelude::*;
 use crate::registry::Views;
+use phaselock_ui::parts::{action, field};
+use phaselock_ui::prelude::*;
 
 /// Characters of a password at most.
 const PASSWORD_MAX: usize = 64;

@@ -4,7 +4,7 @@ use phaselock_quic::address::Address;
 use phaselock_quic::survey::{Listing, View};
 
 use super::list::Tab;
-use crate::words::{fill, tr};
+use phaselock_ui::words::{fill, tr};
 
 /// The reason why a page shows no server; `filtered` if there is a filter.
 pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {

@@ -15,11 +15,11 @@ use super::book::{Book, DIRECTORIES_MAX};
 use super::details::{Act, Details, Known, known};
 use super::empty::why_empty;
 use super::list::{Column, Filter, Row, Tab, rows};
-use crate::background;
-use crate::parts::{card_frame, field, is_entered};
 use crate::people::title;
-use crate::prelude::*;
 use crate::registry::Views;
+use phaselock_ui::background;
+use phaselock_ui::parts::{card_frame, field, is_entered};
+use phaselock_ui::prelude::*;
 
 /// Seconds from one look at all servers to the next.
 const AGAIN: f64 = 10.0;

@@ -6,8 +6,8 @@ use phaselock_quic::client::Changed;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 
-use crate::parts::{ACTION_HEIGHT, action, card_frame};
-use crate::prelude::*;
+use phaselock_ui::parts::{ACTION_HEIGHT, action, card_frame};
+use phaselock_ui::prelude::*;
 
 /// Width of the card in points.
 const WIDTH: f32 = 640.0;

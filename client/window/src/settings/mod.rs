@@ -17,12 +17,12 @@ mod store;
 mod tests;
 pub(crate) mod values;
 
-pub(crate) use crate::controls::Bindings;
 use crate::records::{GAMES_MAX, New, Records};
-use crate::sight::Palette;
 use phaselock::games::Bots;
 use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
+pub(crate) use phaselock_ui::controls::Bindings;
+use phaselock_ui::sight::Palette;
 pub(crate) use store::{Store, folder};
 use values::{FrameCap, Language, WindowSize};
 

@@ -15,17 +15,17 @@ use egui_macroquad::egui::{
 use super::values::{FrameCap, Language};
 use super::{Settings, Store};
 use crate::args::default_name;
-use crate::bindings::Pad;
-use crate::controls::Controls;
-use crate::gamepad::{Pads, Rumble};
 use crate::languages::{self, Languages};
-use crate::look::is_full;
-use crate::paint::fade;
-use crate::parts::{ACTION_HEIGHT, NAME_CHARS_MAX, action, card_frame, name_note};
 use crate::registry::Views;
-use crate::sight::Palette;
-use crate::words::{fill, tr};
-use crate::{actions, palette};
+use phaselock_ui::bindings::Pad;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::gamepad::{Pads, Rumble};
+use phaselock_ui::look::is_full;
+use phaselock_ui::paint::fade;
+use phaselock_ui::parts::{ACTION_HEIGHT, NAME_CHARS_MAX, action, card_frame, name_note};
+use phaselock_ui::sight::Palette;
+use phaselock_ui::words::{fill, tr};
+use phaselock_ui::{actions, palette};
 
 /// Width and height of the content, in points: they fit into the smallest window.
 const SIZE: (f32, f32) = (640.0, 400.0);

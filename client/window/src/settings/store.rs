@@ -11,7 +11,7 @@ use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
 use crate::files::{self, Held};
 use crate::languages::Languages;
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.
 const WRITE_AFTER: Duration = Duration::from_secs(1);

@@ -9,10 +9,10 @@ use super::keys::KEYS;
 use super::values::{FrameCap, Language, WindowSize};
 use super::{Settings, Store};
 use crate::records::New;
-use crate::sight::Palette;
 use phaselock::game::Strength;
 use phaselock::textfile::TextError;
 use phaselock_quic::local::Bots;
+use phaselock_ui::sight::Palette;
 
 const LATER: Duration = Duration::from_secs(10);
 
@@ -76,7 +76,7 @@ fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
         let row = format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
         assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
     }
-    for action in crate::actions::ALL {
+    for action in phaselock_ui::actions::ALL {
         let keys = action.keys.join("`, `");
         let row = format!("| `{}` | {} | `{keys}` |", action.id, action.title);
         assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");

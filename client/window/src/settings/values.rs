@@ -3,7 +3,7 @@
 use phaselock::game::Strength;
 use toml_edit::Value;
 
-use crate::sight::Palette;
+use phaselock_ui::sight::Palette;
 
 /// A setting that is written as a word, or as a word or a number.
 pub(crate) trait Word {

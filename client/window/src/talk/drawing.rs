@@ -9,7 +9,7 @@ use phaselock::wire::talk::Audience;
 
 use super::draft::Draft;
 use super::lines::{Kind, Line, Lines};
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Time for which a line is shown while nobody writes, and the last part of it in which it fades.
 const SHOWN: Micros = Micros::from_ms(10_000);

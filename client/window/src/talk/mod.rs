@@ -27,10 +27,10 @@ use self::draft::Draft;
 use self::lines::{Kind, Lines};
 use self::muted::Muted;
 use self::pings::Pings;
-use super::actions;
-use super::controls::Controls;
-use super::words::fill;
-use crate::prelude::*;
+use phaselock_ui::actions;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::prelude::*;
+use phaselock_ui::words::fill;
 
 /// Kind of the mark that a player sets: here.
 const HERE: u8 = 0;

@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::files::{self, Held};
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// People in the file. Arbitrary.
 const PEOPLE_MAX: usize = 1000;

@@ -6,7 +6,7 @@ use egui_macroquad::egui::{Area, Button, Context, Id, Label, Margin, Order, Rich
 use phaselock::client::Seat;
 
 use super::muted::Muted;
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Width of the list, and of a name in it, in points.
 const WIDTH: f32 = 230.0;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::talk::Mark;
 
-use crate::paint::text_over_within;
-use crate::prelude::*;
+use phaselock_ui::paint::text_over_within;
+use phaselock_ui::prelude::*;
 
 /// Marks at a time; of more the oldest give way. Arbitrary.
 const MARKS_MAX: usize = 12;

@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::{Context, Key};
 
-use crate::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Keys of the messages, in their order.
 const KEYS: [Key; 9] = [

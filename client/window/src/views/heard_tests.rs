@@ -8,9 +8,6 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Context, LayerId, RawInput};
 use phaselock::game::Game;
 use phaselock::link::LinkConfig;
-use phaselock_client::cues::common::OF_ALL;
-use phaselock_client::cues::{Cues, Emitted};
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::Ship;
 use phaselock_games::platformer::Player as Runner;
 use phaselock_games::puck::Puck;
@@ -20,6 +17,9 @@ use phaselock_sound::mixer::{Mixer, Order, VOICES_MAX};
 use phaselock_sound::patch::{LAYERS_MAX, NOTES_MAX};
 use phaselock_sound::{SAMPLE_RATE, Stereo, wav};
 use phaselock_testing::{Sim, room_config};
+use phaselock_ui::cues::common::OF_ALL;
+use phaselock_ui::cues::{Cues, Emitted};
+use phaselock_ui::prelude::*;
 
 use super::{asteroids, platformer, puck, race, skirmish};
 

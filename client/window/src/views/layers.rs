@@ -1,8 +1,8 @@
 //! Layers that the games' sounds are made of. Sweeps are from, to and half-life in seconds;
 //! envelopes are attack and half-life in seconds.
 
-use phaselock_client::cues::{Cue, Rumble};
 use phaselock_sound::patch::{Envelope, Filter, Layer, Sweep};
+use phaselock_ui::cues::{Cue, Rumble};
 
 type Glide = (f32, f32, f32);
 type Struck = (f32, f32);

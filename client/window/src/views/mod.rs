@@ -40,9 +40,9 @@ mod tests {
     use phaselock::fields::Entity as _;
     use phaselock::game::Game;
     use phaselock::presentation::presenter::is_moving;
-    use phaselock_client::actions::ALL;
-    use phaselock_client::bindings::Binding;
-    use phaselock_client::prelude::*;
+    use phaselock_ui::actions::ALL;
+    use phaselock_ui::bindings::Binding;
+    use phaselock_ui::prelude::*;
 
     #[test]
     fn every_game_can_be_seen() {

@@ -3,13 +3,13 @@
 use phaselock::fields::Holds;
 use phaselock::game::{Game, RoundPart};
 use phaselock::time::Tick;
-use phaselock_client::cues::{Cues, common};
-use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_ui::cues::{Cues, common};
+use phaselock_ui::prelude::*;
 
 use egui_macroquad::egui::FontId;
 use phaselock::wire::round::ReadyUp;
-use phaselock_client::{actions, scoreboard};
+use phaselock_ui::{actions, scoreboard};
 
 const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;

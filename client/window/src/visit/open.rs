@@ -26,7 +26,6 @@ use super::wishes::Asked;
 use super::{DETAILS, GRAPH, Visit};
 use crate::args::Setup;
 use crate::graph::NetGraph;
-use crate::lesson::Lessons;
 use crate::network::{Clock, Driver, LocalServer};
 use crate::people::People;
 use crate::presentation::Panel;
@@ -36,8 +35,9 @@ use crate::registry::Views;
 use crate::settings::folder;
 use crate::talk::Talk;
 use crate::watch::Places;
+use phaselock_ui::lesson::Lessons;
 #[cfg(not(target_arch = "wasm32"))]
-use crate::words::{fill, tr};
+use phaselock_ui::words::{fill, tr};
 
 /// Settings of every visit.
 pub(crate) struct VisitConfig<'a> {

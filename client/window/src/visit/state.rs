@@ -5,10 +5,10 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 
 use super::wishes::Asked;
 use super::{DETAILS, GRAPH, Visit};
-use crate::controls::Action;
 use crate::overlay;
 #[cfg(target_arch = "wasm32")]
 use crate::watch;
+use phaselock_ui::controls::Action;
 
 impl Visit {
     /// Names of the open panels, in the order of the settings.

@@ -7,7 +7,7 @@ use phaselock::wire::text::{clip, printable};
 
 use crate::args::{Setup, Wishes};
 use crate::registry::Views;
-use crate::words::fill;
+use phaselock_ui::words::fill;
 
 /// What the player asked for.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,12 +5,12 @@ use macroquad::input::KeyCode;
 
 use super::super::{Bindings, Settings, file};
 use super::{note, row};
-use crate::actions::{ALL, ALL_GAMES, Action, MENU};
-use crate::bindings::Binding;
-use crate::controls::{Controls, bindings_of};
-use crate::palette;
 use crate::registry::Views;
-use crate::words::{fill, tr};
+use phaselock_ui::actions::{ALL, ALL_GAMES, Action, MENU};
+use phaselock_ui::bindings::Binding;
+use phaselock_ui::controls::{Controls, bindings_of};
+use phaselock_ui::palette;
+use phaselock_ui::words::{fill, tr};
 
 /// Actions of a game or of all games: name in the file, title, actions.
 type Section<'a> = (&'static str, &'a str, &'static [Action]);
@@ -30,7 +30,7 @@ impl Page {
     /// A page that waits.
     #[cfg(test)]
     pub(super) fn waiting() -> Self {
-        Self { waiting: Some((ALL_GAMES, &crate::actions::PING)), fresh: false }
+        Self { waiting: Some((ALL_GAMES, &phaselock_ui::actions::PING)), fresh: false }
     }
 
     /// True while a press is waited for; every key may come then.
@@ -168,7 +168,7 @@ fn remove(chosen: &mut Bindings, section: &str, action: &Action, binding: Bindin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controls::Devices;
+    use phaselock_ui::controls::Devices;
 
     const FIRE: Action = Action::new("fire", "fire", &["Space", "Tab"]);
     const TOY: &[Action] = &[FIRE];
@@ -185,8 +185,8 @@ mod tests {
             assert!(!page.waits(), "{name}");
             bindings_of(ALL_GAMES, action, &chosen).contains(&Binding::parse(name).unwrap())
         };
-        assert!(press("F9", &crate::actions::SCORES));
-        assert!(!press("Escape", &crate::actions::SCORES));
+        assert!(press("F9", &phaselock_ui::actions::SCORES));
+        assert!(!press("Escape", &phaselock_ui::actions::SCORES));
         assert!(press("Escape", &MENU));
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let others = taken(&chosen, ("toy", "Toy", TOY), &[all], &FIRE);
         assert!(others.contains(&(key("Tab"), "All games, scores".to_owned())), "{others:?}");
         // And the other way around.
-        let scores = &crate::actions::SCORES;
+        let scores = &phaselock_ui::actions::SCORES;
         let others = taken(&chosen, all, &[("toy", "Toy", TOY)], scores);
         assert!(others.contains(&(key("Tab"), "Toy, fire".to_owned())), "{others:?}");
         remove(&mut chosen, "toy", &FIRE, key("Pad:A"));

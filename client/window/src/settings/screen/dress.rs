@@ -7,12 +7,12 @@ use glam::Vec2;
 
 use super::super::Player;
 use super::row;
-use crate::brush::Brush;
-use crate::camera::Camera;
-use crate::looks::Dress;
-use crate::paint::{fade, text};
-use crate::palette;
-use crate::words::{fill, tr};
+use phaselock_ui::brush::Brush;
+use phaselock_ui::camera::Camera;
+use phaselock_ui::looks::Dress;
+use phaselock_ui::paint::{fade, text};
+use phaselock_ui::palette;
+use phaselock_ui::words::{fill, tr};
 
 /// Colours and markings that can be chosen.
 const COLORS: u16 = 12;

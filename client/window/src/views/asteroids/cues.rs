@@ -1,7 +1,7 @@
 //! Everything in Asteroids that is heard and felt.
 
-use phaselock_client::prelude::*;
 use phaselock_sound::patch::{Sound, note};
+use phaselock_ui::prelude::*;
 
 use crate::views::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::radius;
 use phaselock_games::asteroids::{Bullet, Piece, Rock, Score, Ship};
+use phaselock_ui::prelude::*;
 
 /// An event; positions are in the field. A lost ship may be near or far; without a killer a rock
 /// destroyed it.

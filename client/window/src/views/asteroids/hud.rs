@@ -1,9 +1,9 @@
 //! Figures over space: hull, gun, and the radar.
 
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::{FIELD, SIZE, radius};
 use phaselock_games::asteroids::flight::{RELOAD_SECS, SPEED_MAX};
 use phaselock_games::asteroids::{HULL, REACH, Rock, Ship};
+use phaselock_ui::prelude::*;
 
 use super::AsteroidsScene;
 use super::space::seams;

@@ -1,7 +1,7 @@
 //! The lesson of Asteroids: turn, thrust, brake without brakes, fire.
 
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::{Asteroids, Ship};
+use phaselock_ui::prelude::*;
 
 use super::{FIRE, LEFT, RIGHT, THRUST};
 

@@ -16,12 +16,12 @@ use std::cmp::Reverse;
 use macroquad::rand::gen_range;
 use phaselock::game::RoundPart;
 use phaselock::physics::direction;
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::FIELD;
 use phaselock_games::asteroids::{
     Asteroids, Bullet, Command, REACH, Rock, SHIELD_SECS, Score, Ship,
 };
 use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_ui::prelude::*;
 
 use events::{Event, Watch};
 use hud::{Hud, WOUND_SECS};

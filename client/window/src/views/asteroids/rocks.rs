@@ -1,8 +1,8 @@
 //! Rocks: shapes and spin by their seeds, and a warning before they appear.
 
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::Rock;
 use phaselock_games::asteroids::field::radius;
+use phaselock_ui::prelude::*;
 
 const CORNERS: usize = 12;
 /// Ticks before its end at which a split looks solid; arbitrary, longer than a split takes.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_client::prelude::*;
 use phaselock_games::asteroids::{Bullet, HULL, Ship};
+use phaselock_ui::prelude::*;
 
 const TRAIL_SECS: f32 = 0.9;
 /// Metres in a frame that are a jump and no flight.

@@ -3,7 +3,7 @@
 //! The camera crosses the field's edges without a jump, so nothing here knows of any edge.
 
 use macroquad::rand::RandGenerator;
-use phaselock_client::prelude::*;
+use phaselock_ui::prelude::*;
 
 /// Layers of stars: share of the camera's motion, stars per tile, size in points.
 const LAYERS: [(f32, usize, f32); 3] = [(0.12, 130, 1.7), (0.28, 70, 2.4), (0.5, 30, 3.4)];

@@ -180,9 +180,9 @@ fn text_seen(text: &TextShape, clip: Rect, screen: Rect, grounds: &[Rect]) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::claimed;
-    use crate::prelude::*;
     use egui_macroquad::egui::{Context, LayerId, RawInput, pos2};
+    use phaselock_ui::layout::claimed;
+    use phaselock_ui::prelude::*;
 
     /// Problems of what is painted in a window of 400 to 300 points.
     fn of(paint: impl Fn(&Painter)) -> Vec<String> {

@@ -17,19 +17,19 @@ use super::checker::{problems, sizes_of, texts};
 use super::{phones, phones_in_game, report, sizes, variants};
 use crate::args::Args;
 use crate::before::Before;
-use crate::controls::Controls;
-use crate::gamepad;
 use crate::lab::{Begin, Lab};
 use crate::languages::Languages;
-use crate::lesson;
-use crate::letters::Letters;
-use crate::look;
 use crate::menu::Menu;
 use crate::overlay::{self, Status};
-use crate::paint::{READABLE, note_css};
 use crate::servers::{Book, Servers, Tab, Trust};
 use crate::settings::Store;
 use crate::settings::screen::{self, Screen};
+use phaselock_ui::controls::Controls;
+use phaselock_ui::gamepad;
+use phaselock_ui::letters::Letters;
+use phaselock_ui::look;
+use phaselock_ui::paint::{READABLE, note_css};
+use phaselock_ui::lesson;
 
 /// Lays out a screen in all sizes, languages and sizes of letters.
 fn lay_out(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {

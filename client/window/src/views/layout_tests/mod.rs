@@ -8,13 +8,13 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::look::{pixels_per_point_of, pixels_per_point_of_page};
-use crate::prelude::*;
-use crate::words::{INCLUDED, Language, speak};
 use phaselock_games::asteroids::{self, Ship};
 use phaselock_games::puck::{self, Mallet, ShufflePuck};
 use phaselock_games::skirmish::{self, Player};
 use phaselock_games::{platformer, race};
+use phaselock_ui::look::{pixels_per_point_of, pixels_per_point_of_page};
+use phaselock_ui::prelude::*;
+use phaselock_ui::words::{INCLUDED, Language, speak};
 
 use stage::{Hooks, Layers, Moment, Stage, State, Table};
 

@@ -3,25 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bindings::Binding;
-use crate::camera::Camera;
-use crate::controls::{Controls, Devices};
-use crate::cues::Cues;
-use crate::glass::Glass;
+use crate::developer;
 use crate::graph::NetGraph;
-use crate::layout::{Item, claimed};
-use crate::lesson::Lesson;
-use crate::letters::Letters;
 use crate::overlay::{self, Status};
-use crate::paint::note_css;
 use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
 use crate::records::{Book, Reached};
 use crate::talk::Talk;
-use crate::view::{Frame, GameView, Scene};
-use crate::watch::{self, Places, Watched};
-use crate::{developer, look};
+use crate::watch::{self, Places};
 use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, pos2, vec2};
 use glam::Vec2;
 use phaselock::client::{Part, Picture, Seat, State as Link};
@@ -35,6 +25,17 @@ use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::round::{Motion, RoundRequest, VoteKinds};
 use phaselock_games::rounds::Round;
 use phaselock_testing::{Sim, room_config};
+use phaselock_ui::bindings::Binding;
+use phaselock_ui::camera::Camera;
+use phaselock_ui::controls::{Controls, Devices};
+use phaselock_ui::cues::Cues;
+use phaselock_ui::layout::{Item, claimed};
+use phaselock_ui::lesson::Lesson;
+use phaselock_ui::letters::Letters;
+use phaselock_ui::glass::Glass;
+use phaselock_ui::look;
+use phaselock_ui::paint::note_css;
+use phaselock_ui::view::{Frame, GameView, Scene, Watched};
 
 use super::checker::{letters_of, problems};
 

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use phaselock::time::Rates;
-use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::{Level, PLATFORMS};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
 use phaselock_games::platformer::{Platformer, Player};
+use phaselock_ui::prelude::*;
 
 /// Seconds of look-ahead for a landing on a platform.
 const AHEAD_SECS: f32 = 0.45;

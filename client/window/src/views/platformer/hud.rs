@@ -1,9 +1,9 @@
 //! Figures over the level: running time, start signal, everybody's progress.
 
 use phaselock::time::Rates;
-use phaselock_client::prelude::*;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::movement::{READY_SECS, ticks};
+use phaselock_ui::prelude::*;
 
 /// Seconds for which the counter of coins shines after one.
 const COIN_SECS: f32 = 0.4;

@@ -1,7 +1,7 @@
 //! The lesson of the platformer: run, jump, jump high, take coins.
 
-use phaselock_client::prelude::*;
 use phaselock_games::platformer::{Platformer, Player};
+use phaselock_ui::prelude::*;
 
 use super::{JUMP, LEFT, RIGHT};
 

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use macroquad::rand::gen_range;
 use phaselock::game::RoundPart;
-use phaselock_client::cues::common;
-use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, READY_SECS, RUN_SPEED, ticks};
 use phaselock_games::platformer::{Command, Platformer, Player, Score};
 use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_ui::cues::common;
+use phaselock_ui::prelude::*;
 
 use bodies::{Bodies, Event};
 

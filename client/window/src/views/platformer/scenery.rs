@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use phaselock_client::prelude::*;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::level::{Level, PLATFORMS, Platform, Tile};
+use phaselock_ui::prelude::*;
 
 /// The sky at its top and at the horizon.
 const SKY: [Color32; 2] = [palette::VOID, palette::MARKING];

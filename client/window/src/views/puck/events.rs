@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_client::cues::Cues;
-use phaselock_client::prelude::*;
 use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
 use phaselock_games::puck::{Board, Puck};
+use phaselock_ui::cues::Cues;
+use phaselock_ui::prelude::*;
 
 use super::cues;
 use super::seen::Seen;

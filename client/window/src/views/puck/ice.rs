@@ -1,7 +1,7 @@
 //! The rink's picture: rim, ice, markings, goals.
 
-use phaselock_client::prelude::*;
 use phaselock_games::puck::rink::{CIRCLE, CORNER, DEPTH, GOAL, HALF, POST, POST_AT};
+use phaselock_ui::prelude::*;
 
 use super::seen::RIM;
 

@@ -1,8 +1,8 @@
 //! The lesson of Shuffle Puck: move the mallet, strike the puck, guard the goal.
 
-use phaselock_client::prelude::*;
 use phaselock_games::puck::motion::TOUCH;
 use phaselock_games::puck::{Mallet, ShufflePuck};
+use phaselock_ui::prelude::*;
 
 use super::steer;
 

@@ -11,10 +11,10 @@ mod steer;
 use std::cmp::Reverse;
 
 use phaselock::game::RoundPart;
-use phaselock_client::prelude::*;
 use phaselock_games::puck::seats::sides;
 use phaselock_games::puck::{Board as RinkBoard, Command, Mallet, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_ui::prelude::*;
 
 use events::{Effects, TRAIL_SECS};
 use pieces::Look;

@@ -1,8 +1,8 @@
 //! Mallets and the puck.
 
-use phaselock_client::prelude::*;
 use phaselock_games::puck::rink::{MALLET, PUCK};
 use phaselock_games::puck::{Mallet, Puck};
+use phaselock_ui::prelude::*;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {

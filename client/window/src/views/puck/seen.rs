@@ -2,10 +2,10 @@
 //!
 //! A player on the right sees everything turned by half a turn; its mouse is turned as well.
 
-use phaselock_client::prelude::*;
 use phaselock_games::puck::motion::TOUCH;
 use phaselock_games::puck::rink::{DEPTH, HALF, keep_puck};
 use phaselock_games::puck::{Board, Mallet, Puck, ShufflePuck, mallet_of};
+use phaselock_ui::prelude::*;
 
 /// Points above and below the rink for text, in letters of the usual size.
 const ABOVE: f32 = 74.0;

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use phaselock_client::prelude::*;
 use phaselock_games::puck::Command;
+use phaselock_ui::prelude::*;
 
 const UP: Action = Action::new("up", "up", &["W", "Up", "Pad:LeftStickUp", "Pad:DPadUp"])
     .hint("move, as the mouse does");

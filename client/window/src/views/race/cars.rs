@@ -1,7 +1,7 @@
 //! The cars' picture: bodies, wheels, lights, numbers, and a pattern of each car's own.
 
-use phaselock_client::prelude::*;
 use phaselock_games::race::Car;
+use phaselock_ui::prelude::*;
 
 /// Right half of the body from above, from the nose back: metres ahead of the middle and to the
 /// right.

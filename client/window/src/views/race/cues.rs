@@ -1,7 +1,7 @@
 //! Everything in Race that is heard and felt.
 
-use phaselock_client::prelude::*;
 use phaselock_sound::patch::{Filter, Layer, Sound, Sweep, Tremble, note};
+use phaselock_ui::prelude::*;
 
 use crate::views::layers::{at, band, hiss, named, rumble, sine, steady, triangle};
 

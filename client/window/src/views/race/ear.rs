@@ -1,9 +1,9 @@
 //! Sounds that go on while cars drive: engines, tyres, grass; and the own car's gates.
 
-use phaselock_client::prelude::*;
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::track::Ground;
 use phaselock_games::race::{Car, Race};
+use phaselock_ui::prelude::*;
 
 use super::cues;
 use super::marks::SLIDES;

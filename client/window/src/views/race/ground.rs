@@ -1,7 +1,7 @@
 //! The circuit's picture: lawn, road, kerbs, lines, barriers, the grid.
 
-use phaselock_client::prelude::*;
 use phaselock_games::race::track::{BARRIER, BEND, HALF_WIDTH, KERB, Track};
+use phaselock_ui::prelude::*;
 
 /// Metres painted beyond the picture.
 const MARGIN: f32 = 8.0;

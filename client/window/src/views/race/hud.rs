@@ -1,9 +1,9 @@
 //! Figures over the race: speed, lap times, start lights, signs.
 
 use egui_macroquad::egui;
-use phaselock_client::prelude::*;
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::{COUNTDOWN_SECS, Car, Score};
+use phaselock_ui::prelude::*;
 
 /// The gauge's arc: start and length, in turns.
 const GAUGE: (f32, f32) = (0.375, 0.75);

@@ -1,7 +1,7 @@
 //! The lesson of Race: throttle, steering, the start line, the hand brake, the way back.
 
-use phaselock_client::prelude::*;
 use phaselock_games::race::{Car, Race};
+use phaselock_ui::prelude::*;
 
 use super::{BRAKE, HAND_BRAKE, LEFT, RESET, RIGHT, THROTTLE};
 

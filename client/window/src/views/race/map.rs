@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use phaselock_client::prelude::*;
 use phaselock_games::race::track::{GATES, Track};
 use phaselock_games::race::{Piece, Score, car_of};
+use phaselock_ui::prelude::*;
 
 /// Assumed speed of a distant car since its last gate, in metres per second.
 const USUAL: f32 = 22.0;

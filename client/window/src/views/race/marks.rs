@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use macroquad::rand::gen_range;
-use phaselock_client::prelude::*;
 use phaselock_games::race::Car;
 use phaselock_games::race::track::{Ground, Track};
+use phaselock_ui::prelude::*;
 
 /// Most pieces of marks; the oldest go first.
 const PIECES_MAX: usize = 4000;

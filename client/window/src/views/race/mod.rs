@@ -12,12 +12,12 @@ mod marks;
 use std::collections::BTreeMap;
 
 use phaselock::game::RoundPart;
-use phaselock_client::cues::common;
-use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, HALF_WIDTH, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
 use phaselock_games::rounds::{Phase, round};
+use phaselock_ui::cues::common;
+use phaselock_ui::prelude::*;
 
 use ear::Ear;
 use ground::Ground;

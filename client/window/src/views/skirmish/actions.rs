@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use phaselock_client::prelude::*;
+use phaselock_ui::prelude::*;
 
 pub(super) const UP: Action =
     Action::new("up", "move up", &["W", "Up", "Pad:LeftStickUp"]).hint("move");

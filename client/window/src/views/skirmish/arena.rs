@@ -1,8 +1,8 @@
 //! The arena's picture: floor, grid, markings, and walls that stand up a little.
 
 use phaselock::physics::Aabb;
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::arena::{Arena, BORDER, HALF};
+use phaselock_ui::prelude::*;
 
 use super::shade;
 

@@ -1,8 +1,8 @@
 //! Everything in Skirmish that is heard and felt.
 
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::{BLAST_REACH, Goods, Weapon};
 use phaselock_sound::patch::{Sound, note};
+use phaselock_ui::prelude::*;
 
 use crate::views::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
 

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use phaselock::game::Game;
 use phaselock::physics::{ray_to_circle, ray_to_walls};
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::arena::Arena;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{
     Goods, Means, Piece, Player, Prop, RANGE, RESPAWN_SECS, Skirmish, Weapon, players, ray_to_prop,
     scores,
 };
+use phaselock_ui::prelude::*;
 
 /// An event in sight, but for `Killed`: that may be out of sight.
 ///

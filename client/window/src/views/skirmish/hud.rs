@@ -1,8 +1,8 @@
 //! Figures over the arena: health, weapons, crosshair.
 
 use egui_macroquad::egui::Vec2;
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::{HEALTH, Player, Weapon};
+use phaselock_ui::prelude::*;
 
 use super::icons::{Icon, icon};
 

@@ -1,7 +1,7 @@
 //! Signs for weapons and goods, told apart by their shapes.
 
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::{Goods, Means, Weapon};
+use phaselock_ui::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Icon {

@@ -1,7 +1,7 @@
 //! The lesson of Skirmish: move, fire, change the weapon, lift and throw.
 
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::{Player, Skirmish, Weapon};
+use phaselock_ui::prelude::*;
 
 use super::actions;
 

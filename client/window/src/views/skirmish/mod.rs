@@ -15,13 +15,13 @@ use std::cmp::Reverse;
 
 use phaselock::game::RoundPart;
 use phaselock::physics::turns;
-use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{
     BLAST_REACH, Command, Goods, Player, Score, Shell, Skirmish, Weapon, players,
 };
+use phaselock_ui::prelude::*;
 
 use actions::Stick;
 use events::{Event, Watch};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{HEALTH, Player, Weapon};
+use phaselock_ui::prelude::*;
 
 use super::events::{Event, MUZZLE};
 use super::icons::{Icon, icon};

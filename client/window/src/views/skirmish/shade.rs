@@ -6,8 +6,8 @@
 //! the corner, as with a lamp.
 
 use phaselock::physics::{Aabb, ray_to_walls};
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::arena::{Arena, HALF};
+use phaselock_ui::prelude::*;
 
 /// Darkness of the shade, 0 to 1.
 const DARK: f32 = 0.48;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use phaselock::time::Rates;
-use phaselock_client::prelude::*;
 use phaselock_games::skirmish::flight::{FUSE_SECS, SHELL_RADIUS};
 use phaselock_games::skirmish::props::{BARREL_RADIUS, CRATE_HALF};
 use phaselock_games::skirmish::{Mine, Pickup, Piece, Prop, Shell, Skirmish};
+use phaselock_ui::prelude::*;
 
 use super::icons::{Icon, icon};
 

@@ -1,0 +1,122 @@
+//! Sentences on what panels show, for whoever points at it or has it chosen.
+
+use egui_macroquad::egui::{Align2, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
+use phaselock::clock::pll::LoopFilter;
+use phaselock::motion::choice::Choice;
+
+use super::paint::fade;
+use super::palette;
+use super::words::tr;
+
+/// Width of a sentence beside a painted panel, in points.
+const WIDTH: f32 = 260.0;
+
+/// A method of presentation in a sentence.
+pub fn method(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Linear => tr("Linear: straight from state to state, a fraction of a second ago."),
+        Choice::Hermite => tr("Hermite: smooth, a fraction of a second ago."),
+        Choice::CatmullRom => {
+            tr("Catmull-Rom: smooth along the neighbouring states, a fraction of a second ago.")
+        }
+        Choice::Projective => {
+            tr("Projective: the last two states are carried on to now and blended.")
+        }
+        Choice::CubicSpline => {
+            tr("Cubic spline: a curve to where the next state is expected; it may swing.")
+        }
+        Choice::OneTwelfth => {
+            tr("One-twelfth: a twelfth of the gap closes 60 times a second; soft, and behind.")
+        }
+        Choice::RunForward => {
+            tr("Run-forward: the game's own rules run on to now; corrections are curves.")
+        }
+        Choice::FirLinear => tr("Linear extrapolation: straight on from the last two positions."),
+        Choice::FirThesisQuadratic => {
+            tr("Quadratic as in the thesis: on by the last speed and its change, as printed.")
+        }
+        Choice::FirQuadratic => {
+            tr("Quadratic extrapolation: on along a parabola through three positions.")
+        }
+        Choice::FirCatmullRom => {
+            tr("Catmull-Rom extrapolation: on along the end of a smooth curve.")
+        }
+        Choice::FirRichardsonPrinted => {
+            tr("Richardson as printed: on by a speed from three positions, with the misprint.")
+        }
+        Choice::FirRichardson => {
+            tr("Richardson extrapolation: on by a speed estimated from three positions.")
+        }
+        Choice::Kalman => tr("Kalman: a filter estimates position and speed, and goes on by them."),
+        Choice::DeadReckoning => {
+            tr("Dead reckoning: on at the stated speed; a gap closes in a straight line.")
+        }
+        Choice::Adaptive => {
+            tr("Adaptive: at each moment the extrapolation that was least wrong lately.")
+        }
+    }
+}
+
+/// A loop of the clock in a sentence.
+pub fn clock_loop(filter: LoopFilter) -> &'static str {
+    match filter {
+        LoopFilter::LeakyIntegrator => tr(
+            "leaky: closes a part of the clock's error each time; simple, but it stays behind a \
+                clock that runs fast.",
+        ),
+        LoopFilter::ProportionalIntegral => tr(
+            "pll: closes the clock's error and learns its speed as well, so that no error stays.",
+        ),
+    }
+}
+
+/// Paints a sentence on a painted panel, at the side of it that has room.
+pub fn tip(painter: &Painter, beside: Rect, pointer: Pos2, words: &str) {
+    let screen = painter.clip_rect();
+    let font = FontId::proportional(13.0);
+    let galley = painter.layout(words.to_owned(), font, palette::TEXT, WIDTH);
+    let rect = place(screen, beside, pointer, galley.size() + vec2(20.0, 14.0));
+    let edge = Stroke::new(1.0, palette::OWN);
+    painter.rect(rect, 6.0, fade(palette::VOID, 0.94), edge, StrokeKind::Inside);
+    let at = Align2::LEFT_TOP.anchor_size(rect.min + vec2(10.0, 7.0), galley.size()).min;
+    painter.galley(at, galley, palette::TEXT);
+}
+
+/// Place of a sentence: left of what it is about, or right of it where there is no room.
+fn place(screen: Rect, beside: Rect, pointer: Pos2, size: egui_macroquad::egui::Vec2) -> Rect {
+    let left = beside.left() - 8.0 - size.x;
+    let x = if left >= screen.left() { left } else { beside.right() + 8.0 };
+    let y = (pointer.y - size.y / 2.0).clamp(screen.top() + 4.0, screen.bottom() - size.y - 4.0);
+    Rect::from_min_size(Pos2::new(x, y), size)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_method_and_every_loop_has_a_sentence_of_its_own() {
+        let methods: BTreeSet<_> = Choice::ALL.iter().map(|choice| method(*choice)).collect();
+        assert_eq!(methods.len(), Choice::ALL.len());
+        let loops = LoopFilter::NAMES.iter().map(|(name, filter)| (*name, clock_loop(*filter)));
+        for (name, words) in loops {
+            assert!(words.starts_with(name), "{words}");
+        }
+        for words in methods {
+            assert!(words.ends_with('.') && words.len() < 120, "{words}");
+        }
+    }
+
+    #[test]
+    fn sentence_stands_beside_what_it_is_about_and_within_the_window() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(800.0, 600.0));
+        let size = vec2(280.0, 60.0);
+        for (left, y) in [(20.0, 0.0), (20.0, 600.0), (480.0, 300.0)] {
+            let panel = Rect::from_min_size(Pos2::new(left, 60.0), vec2(300.0, 500.0));
+            let rect = place(screen, panel, Pos2::new(left + 10.0, y), size);
+            assert!(screen.contains_rect(rect) && !rect.intersects(panel), "{rect:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The gamepad: a core that makes sticks and buttons of raw events, and its drivers.
+//!
+//! ```text
+//! evdev (Linux's devices) -> driver (a thread) -> pad (the core) -> values, once a frame
+//! ```
+//!
+//! Nothing here blocks a frame: the thread waits for devices, the frame takes what there is.
+
+mod driver;
+#[cfg(target_os = "linux")]
+mod evdev;
+pub mod pad;
+pub mod standard;
+#[cfg(test)]
+mod tests;
+
+pub use driver::Gamepads;
+pub use pad::{Pads, Rumble};
+
+/// Starts to look for the gamepads that this system can read.
+#[cfg(target_os = "linux")]
+pub fn start() -> Gamepads {
+    Gamepads::with(evdev::Folder)
+}
+
+/// No gamepads: on this system they cannot be read.
+#[cfg(not(target_os = "linux"))]
+pub fn start() -> Gamepads {
+    Gamepads::none()
+}

@@ -1,0 +1,54 @@
+//! The kit that pictures of games are made with: painting, layout, text, languages, controls,
+//! gamepads, cues. It knows no session and no network.
+//!
+//! A view of a game implements [`GameView`](view::GameView) and begins with
+//! `use phaselock_ui::prelude::*;`.
+//!
+//! ```text
+//! view      what a view is, and what it is given each frame
+//! paint     -> brush (a world through a camera), particles, inset (panels that grow), block
+//! layout    who stands where over the world, so that nothing overlaps
+//! controls  actions <- bindings <- keys, mouse, gamepad, glass
+//! cues      what is heard and felt -> phaselock_sound
+//! words     the player's language;  letters: fonts and scripts
+//! renderer  egui's triangles to the graphics card
+//! ```
+//!
+//! egui paints everything: it smooths edges on every display. A view may use macroquad's textures
+//! and shaders beneath egui.
+//!
+//! *Invariant:* nothing in here decides what a player may do, opens a connection, or reads a file
+//! of the player's.
+
+pub mod actions;
+pub mod background;
+pub mod bindings;
+pub mod block;
+pub mod brush;
+pub mod camera;
+pub mod controls;
+pub mod cues;
+pub mod explain;
+pub mod feed;
+pub mod gamepad;
+pub mod glass;
+pub mod inset;
+pub mod layout;
+pub mod lesson;
+pub mod letters;
+pub mod look;
+pub mod looks;
+pub mod navigate;
+pub mod paint;
+pub mod palette;
+pub mod particles;
+pub mod parts;
+pub mod prelude;
+pub mod renderer;
+pub mod rig;
+pub mod scoreboard;
+pub mod screenshot;
+pub mod sight;
+pub mod typing;
+pub mod view;
+pub mod words;

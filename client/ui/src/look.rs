@@ -1,0 +1,248 @@
+//! The window's egui: its scale, its wheel, its style, and the notice that nothing is heard.
+
+use std::num::NonZeroUsize;
+
+use egui_macroquad::egui::output::OutputEvent;
+use egui_macroquad::egui::style::{Selection, WidgetVisuals};
+use egui_macroquad::egui::{
+    self, Align2, Color32, Context, CornerRadius, Id, LayerId, Order, Stroke, Visuals, vec2,
+};
+use macroquad::miniquad::window::{dpi_scale, screen_size};
+use phaselock_sound::output::OutputError;
+
+use super::block::text_block_within;
+use super::layout::{Item, Way};
+use super::paint::fade;
+use super::palette;
+use super::words::{fill, tr};
+
+/// Size of the window at which a point of the user interface is a pixel.
+const DESIGN: (f32, f32) = (1280.0, 720.0);
+/// Least size in points that games need, and the menu.
+const MENU: (f32, f32) = (800.0, 600.0);
+/// Least size in points that a page needs before a game: it may be a phone's.
+const PAGE: (f32, f32) = (480.0, 480.0);
+/// Pixels per point, on a display of usual density, below which letters are hard to read.
+const READABLE: f32 = 0.8;
+/// Points by which a notch of the wheel moves lists, as in egui.
+const NOTCH: f32 = 40.0;
+
+/// Pixels per point: everything grows with the window, but letters are no smaller than can be read,
+/// unless they need more room than there is.
+pub fn pixels_per_point(scale: f32) -> f32 {
+    pixels_per_point_within(MENU, screen_size(), dpi_scale(), scale)
+}
+
+/// The same for a page before a game.
+pub fn pixels_per_point_before(scale: f32) -> f32 {
+    pixels_per_point_within(PAGE, screen_size(), dpi_scale(), scale)
+}
+
+/// The same for a window of a size in pixels on a display of a density.
+pub fn pixels_per_point_of(size: (f32, f32), density: f32, scale: f32) -> f32 {
+    pixels_per_point_within(MENU, size, density, scale)
+}
+
+/// The same for a page before a game.
+pub fn pixels_per_point_of_page(size: (f32, f32), density: f32, scale: f32) -> f32 {
+    pixels_per_point_within(PAGE, size, density, scale)
+}
+
+/// The same for screens that need `least` points. Large ones leave the menu's room, so that all
+/// screens look alike; where that would make letters too small to read, they have less.
+fn pixels_per_point_within(
+    least: (f32, f32),
+    (width, height): (f32, f32),
+    density: f32,
+    scale: f32,
+) -> f32 {
+    let fits = (width / DESIGN.0).min(height / DESIGN.1);
+    // In steps, because each new size draws all letters anew.
+    let fits = (fits * 20.0).round() / 20.0;
+    let room = |least: (f32, f32)| (width / least.0).min(height / least.1);
+    let wanted = scale * fits.max(READABLE * density);
+    let readable = (scale.min(1.0) * READABLE * density).min(room(least));
+    wanted.min(room(MENU)).max(readable).clamp(0.4, 6.0)
+}
+
+/// True if the window has room for no more than the menu: nothing can be larger in it.
+pub fn is_full(ctx: &Context) -> bool {
+    let screen = ctx.screen_rect();
+    screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
+}
+
+/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, so that it would be half a point.
+pub fn turn_wheel(ctx: &Context) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    ctx.input_mut(|input| {
+        let turned = input.events.iter().map(|event| match event {
+            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
+            _ => 0.0,
+        });
+        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
+    });
+}
+
+/// True if a button, a box or a slider of the window was pressed in this frame.
+pub fn is_clicked(ctx: &Context) -> bool {
+    let clicked = |event: &OutputEvent| matches!(event, OutputEvent::Clicked(_));
+    ctx.output(|output| output.events.iter().any(clicked))
+}
+
+/// Shows why nothing is heard, at the window's lower edge: in a game in the middle, and in menus,
+/// which have their keys there, on the left.
+pub fn draw_notice(ctx: &Context, reason: &str, in_game: bool) {
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::new("sound")));
+    let screen = ctx.screen_rect();
+    // Apart from the edge by the text's ground and the gap that items keep: nearer is no place.
+    let (middle, left) = (screen.center_bottom(), screen.left_bottom());
+    let (place, width) = match in_game {
+        true => ((middle - vec2(0.0, 8.0), Align2::CENTER_BOTTOM), screen.width() - 36.0),
+        false => ((left + vec2(12.0, -8.0), Align2::LEFT_BOTTOM), screen.width() / 2.0 - 100.0),
+    };
+    let words = fill("No sound: {reason}.", &[("reason", &silence(reason))]);
+    let lines = [(&*words, 12.0, palette::WARN)];
+    text_block_within(
+        &painter,
+        (Item::Told, &[Way::Up, Way::Left, Way::Right]),
+        place,
+        &lines,
+        width,
+    );
+}
+
+/// Reason of silence in the player's language. What a device says of itself stays as it is.
+fn silence(reason: &str) -> String {
+    let known = [
+        tr("there is no sound server; start PipeWire or PulseAudio to hear the game"),
+        tr("there is no sound device; plug one in to hear the game"),
+        tr("sound is not supported on this system; play on Linux, Windows or macOS to hear it"),
+    ];
+    let errors = [OutputError::NoServer, OutputError::NoDevice, OutputError::Unsupported];
+    let of_device = |it: &str| {
+        let told = it.strip_prefix("the sound device cannot be used (")?;
+        let told = told.strip_suffix("); check the system's sound settings")?;
+        Some(fill(
+            "the sound device cannot be used ({cause}); check the system's sound settings",
+            &[("cause", told)],
+        ))
+    };
+    let found = errors.iter().position(|error| error.to_string() == reason);
+    let found = found.map(|at| known[at].to_owned()).or_else(|| of_device(reason));
+    found.unwrap_or_else(|| reason.to_owned())
+}
+
+/// Style of the window's egui.
+pub fn style(ctx: &Context) {
+    ctx.options_mut(|options| {
+        // The frame's closure moves sparks and clocks along: it must run once a frame.
+        options.max_passes = NonZeroUsize::MIN;
+        options.zoom_with_keyboard = false;
+        options.theme_preference = egui::ThemePreference::Dark;
+    });
+    ctx.set_visuals(visuals());
+    // A list that goes on is known by its bar, before anybody points at it.
+    ctx.all_styles_mut(|style| {
+        style.spacing.scroll.dormant_handle_opacity = 0.5;
+        style.spacing.scroll.dormant_background_opacity = 0.3;
+    });
+}
+
+/// Style of egui's own widgets.
+fn visuals() -> Visuals {
+    let mut visuals = Visuals::dark();
+    visuals.override_text_color = Some(palette::TEXT);
+    visuals.extreme_bg_color = palette::FIELD;
+    visuals.window_fill = palette::CARD;
+    visuals.window_stroke = Stroke::new(1.0, palette::EDGE);
+    visuals.panel_fill = palette::CARD;
+    visuals.slider_trailing_fill = true;
+    visuals.selection =
+        Selection { bg_fill: fade(palette::OWN, 0.45), stroke: Stroke::new(1.0, palette::OWN) };
+    let corner_radius = CornerRadius::same(6);
+    let widget = |fill: Color32, edge: Color32| WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: Stroke::new(1.0, edge),
+        corner_radius,
+        fg_stroke: Stroke::new(1.0, palette::TEXT),
+        expansion: 0.0,
+    };
+    visuals.widgets.noninteractive = widget(palette::CARD, palette::EDGE);
+    visuals.widgets.inactive = widget(palette::BUTTON, palette::EDGE);
+    visuals.widgets.hovered = widget(palette::BUTTON_HOT, fade(palette::OWN, 0.7));
+    visuals.widgets.active = widget(palette::BUTTON_HOT, palette::OWN);
+    visuals.widgets.open = visuals.widgets.inactive;
+    visuals
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{RawInput, Rect, Shape, pos2};
+
+    use super::*;
+
+    #[test]
+    fn letters_of_a_page_can_be_read_on_a_phone() {
+        // Points of a pixel of CSS, on displays of any density and for any size of everything.
+        let in_css = |(width, height): (f32, f32), density: f32, scale: f32| {
+            let size = (width * density, height * density);
+            pixels_per_point_of_page(size, density, scale) / density
+        };
+        for (density, scale) in [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (3.0, 2.0)] {
+            for size in [(390.0, 844.0), (844.0, 390.0)] {
+                let css = in_css(size, density, scale);
+                assert!((css - READABLE).abs() < 0.01, "{size:?} at {density}: {css}");
+            }
+        }
+        // A window of the menu's size looks as it does elsewhere.
+        for size in [(800.0, 600.0), (1280.0, 720.0), (640.0, 480.0)] {
+            for scale in [0.75, 1.0, 2.0] {
+                let menu = pixels_per_point_of(size, 1.0, scale);
+                assert_eq!(in_css(size, 1.0, scale), menu, "{size:?} {scale}");
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_of_silence_are_told_in_the_players_language() {
+        let (_, german) = crate::words::INCLUDED[0];
+        let german = crate::words::Language::parse(german).expect("it can be read");
+        crate::words::speak(Some(Box::leak(Box::new(german))));
+        let errors = [
+            OutputError::NoServer,
+            OutputError::NoDevice,
+            OutputError::Unsupported,
+            OutputError::Device("busy".into()),
+        ];
+        for error in errors {
+            let told = silence(&error.to_string());
+            assert_ne!(told, error.to_string());
+        }
+        crate::words::speak(None);
+    }
+
+    #[test]
+    fn notice_of_silence_is_shown_in_windows_of_any_size() {
+        let sizes = [(640.0, 480.0), (1280.0, 720.0), (3840.0, 2160.0)];
+        for ((width, height), in_game) in sizes.into_iter().flat_map(|it| [(it, true), (it, false)])
+        {
+            let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
+            let ctx = Context::default();
+            let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            let output =
+                ctx.run(input, |ctx| draw_notice(ctx, "there is no sound server", in_game));
+            let shown = output.shapes.iter().any(|it| match &it.shape {
+                Shape::Text(text) => {
+                    let words = text.galley.job.text.contains("no sound server");
+                    words && screen.contains_rect(text.visual_bounding_rect())
+                }
+                _ => false,
+            });
+            assert!(shown, "{width} x {height}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Parts of menus: buttons, cards, headings, fields.
+
+use egui_macroquad::egui::{
+    Button, FontId, Frame, Key, Label, Margin, Response, RichText, Stroke, TextEdit, Ui, vec2,
+};
+
+use phaselock::limits::{NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock::wire::text::{NameError, read_name};
+
+use super::paint::fade;
+use super::palette;
+use super::words::{fill, tr};
+
+/// Height of a button, in points.
+pub const ACTION_HEIGHT: f32 = 42.0;
+/// Characters of a name's field: as many as a server reads of any text. Names are shorter, and the
+/// field says so rather than cut what is pasted.
+pub const NAME_CHARS_MAX: usize = TEXT_BYTES_MAX / 4;
+/// Room around the content of a card, in points.
+pub const PADDING: f32 = 20.0;
+
+/// A button as wide as there is room; the one that Enter presses stands out.
+pub fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    let (fill, ink) =
+        if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
+    let label = RichText::new(label).size(17.0).color(ink);
+    ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
+}
+
+/// A card of a width in points with contents below each other.
+pub fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
+    card_frame(1.0, PADDING as i8).show(ui, |ui| {
+        ui.set_width(width - 2.0 * PADDING - 2.0);
+        ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
+        ui.vertical(contents);
+    });
+}
+
+/// Frame of a card of a strength from 0 to 1.
+pub fn card_frame(strength: f32, margin: i8) -> Frame {
+    let frame = Frame::new().fill(fade(palette::CARD, strength)).corner_radius(10);
+    frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
+}
+
+/// A heading, and a line below it on what it is about.
+pub fn heading(ui: &mut Ui, title: &str, what: &str) {
+    ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
+    ui.add(
+        Label::new(RichText::new(what).size(14.0).color(palette::TEXT_FAINT))
+            .truncate()
+            .selectable(false),
+    );
+}
+
+/// A field of one line. Its hint names it, so that it keeps the keyboard when something before it
+/// comes or goes.
+pub fn field<'a>(text: &'a mut String, hint: &'a str, width: f32, most: usize) -> TextEdit<'a> {
+    let margin = Margin::symmetric(10, 7);
+    TextEdit::singleline(text)
+        .id_salt(hint)
+        .font(FontId::proportional(16.0))
+        .hint_text(RichText::new(hint).color(palette::TEXT_FAINT))
+        .char_limit(most)
+        .margin(margin)
+        .desired_width(width - margin.sum().x - 2.0)
+}
+
+/// A field for the player's name; [`name_note`] says what is wrong with it.
+pub fn name_field<'a>(name: &'a mut String, hint: &'a str, width: f32) -> TextEdit<'a> {
+    field(name, hint, width, NAME_CHARS_MAX)
+}
+
+/// A sentence on a name that no server takes, if it is one.
+pub fn name_note(ui: &mut Ui, name: &str) {
+    let problem = match read_name(name) {
+        Ok(_) | Err(NameError::Empty) => return,
+        Err(NameError::Long(bytes)) => {
+            let (most, bytes) = (NAME_BYTES_MAX.to_string(), bytes.to_string());
+            let values = [("most", &*most), ("bytes", &*bytes)];
+            fill(
+                "A name has at most {most} bytes, and this one has {bytes}. A letter other than a \
+                 to z takes 2 to 4.",
+                &values,
+            )
+        }
+        Err(NameError::Hidden) => tr("This name has characters that nobody can see.").to_owned(),
+        Err(NameError::Baseless) => {
+            tr("This name has an accent or another mark without a letter.").to_owned()
+        }
+    };
+    let problem = RichText::new(problem).size(14.0).color(palette::BAD);
+    ui.add(Label::new(problem).wrap().selectable(false));
+}
+
+/// True if Enter ended the writing in a field.
+pub fn is_entered(ui: &Ui, field: &Response) -> bool {
+    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+/// Returns the name with a capital as its first letter.
+pub fn title_case(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
