@@ -31,10 +31,6 @@
 // A page is a part of the window: what is of no use in it is left out when it is linked.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 
-// Views are written for this library; its tests lay them out as they are in the program.
-#[cfg(test)]
-extern crate self as phaselock_client;
-
 #[cfg(not(target_arch = "wasm32"))]
 mod app;
 mod args;
@@ -54,6 +50,8 @@ mod graph;
 mod holds;
 mod lab;
 mod languages;
+#[cfg(test)]
+mod layout_tests;
 #[cfg(not(target_arch = "wasm32"))]
 mod menu;
 mod meter;
@@ -70,11 +68,6 @@ mod servers;
 mod settings;
 mod sounds;
 mod talk;
-#[cfg(test)]
-mod views;
-#[cfg(test)]
-#[path = "views/layout_tests/mod.rs"]
-mod views_laid_out;
 mod visit;
 pub mod watch;
 

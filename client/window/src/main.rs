@@ -1,13 +1,13 @@
 //! The game's program: the window, with the five games and their views.
 
-mod views;
+use phaselock_client::Views;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    phaselock_client::run(&views::all())
+    phaselock_client::run(&phaselock_views::all(Views::new()))
 }
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    phaselock_client::run(&views::all());
+    phaselock_client::run(&phaselock_views::all(Views::new()));
 }

@@ -503,6 +503,7 @@ mod tests {
     use egui_macroquad::egui::{Event, RawInput};
 
     use super::*;
+    use crate::registry::Views;
 
     /// Draws some frames, the first with these events. Returns the place of the field that has the
     /// keyboard.
@@ -522,7 +523,7 @@ mod tests {
 
     #[test]
     fn password_keeps_keyboard_and_place_when_it_was_wrong() {
-        let views = crate::views::all();
+        let views = phaselock_views::all(Views::new());
         let args = Args::parse([OsString::from("phaselock")], views.games()).expect("no words");
         let mut menu = Menu::new(&args, views.games(), &Settings::default());
         let context = Context::default();

@@ -6,9 +6,9 @@ use phaselock::link::LinkConfig;
 use phaselock_testing::{Sim, room_config};
 
 use super::Talk;
-use crate::views::{PuckScreen, SkirmishScreen};
 use phaselock_ui::prelude::*;
 use phaselock_ui::view::GameView;
+use phaselock_views::{PuckScreen, SkirmishScreen};
 
 /// Marks by the first of four players, as the others see them: true for each who is on the same
 /// side, and their number. And refusals that the first is told of.

@@ -189,7 +189,7 @@ where
 
 #[test]
 fn layout_of_skirmish_is_clear() {
-    lay_out::<crate::views::SkirmishScreen>(Hooks {
+    lay_out::<phaselock_views::SkirmishScreen>(Hooks {
         kill: |entities, own| {
             for (id, _, player) in entities.records_mut::<Player>() {
                 player.health = if id == own { 0 } else { player.health };
@@ -206,7 +206,7 @@ fn layout_of_skirmish_is_clear() {
 
 #[test]
 fn layout_of_asteroids_is_clear() {
-    lay_out::<crate::views::AsteroidsScreen>(Hooks {
+    lay_out::<phaselock_views::AsteroidsScreen>(Hooks {
         kill: |entities, own| {
             for (id, _, ship) in entities.records_mut::<Ship>() {
                 ship.hull = if id == own { 0 } else { ship.hull };
@@ -230,7 +230,7 @@ fn layout_of_asteroids_is_clear() {
 
 #[test]
 fn layout_of_puck_is_clear() {
-    lay_out::<crate::views::PuckScreen>(Hooks {
+    lay_out::<phaselock_views::PuckScreen>(Hooks {
         put: |entities, moment| {
             let row = Moment { place: moment.place / 7, ..moment };
             let at = Vec2::new(moment.share(7), row.share(5)) * 2.0 - 1.0;
@@ -254,7 +254,7 @@ fn layout_of_puck_is_clear() {
 
 #[test]
 fn layout_of_race_is_clear() {
-    lay_out::<crate::views::RaceScreen>(Hooks {
+    lay_out::<phaselock_views::RaceScreen>(Hooks {
         // All around the track, at all speeds in all directions, and in each third place at rest
         // at the start.
         put: |entities, moment| {
@@ -293,7 +293,7 @@ fn layout_of_race_is_clear() {
 
 #[test]
 fn layout_of_platformer_is_clear() {
-    lay_out::<crate::views::PlatformerScreen>(Hooks {
+    lay_out::<phaselock_views::PlatformerScreen>(Hooks {
         // At the start, at each of the stages, and at the goal.
         put: |entities, moment| {
             let level = platformer::level::Level::the();
@@ -352,9 +352,9 @@ where
 
 #[test]
 fn texts_over_the_world_grow_with_letters() {
-    check_letters::<crate::views::SkirmishScreen>();
-    check_letters::<crate::views::AsteroidsScreen>();
-    check_letters::<crate::views::PuckScreen>();
-    check_letters::<crate::views::RaceScreen>();
-    check_letters::<crate::views::PlatformerScreen>();
+    check_letters::<phaselock_views::SkirmishScreen>();
+    check_letters::<phaselock_views::AsteroidsScreen>();
+    check_letters::<phaselock_views::PuckScreen>();
+    check_letters::<phaselock_views::RaceScreen>();
+    check_letters::<phaselock_views::PlatformerScreen>();
 }

@@ -3,7 +3,7 @@
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
 
-use crate::views::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
+use crate::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
 
 pub(super) static FIRED: Cue = Cue {
     sound: Some(&Sound {

@@ -52,8 +52,9 @@ const RIGHT: Action =
 const JUMP: Action =
     Action::new("jump", "jump", &["Space", "W", "Up", "Pad:A"]).hint("jump; hold to go higher");
 
+/// The view of the platformer.
 #[derive(Debug, Default)]
-pub(crate) struct PlatformerScreen {
+pub struct PlatformerScreen {
     rig: Rig,
     /// Point that the camera follows: the own player, but for the dead zone; and the look-ahead.
     aim: Option<Vec2>,

@@ -21,6 +21,7 @@ use crate::lab::{Begin, Lab};
 use crate::languages::Languages;
 use crate::menu::Menu;
 use crate::overlay::{self, Status};
+use crate::registry::Views;
 use crate::servers::{Book, Servers, Tab, Trust};
 use crate::settings::Store;
 use crate::settings::screen::{self, Screen};
@@ -73,7 +74,7 @@ fn lay_out_in(
 
 #[test]
 fn layout_of_menu_is_clear() {
-    let views = crate::views::all();
+    let views = phaselock_views::all(Views::new());
     let mut store = Store::open(None);
     let words = ["phaselock", "--link", "delay=120,jitter=30,loss=5%"].map(OsString::from);
     let plain = ["phaselock"].map(OsString::from);
@@ -154,7 +155,7 @@ fn move_by_error(
 
 #[test]
 fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
-    let (views, mut store) = (crate::views::all(), Store::open(None));
+    let (views, mut store) = (phaselock_views::all(Views::new()), Store::open(None));
     let plain = Args::parse(["phaselock"].map(OsString::from), views.games());
     let plain = plain.expect("the words can be read");
     let mut menu = Menu::new(&plain, views.games(), &store.settings);
@@ -254,7 +255,7 @@ fn letters_of_cards_can_be_read_on_a_phone() {
 
 #[test]
 fn layout_of_settings_is_clear() {
-    let (views, controls) = (crate::views::all(), Controls::default());
+    let (views, controls) = (phaselock_views::all(Views::new()), Controls::default());
     let (gamepads, languages) = (gamepad::start(), Languages::default());
     let mut store = Store::open(None);
     let mut found = Vec::new();
@@ -285,7 +286,7 @@ fn layout_of_settings_is_clear() {
 
 #[test]
 fn layout_of_laboratory_is_clear() {
-    let views = crate::views::all();
+    let views = phaselock_views::all(Views::new());
     let mut lab = Lab::new(&Begin::default(), None, views.games());
     report(lay_out("laboratory", |ctx| {
         let _ = lab.draw(ctx, 1.0 / 60.0);
@@ -345,7 +346,7 @@ fn view_of(count: u16, address: impl Fn(u16) -> String) -> View {
     let info = Info {
         server: "A server with a name that is as long".into(),
         version: "0.1.0-with-a-name".into(),
-        games: crate::views::all().games().names().map(str::to_owned).collect(),
+        games: phaselock_views::all(Views::new()).games().names().map(str::to_owned).collect(),
         players: 63,
         players_max: 64,
         needs_password: true,

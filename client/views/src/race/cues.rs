@@ -3,7 +3,7 @@
 use phaselock_sound::patch::{Filter, Layer, Sound, Sweep, Tremble, note};
 use phaselock_ui::prelude::*;
 
-use crate::views::layers::{at, band, hiss, named, rumble, sine, steady, triangle};
+use crate::layers::{at, band, hiss, named, rumble, sine, steady, triangle};
 
 /// Two cars touch.
 pub(super) static BUMP: Cue = Cue {

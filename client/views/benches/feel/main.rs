@@ -1,7 +1,7 @@
 //! Feel, measured in pictures: where the window draws players, and when a key is seen.
 //!
 //! ```sh
-//! cargo bench -p phaselock-client --bench feel
+//! cargo bench -p phaselock-views --bench feel
 //! ```
 //!
 //! Each game is played by bots over each network, and drawn by its own view without a window. A
@@ -22,10 +22,6 @@
 #[allow(dead_code, reason = "the other bench uses the rest")]
 mod stage;
 mod track;
-
-#[allow(dead_code, unused_imports, reason = "the program's main uses the rest")]
-#[path = "../../src/views/mod.rs"]
-mod views;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -138,30 +134,30 @@ fn main() -> ExitCode {
         let alive = |entity: &_| matches!(entity, skirmish::Piece::Player(it) if it.health > 0);
         let pressed = skirmish::Command { right: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        faults += show::<views::SkirmishScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::SkirmishScreen>((secs, tells), avatar);
     }
     if is_wanted("puck") {
         let pressed = puck::Command { x: -0.8, y: 0.3 };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        faults += show::<views::PuckScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::PuckScreen>((secs, tells), avatar);
     }
     if is_wanted("asteroids") {
         let alive = |entity: &_| matches!(entity, asteroids::Piece::Ship(it) if it.is_alive());
         let pressed = asteroids::Command { turn: 1, ..Default::default() };
         let avatar = Avatar { is_painted: alive, middle: Vec2::ZERO, pressed };
-        faults += show::<views::AsteroidsScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::AsteroidsScreen>((secs, tells), avatar);
     }
     if is_wanted("race") {
         let pressed = race::Command { pedal: 3, ..Default::default() };
         let avatar = Avatar { is_painted: |_| true, middle: Vec2::ZERO, pressed };
-        faults += show::<views::RaceScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::RaceScreen>((secs, tells), avatar);
     }
     if is_wanted("platformer") {
         let pressed = platformer::Command { right: 1, jump: true };
         // The position is that of the feet.
         let middle = Vec2::NEG_Y * platformer::movement::HEIGHT / 2.0;
         let avatar = Avatar { is_painted: |_| true, middle, pressed };
-        faults += show::<views::PlatformerScreen>((secs, tells), avatar);
+        faults += show::<phaselock_views::PlatformerScreen>((secs, tells), avatar);
     }
     if faults > 0 && args.iter().any(|arg| arg == "--strict") {
         eprintln!(

@@ -72,8 +72,9 @@ const HAND_BRAKE: Action =
 const RESET: Action =
     Action::new("reset", "back on the track", &["R", "Pad:Y"]).on_glass("put back");
 
+/// The view of the race.
 #[derive(Debug, Default)]
-pub(crate) struct RaceScreen {
+pub struct RaceScreen {
     rig: Rig,
     width: Option<f32>,
     /// Last position and velocity of the own car.

@@ -28,8 +28,9 @@ use super::rounds::{
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
 
+/// The view of Shuffle Puck.
 #[derive(Debug, Default)]
-pub(crate) struct PuckScreen {
+pub struct PuckScreen {
     steer: Steer,
     rig: Rig,
     effects: Effects,

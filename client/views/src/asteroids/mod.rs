@@ -53,8 +53,9 @@ const THRUST: Action =
 const FIRE: Action =
     Action::new("fire", "fire", &["Space", "Mouse:Left", "Pad:RightTrigger", "Pad:A"]);
 
+/// The view of Asteroids.
 #[derive(Debug, Default)]
-pub(crate) struct AsteroidsScreen {
+pub struct AsteroidsScreen {
     rig: Rig,
     /// Last position of the own ship, beyond all edges.
     own_at: Vec2,

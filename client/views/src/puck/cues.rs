@@ -3,7 +3,7 @@
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
 
-use crate::views::layers::{at, band, hiss, named, rumble, saw, sine, steady, triangle};
+use crate::layers::{at, band, hiss, named, rumble, saw, sine, steady, triangle};
 
 /// A mallet strikes the puck: plastic on plastic.
 pub(super) static STRIKE: Cue = Cue {

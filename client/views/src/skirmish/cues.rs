@@ -4,7 +4,7 @@ use phaselock_games::skirmish::{BLAST_REACH, Goods, Weapon};
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
 
-use crate::views::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
+use crate::layers::{after, at, band, hiss, named, rumble, saw, sine, steady, triangle};
 
 /// A pickup or a thing that is put in its place twinkles.
 const TWINKLE: &[Spark] = &[

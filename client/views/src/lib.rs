@@ -1,4 +1,12 @@
-//! Pictures and controls of the five games.
+//! What the five games look and sound like: a view of each, with its controls, cues and lesson.
+//!
+//! ```text
+//! <game>/mod.rs  the view -> its parts: world, figures, events, cues, lesson
+//! rounds         clock, results and table, which the games have in common
+//! layers         what sounds are made of
+//! ```
+//!
+//! A program adds them to its list with [`all`].
 
 mod asteroids;
 #[cfg(test)]
@@ -10,27 +18,40 @@ mod race;
 mod rounds;
 mod skirmish;
 
-pub(crate) use asteroids::AsteroidsScreen;
-pub(crate) use platformer::PlatformerScreen;
-pub(crate) use puck::PuckScreen;
-pub(crate) use race::RaceScreen;
-pub(crate) use skirmish::SkirmishScreen;
+pub use asteroids::AsteroidsScreen;
+pub use platformer::PlatformerScreen;
+pub use puck::PuckScreen;
+pub use race::RaceScreen;
+pub use skirmish::SkirmishScreen;
 
-use phaselock_client::Views;
+use phaselock::game::Game;
+use phaselock_ui::view::{GameView, Register};
 
-/// The five games with their views.
-pub(crate) fn all() -> Views {
-    Views::new()
-        .with::<SkirmishScreen>()
+/// Adds the five games with their views to a list, in the order of menus.
+#[must_use]
+pub fn all<L: Register>(list: L) -> L {
+    list.with::<SkirmishScreen>()
         .with::<PuckScreen>()
         .with::<AsteroidsScreen>()
         .with::<RaceScreen>()
         .with::<PlatformerScreen>()
 }
 
+/// Names and titles of games.
+#[derive(Default)]
+struct Titles(Vec<(&'static str, &'static str)>);
+
+impl Register for Titles {
+    fn with<V: GameView>(mut self) -> Self {
+        self.0.push((V::Game::NAME, V::TITLE));
+        self
+    }
+}
+
 /// Title of a game by its name, as far as it is one of the five.
 fn title_of(name: &str) -> Option<&'static str> {
-    all().actions().find(|(it, ..)| *it == name).map(|(_, title, _)| title)
+    let Titles(titles) = all(Titles::default());
+    titles.into_iter().find(|(it, _)| *it == name).map(|(_, title)| title)
 }
 
 #[cfg(test)]
@@ -39,15 +60,35 @@ mod tests {
 
     use phaselock::fields::Entity as _;
     use phaselock::game::Game;
+    use phaselock::games::Games;
     use phaselock::presentation::presenter::is_moving;
     use phaselock_ui::actions::ALL;
     use phaselock_ui::bindings::Binding;
     use phaselock_ui::prelude::*;
 
+    /// The games with their actions.
+    #[derive(Default)]
+    struct Seen {
+        games: Games,
+        actions: Vec<(&'static str, &'static [Action])>,
+    }
+
+    impl Register for Seen {
+        fn with<V: GameView>(mut self) -> Self {
+            self.games = self.games.with::<V::Game>();
+            self.actions.push((V::Game::NAME, V::ACTIONS));
+            self
+        }
+    }
+
+    fn seen() -> Seen {
+        super::all(Seen::default())
+    }
+
     #[test]
     fn every_game_can_be_seen() {
-        let (seen, games) = (super::all(), phaselock_games::all());
-        assert_eq!(seen.games().hashes(false), games.hashes(false));
+        let (Seen { games: seen, .. }, games) = (seen(), phaselock_games::all());
+        assert_eq!(seen.hashes(false), games.hashes(false));
     }
 
     #[test]
@@ -100,8 +141,8 @@ mod tests {
 
     #[test]
     fn page_for_players_lists_every_action() {
-        let page = include_str!("../../../PLAYING.md");
-        for (game, _, own) in super::all().actions() {
+        let page = include_str!("../../PLAYING.md");
+        for (game, own) in seen().actions {
             for action in own {
                 let keys = action.keys.join("`, `");
                 let row = format!("| `{game}.{}` | {} | `{keys}` |", action.id, action.title);
@@ -112,7 +153,7 @@ mod tests {
 
     #[test]
     fn default_bindings_mean_something_and_do_not_conflict() {
-        for (game, _, own) in super::all().actions() {
+        for (game, own) in seen().actions {
             let mut taken = HashMap::new();
             let mut ids = HashSet::new();
             for action in ALL.iter().chain(own) {

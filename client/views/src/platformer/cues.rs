@@ -3,7 +3,7 @@
 use phaselock_sound::patch::{Sound, note};
 use phaselock_ui::prelude::*;
 
-use crate::views::layers::{after, at, band, hiss, named, rumble, saw, sine, triangle};
+use crate::layers::{after, at, band, hiss, named, rumble, saw, sine, triangle};
 
 pub(super) static LEAPT: Cue = Cue {
     sound: Some(&Sound {

@@ -1,8 +1,8 @@
 //! Work of drawing a frame of each game: draw calls, vertices, triangles, and painted area.
 //!
 //! ```sh
-//! cargo bench -p phaselock-client --bench frames
-//! cargo bench --profile dev -p phaselock-client --bench frames -- --seconds 2 --check
+//! cargo bench -p phaselock-views --bench frames
+//! cargo bench --profile dev -p phaselock-views --bench frames -- --seconds 2 --check
 //! .ci/frames
 //! ```
 //!
@@ -15,10 +15,6 @@
 
 mod bounds;
 mod stage;
-
-#[allow(dead_code, unused_imports, reason = "the program's main uses the rest")]
-#[path = "../../src/views/mod.rs"]
-mod views;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -60,11 +56,11 @@ fn main() -> ExitCode {
             }
         }
     };
-    show("skirmish", measure::<views::SkirmishScreen>);
-    show("puck", measure::<views::PuckScreen>);
-    show("asteroids", measure::<views::AsteroidsScreen>);
-    show("race", measure::<views::RaceScreen>);
-    show("platformer", measure::<views::PlatformerScreen>);
+    show("skirmish", measure::<phaselock_views::SkirmishScreen>);
+    show("puck", measure::<phaselock_views::PuckScreen>);
+    show("asteroids", measure::<phaselock_views::AsteroidsScreen>);
+    show("race", measure::<phaselock_views::RaceScreen>);
+    show("platformer", measure::<phaselock_views::PlatformerScreen>);
     for sentence in &beyond {
         eprintln!("frames: {sentence}");
     }

@@ -49,8 +49,9 @@ const LOOK_AHEAD: f32 = 0.16;
 /// Reach of a player's hands, in metres, and some.
 const HANDS: f32 = 1.8;
 
+/// The view of Skirmish.
 #[derive(Debug, Default)]
-pub(crate) struct SkirmishScreen {
+pub struct SkirmishScreen {
     rig: Rig,
     /// Last position of the own player.
     own_at: Option<Vec2>,

@@ -1,6 +1,6 @@
 //! A round of each game, drawn without a window and rendered to samples.
 //!
-//! `PHASELOCK_WAV=folder cargo test -p phaselock-client heard` writes the rounds there, to listen
+//! `PHASELOCK_WAV=folder cargo test -p phaselock-views heard` writes the rounds there, to listen
 //! to or to look at.
 
 use std::collections::BTreeMap;

@@ -10,6 +10,7 @@ use crate::people::People;
 use crate::play::{AnyPlay, Play};
 use crate::presentation::Panel;
 use crate::records::{Book, Reached};
+use crate::registry::Views;
 use crate::talk::Talk;
 use crate::watch::{self, Places};
 use egui_macroquad::egui::{Context, LayerId, Pos2, RawInput, Rect, pos2, vec2};
@@ -474,7 +475,7 @@ impl<V: GameView> Window<V> {
         let painter = ctx.layer_painter(LayerId::background());
         // Beside everything: sentences at the pointer lie on top by intent.
         let pointer = Some(screen.min);
-        let views = crate::views::all();
+        let views = phaselock_views::all(Views::new());
         let [first, _, third] = &mut *sim.clients else { panic!("three have joined") };
         let client = first.session.client_of::<V::Game>().expect("the game is joined");
         let watched = Watched { target: Some(client.player()), free: None };
