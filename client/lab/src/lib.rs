@@ -35,6 +35,8 @@ mod plot;
 pub mod record;
 pub mod recording;
 pub mod report;
+#[cfg(feature = "scene")]
+pub mod scene;
 pub mod scores;
 pub mod screen;
 pub mod setup;

@@ -25,8 +25,8 @@ use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
 use phaselock_lab::usage::sentence;
 
-use super::lab::Begin;
 use super::settings::values::WindowSize;
+use phaselock_lab::scene::Begin;
 
 /// Most bots on this computer; with the player they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;

@@ -48,7 +48,6 @@ mod focus;
 mod graph;
 #[cfg(not(target_arch = "wasm32"))]
 mod holds;
-mod lab;
 mod languages;
 #[cfg(test)]
 mod layout_tests;

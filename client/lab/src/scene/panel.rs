@@ -1,10 +1,10 @@
 //! The laboratory's side: which path, which network, how often.
 
+use crate::formulas::Formula;
 use egui_macroquad::egui::{
     Align, Button, ComboBox, Layout, Response, RichText, Sense, Slider, Ui,
 };
 use phaselock::link::PROFILES;
-use phaselock_lab::formulas::Formula;
 
 use super::model::{LabPath, Model, Origin};
 use super::settings::{

@@ -8,7 +8,7 @@ use super::canvas::Against;
 use super::errors::Errors;
 use super::model::Model;
 use super::panel::choose;
-use phaselock_lab::track::Fate;
+use crate::track::Fate;
 use phaselock_ui::prelude::*;
 
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];

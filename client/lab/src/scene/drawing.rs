@@ -1,7 +1,7 @@
 //! A path while it is drawn: positions of the mouse and when it was there.
 
-use phaselock_lab::Recording;
-use phaselock_lab::file::Point;
+use crate::Recording;
+use crate::file::Point;
 
 use super::model::SECS_MAX;
 use phaselock_ui::words::tr;

@@ -1,11 +1,11 @@
 //! The laboratory's picture: where the body truly is, what is known of it, and where each method
 //! has it.
 
+use crate::strokes::{self, Marker};
+use crate::track::{Fate, Legs};
+use crate::{OnScreen, Watched};
 use egui_macroquad::egui::{FontId, Vec2};
 use phaselock::motion::Timeline;
-use phaselock_lab::strokes::{self, Marker};
-use phaselock_lab::track::{Fate, Legs};
-use phaselock_lab::{OnScreen, Watched};
 
 use super::drawing::Drawing;
 use super::errors::truth;

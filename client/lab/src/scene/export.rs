@@ -5,9 +5,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use phaselock_lab::scores::timeline_name;
-use phaselock_lab::track::Fate;
-use phaselock_lab::{Scores, figures};
+use crate::scores::timeline_name;
+use crate::track::Fate;
+use crate::{Scores, figures};
 use serde::Serialize;
 
 use super::canvas::Against;
@@ -172,8 +172,8 @@ pub(super) fn summary_json(model: &Model) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::settings::LabSettings;
-    use phaselock_lab::formulas::Formula;
+    use crate::formulas::Formula;
+    use crate::scene::settings::LabSettings;
 
     #[test]
     fn nothing_is_written_over() {

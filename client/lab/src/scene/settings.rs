@@ -1,8 +1,8 @@
 //! The network and the rates that the laboratory's sliders and buttons set.
 
+use crate::{Network, Recording, Setup};
 use phaselock::link::{Conditions, PROFILES};
 use phaselock::time::Micros;
-use phaselock_lab::{Network, Recording, Setup};
 
 use phaselock_ui::words::fill;
 
@@ -146,7 +146,7 @@ impl LabSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_lab::formulas::Formula;
+    use crate::formulas::Formula;
 
     #[test]
     fn what_is_set_is_what_is_simulated() {

@@ -1,11 +1,11 @@
 //! The laboratory's legend, which is the list of methods as well: what each looks like, how it
 //! does, whether it is shown.
 
+use crate::{Contender, Scores};
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{CursorIcon, FontId, RichText, ScrollArea, Sense, TextFormat, Ui};
 use phaselock::motion::Timeline;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
-use phaselock_lab::{Contender, Scores};
 
 use super::canvas::{Against, color, marker, sample};
 use super::model::{Model, Row, Unit};
@@ -257,8 +257,8 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::settings::LabSettings;
-    use phaselock_lab::formulas::Formula;
+    use crate::formulas::Formula;
+    use crate::scene::settings::LabSettings;
 
     #[test]
     fn numbers_fit_their_column() {

@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
+use crate::formulas::Formula;
+use crate::scores::Tally;
+use crate::track::{self, Update};
+use crate::{Carried, Contender, Recording, Scores, Watched, watch};
 use phaselock::motion::Choice;
-use phaselock_lab::formulas::Formula;
-use phaselock_lab::scores::Tally;
-use phaselock_lab::track::{self, Update};
-use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
 use super::settings::LabSettings;
 use phaselock_ui::words::tr;

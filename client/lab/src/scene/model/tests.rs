@@ -1,10 +1,10 @@
 //! The laboratory's model: what is shown follows from what is set.
 
+use crate::file::Point;
+use crate::formulas::Formula;
+use crate::track::Fate;
+use crate::{Contender, Scores};
 use phaselock::motion::Choice;
-use phaselock_lab::file::Point;
-use phaselock_lab::formulas::Formula;
-use phaselock_lab::track::Fate;
-use phaselock_lab::{Contender, Scores};
 
 use super::super::canvas::Against;
 use super::super::drawing::Drawing;

@@ -8,7 +8,7 @@
 //!                                       +-> export
 //! ```
 //!
-//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and
+//! *Invariant:* what is measured, the rest of the crate measures; in here it is chosen, painted and
 //! written to files.
 
 mod canvas;
@@ -26,15 +26,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::file::Motion;
+use crate::formulas::Formula;
+use crate::{Contender, Recording};
 use egui_macroquad::egui::{
     Align, CentralPanel, Context, CursorIcon, Event, FontId, Frame, Key, Layout, Margin, Modifiers,
     PointerButton, RichText, ScrollArea, Sense, SidePanel, TopBottomPanel, Ui,
 };
 use phaselock::games::Games;
 use phaselock::link::Conditions;
-use phaselock_lab::file::Motion;
-use phaselock_lab::formulas::Formula;
-use phaselock_lab::{Contender, Recording};
 
 use self::canvas::{Canvas, Options};
 use self::drawing::Drawing;
@@ -65,18 +65,20 @@ const NOTICE_SECS: f32 = 6.0;
 
 /// Options of the command line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Begin {
+pub struct Begin {
     /// Name and content of a file.
-    pub(crate) file: Option<(String, Arc<Motion>)>,
-    pub(crate) path: Option<Formula>,
-    pub(crate) methods: Option<Vec<Contender>>,
+    pub file: Option<(String, Arc<Motion>)>,
+    /// A path by formula instead.
+    pub path: Option<Formula>,
+    /// The methods that are shown.
+    pub methods: Option<Vec<Contender>>,
     /// Folder of exports; none for the current one.
-    pub(crate) export: Option<PathBuf>,
+    pub export: Option<PathBuf>,
 }
 
 /// The laboratory's scene.
 #[derive(Debug)]
-pub(crate) struct Lab {
+pub struct Lab {
     model: Model,
     canvas: Canvas,
     errors: Errors,
@@ -100,7 +102,8 @@ struct Notice {
 }
 
 impl Lab {
-    pub(crate) fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
+    /// Begins with what the command line asks for, and a simulated link.
+    pub fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
         let path = begin.path.unwrap_or(Formula::Zigzag);
         let mut model = Model::new(path, LabSettings::over(link), begin.methods.as_deref());
         let mut notice = None;
@@ -133,7 +136,7 @@ impl Lab {
     }
 
     /// Draws the scene. Returns whether to go back to the menu.
-    pub(crate) fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
+    pub fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
         let mut export = transport::keys(ctx, &mut self.model);
         // A list that is open is closed by it.
         let escape = !ctx.memory(|memory| memory.any_popup_open())
@@ -322,7 +325,7 @@ impl Lab {
     }
 
     /// Keeps the painted frame if an export asked for it.
-    pub(crate) fn painted(&mut self) {
+    pub fn painted(&mut self) {
         let Some(names) = self.picture.take() else { return };
         let taken = Screenshot::prepare(&names.of("png")).and_then(|mut picture| picture.take());
         match taken {

@@ -1,8 +1,8 @@
 //! Error of each method over time: curves along the laboratory's time.
 
+use crate::scores::quantile;
+use crate::{OnScreen, Watched};
 use egui_macroquad::egui::FontId;
-use phaselock_lab::scores::quantile;
-use phaselock_lab::{OnScreen, Watched};
 
 use super::canvas::{Against, color};
 use super::legend::digits;
@@ -102,11 +102,11 @@ impl Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::model::Unit;
-    use crate::lab::settings::LabSettings;
-    use phaselock_lab::file::Point;
-    use phaselock_lab::formulas::Formula;
-    use phaselock_lab::{Contender, Recording};
+    use crate::file::Point;
+    use crate::formulas::Formula;
+    use crate::scene::model::Unit;
+    use crate::scene::settings::LabSettings;
+    use crate::{Contender, Recording};
 
     #[test]
     fn a_teleport_is_no_error() {

@@ -4,7 +4,7 @@ use egui_macroquad::egui::{PointerButton, Pos2, RawInput, pos2};
 
 use super::settings::Net;
 use super::*;
-use phaselock_lab::track::Fate;
+use crate::track::Fate;
 
 const SIZE: [f32; 2] = [1280.0, 720.0];
 
@@ -152,7 +152,7 @@ fn what_is_set_stays_until_it_is_changed() {
 fn files_begin_with_their_first_minute() {
     let points = (0..=700).map(|step| {
         let time = f64::from(step) / 10.0;
-        phaselock_lab::file::Point { time, x: time.sin(), y: time.cos(), segment: 0 }
+        crate::file::Point { time, x: time.sin(), y: time.cos(), segment: 0 }
     });
     let motion = Motion { points: points.collect(), ..Motion::default() };
     let methods = Some(vec![Contender::Newest]);
