@@ -94,7 +94,7 @@ fn pages_know_all_networks_methods_and_games() {
 #[test]
 fn commands_of_the_figures_exist() {
     let figures = page("tests/FIGURES.md");
-    let manifest = page("tests/Cargo.toml") + &page("client/window/Cargo.toml");
+    let manifest = page("tests/Cargo.toml") + &page("client/views/Cargo.toml");
     let named = |flag: &str| {
         let flag = format!("{flag} ");
         let parts = figures.split(&flag).skip(1);

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use phaselock::game::{read_message, write_message};
+use phaselock_client::Views;
 use phaselock_ui::prelude::*;
 use phaselock_ui::scoreboard;
-use phaselock_ui::view::Views;
 use tag::{Ask, Event, Role, Run, Runner, Tag};
 
 /// Width and height in metres that a window shows at least.
