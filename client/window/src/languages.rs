@@ -17,6 +17,8 @@ const FILES_MAX: usize = 50;
 /// Languages that were read so far, by their codes; none for those that cannot be used.
 #[derive(Debug, Default)]
 pub(crate) struct Languages {
+    /// The system's language, as in `de_AT.UTF-8`.
+    system: String,
     read: BTreeMap<String, Option<&'static Language>>,
     spoken: Option<Choice>,
     code: String,
@@ -24,6 +26,11 @@ pub(crate) struct Languages {
 }
 
 impl Languages {
+    /// None is spoken yet but English; `system` is the system's language, as in `de_AT.UTF-8`.
+    pub(crate) fn new(system: String) -> Self {
+        Self { system, ..Self::default() }
+    }
+
     /// Speaks the chosen language, if it is another than before. `folder` has the player's files.
     pub(crate) fn follow(&mut self, choice: &Choice, folder: Option<&Path>) {
         if self.spoken.as_ref() == Some(choice) {
@@ -37,12 +44,8 @@ impl Languages {
                 code.clone()
             }
             Choice::System => {
-                #[cfg(target_arch = "wasm32")]
-                let value = phaselock_web::page::language().unwrap_or_default();
-                #[cfg(not(target_arch = "wasm32"))]
-                let value = of_environment();
-                self.code = code_of(&value);
-                of_system(&value, folder)
+                self.code = code_of(&self.system);
+                of_system(&self.system, folder)
             }
         };
         speak(self.language(&code, folder));
@@ -85,13 +88,6 @@ impl Languages {
         }
         language
     }
-}
-
-/// The system's language, as its variables name it.
-#[cfg(not(target_arch = "wasm32"))]
-fn of_environment() -> String {
-    let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
 }
 
 fn read(code: &str, folder: Option<&Path>) -> Result<Language, String> {

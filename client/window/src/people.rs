@@ -95,7 +95,6 @@ impl People {
     }
 
     /// True if a vote waits for the own voice.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn is_asked(&self, common: &Common) -> bool {
         self.voice.is_none() && common.poll().is_some()
     }

@@ -32,8 +32,15 @@ impl Sounds {
         }
     }
 
-    /// Plays the cues of a frame of so many seconds, at the volumes of the settings.
-    pub(crate) fn advance(&mut self, cues: &Cues, settings: &Sound, secs: f32) {
+    /// Plays the cues of a frame of so many seconds, at the volumes of the settings. Where no
+    /// thread does, `play` lets the device have them.
+    pub(crate) fn advance(
+        &mut self,
+        cues: &Cues,
+        settings: &Sound,
+        secs: f32,
+        play: impl FnOnce(&mut Output),
+    ) {
         let volumes = volumes(settings, self.away);
         // A full queue takes it in the next frame.
         if self.volumes != Some(volumes) && self.output.send(Order::Volumes(volumes)) {
@@ -42,8 +49,7 @@ impl Sounds {
         for order in cues.take_orders() {
             self.output.send(order);
         }
-        #[cfg(target_arch = "wasm32")]
-        self.output.render(phaselock_web::page::sound_waiting(), phaselock_web::page::sound);
+        play(&mut self.output);
         self.take_note(secs);
     }
 

@@ -17,15 +17,13 @@ use self::beside::warn;
 use self::wishes::Asked;
 use super::developer;
 use super::graph::{self, NetGraph};
-#[cfg(not(target_arch = "wasm32"))]
-use super::network::Changed;
-use super::network::{Driver, LocalServer};
 use super::overlay::{self, Status};
 use super::people::{self, People};
 use super::play::{AnyPlay, Beside, kinds};
 use super::presentation::{Kind, Panel};
 use super::records::Book;
 use super::registry::{ViewEntry, Views};
+use super::setup::Wishes;
 use super::talk::Talk;
 use super::watch::{self, Places};
 use phaselock_ui::actions;
@@ -37,7 +35,7 @@ use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{background, palette, scoreboard};
 
 mod beside;
-mod close;
+mod connection;
 mod open;
 mod state;
 mod status;
@@ -45,7 +43,8 @@ mod wear;
 mod wishes;
 
 pub(crate) use self::beside::begin_file;
-pub(crate) use self::open::VisitConfig;
+pub(crate) use self::connection::{Changed, Connection};
+pub(crate) use self::open::{Begun, VisitConfig};
 pub(crate) use self::status::{TELL_EVERY, status};
 
 /// Time for a notice: long enough to read a fingerprint.
@@ -55,20 +54,13 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 const DETAILS: &str = "details";
 const GRAPH: &str = "graph";
 
-/// Name by which a tab keeps the token of its seat: no other server is told of it, and another link
-/// leads to another seat.
-#[cfg(target_arch = "wasm32")]
-fn seat() -> String {
-    format!("seat/{}", phaselock_web::page::link().unwrap_or_default())
-}
-
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
     title: String,
-    driver: Driver,
-    /// The server inside of this program, if this is a visit to it.
-    server: Option<LocalServer>,
+    connection: Box<dyn Connection>,
+    /// The server is inside of this program.
+    is_here: bool,
     /// The server runs on this machine, here or in another program.
     without_network: bool,
     views: Views,
@@ -103,29 +95,27 @@ pub(crate) struct Visit {
     pub(crate) records: Book,
     /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
-    /// The own entity as the server has it, of late.
-    #[cfg(target_arch = "wasm32")]
-    motion: std::collections::VecDeque<serde_json::Value>,
-    /// Token that the tab has kept.
-    #[cfg(target_arch = "wasm32")]
-    kept: Option<phaselock::identity::ResumeToken>,
     /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
 
+/// How a visit goes on after a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Stay,
-    Leave,
     /// The player wants to change settings; the visit goes on.
     Settings,
+    End(End),
+}
+
+/// How a visit ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The player leaves.
+    Left,
     /// The session is over, for a reason by code and in words.
-    Ended(Code, String),
-    /// The server is of another build.
-    #[cfg(target_arch = "wasm32")]
-    Outdated(String),
+    Over(Code, String),
     /// The server shows another certificate than before.
-    #[cfg(not(target_arch = "wasm32"))]
     Changed(Changed),
 }
 
@@ -138,7 +128,7 @@ impl Visit {
     }
 
     fn now(&self) -> LocalTime {
-        self.driver.clock().now()
+        self.connection.now()
     }
 
     /// Receives packets, presses inputs and sends packets. The player's motion goes into the
@@ -152,30 +142,22 @@ impl Visit {
         held: Micros,
     ) -> Next {
         self.note_choices();
-        self.driver.receive();
+        self.connection.receive();
         let now = self.now();
-        #[cfg(not(target_arch = "wasm32"))]
-        if let Some(fingerprint) = self.driver.take_pinned() {
+        if let Some(fingerprint) = self.connection.take_pinned() {
             self.pinned = Some((fingerprint, now));
         }
         let mut next = Next::Stay;
-        while let Some(notice) = self.driver.session.poll_notice() {
+        while let Some(notice) = self.connection.session_mut().poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
-                    next = Next::Ended(reason.code, self.at_place(&self.words_of(&reason)));
-                    #[cfg(target_arch = "wasm32")]
-                    if matches!(reason.code, Code::OtherWire | Code::OtherGame) {
-                        next = Next::Outdated(self.at_place(&reason.text));
-                    }
-                    #[cfg(not(target_arch = "wasm32"))]
-                    if let Some(changed) = self.driver.take_changed() {
-                        next = Next::Changed(changed);
-                    }
+                    let changed = self.connection.take_changed().map(End::Changed);
+                    let over = || End::Over(reason.code, self.at_place(&self.words_of(&reason)));
+                    next = Next::End(changed.unwrap_or_else(over));
                 }
                 Notice::State(State::Waiting { reason, .. }) => {
                     // Of a server that the player was sent to, and need not trust.
-                    #[cfg(not(target_arch = "wasm32"))]
-                    drop(self.driver.take_changed());
+                    drop(self.connection.take_changed());
                     self.lost = Some(reason.text);
                 }
                 Notice::State(State::Connected) => self.lost = None,
@@ -184,7 +166,7 @@ impl Visit {
                     self.begin(server, (game, resumed), now);
                 }
                 Notice::Called { by, motion } => {
-                    if let Some(client) = self.driver.session.client() {
+                    if let Some(client) = self.connection.session().client() {
                         let what = people::words(&motion, client.common(), &self.views);
                         let values = [("name", &*by), ("what", &*what)];
                         let line = fill("{name} calls a vote: {what}.", &values);
@@ -193,7 +175,7 @@ impl Visit {
                     }
                 }
                 Notice::Voted { motion, outcome } => {
-                    if let Some(client) = self.driver.session.client() {
+                    if let Some(client) = self.connection.session().client() {
                         let line = people::ended(&motion, outcome, client.common(), &self.views);
                         self.talk.tell(&line, now);
                     }
@@ -211,38 +193,36 @@ impl Visit {
                 }
             }
         }
-        #[cfg(target_arch = "wasm32")]
-        {
-            self.note_motion();
-            self.keep_seat();
-        }
+        self.connection.note();
         if let Some(files) = files {
-            self.driver.session.record_motion();
-            warn(files.take_from(&mut self.driver.session, now));
+            self.connection.session_mut().record_motion();
+            warn(files.take_from(self.connection.session_mut(), now));
         }
         if next == Next::Stay && self.gives_up(controls) {
-            next = Next::Leave;
+            next = Next::End(End::Left);
         }
         if next == Next::Stay {
             self.handle_keys(controls);
             let now = self.now();
-            self.driver.session.handle_held(now, held);
-            self.driver.session.handle_frame(now);
+            self.connection.session_mut().handle_held(now, held);
+            self.connection.session_mut().handle_frame(now);
             if let Some((_, play)) = self.play.as_mut() {
-                play.press(&mut self.driver.session, now, controls);
+                play.press(self.connection.session_mut(), now, controls);
             }
         }
-        self.driver.transmit();
+        self.connection.transmit();
         next
     }
 
     fn is_connected(&self) -> bool {
-        *self.driver.session.state() == State::Connected
+        *self.connection.session().state() == State::Connected
     }
 
     /// Remembers the chosen methods for when the game is joined again, or comes again.
     fn note_choices(&mut self) {
-        if let Some((client, (entry, _))) = self.driver.session.client().zip(self.play.as_ref()) {
+        if let Some((client, (entry, _))) =
+            self.connection.session().client().zip(self.play.as_ref())
+        {
             self.chosen.insert(entry.title, kinds(client));
         }
     }
@@ -261,7 +241,7 @@ impl Visit {
             unmet.iter().for_each(|line| self.talk.tell(line, now));
         }
         self.play = Some((entry, (entry.begin)(now)));
-        let session = &mut self.driver.session;
+        let session = self.connection.session_mut();
         match (self.chosen.get(entry.title), self.presentation) {
             (Some(kinds), _) => kinds.iter().for_each(|it| session.choose(it.kind, it.choice)),
             (None, Some(choice)) => {
@@ -286,8 +266,8 @@ impl Visit {
             }
             return controls.rest();
         }
-        self.people.take_keys(&self.driver.session, controls);
-        self.people.send(&mut self.driver.session);
+        self.people.take_keys(self.connection.session(), controls);
+        self.people.send(self.connection.session_mut());
         if self.is_connected() && !self.paused {
             let opens = [&actions::CHAT, &actions::SIDE_CHAT].iter().any(|it| controls.pressed(it));
             let has_side = opens && self.has_side();
@@ -306,7 +286,8 @@ impl Visit {
         }
         if controls.pressed(&actions::CLOCK_LOOP) && self.graph.shown {
             self.filter = graph::other(self.filter);
-            self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
+            let now = self.now();
+            self.connection.session_mut().set_loop_filter(now, self.filter);
         }
         if self.is_watching() && !self.paused && watch::wishes_to_play(controls) {
             self.change_part(false);
@@ -319,19 +300,19 @@ impl Visit {
 
     /// True for a player on a side.
     fn has_side(&self) -> bool {
-        let sides = self.play.as_ref().map(|(_, play)| play.sides(&self.driver.session));
+        let sides = self.play.as_ref().map(|(_, play)| play.sides(self.connection.session()));
         sides.is_some_and(|(_, own)| own.is_some())
     }
 
     fn is_watching(&self) -> bool {
-        let common = self.driver.session.client().map(|client| client.common());
+        let common = self.connection.session().client().map(|client| client.common());
         self.is_connected() && common.is_some_and(|common| common.watching().is_some())
     }
 
     /// Asks to watch, or for a seat.
     fn change_part(&mut self, watch: bool) {
         // Refusals are told in the chat.
-        let _ = self.driver.session.watch(watch);
+        let _ = self.connection.session_mut().watch(watch);
     }
 
     /// Colour of the window where nothing is painted.
@@ -377,7 +358,7 @@ impl Visit {
                 };
                 let lesson = self.lessons.running().filter(|_| teaches);
                 let beside = Beside { lesson, records: &mut self.records };
-                let drawn = play.draw(&mut self.driver.session, now, frame, beside);
+                let drawn = play.draw(self.connection.session_mut(), now, frame, beside);
                 self.lessons.note();
                 if let Some((camera, wraps)) = drawn {
                     self.talk.draw_marks(&painter, camera, wraps, now);
@@ -385,7 +366,7 @@ impl Visit {
                         let at = controls.pointer.unwrap_or(screen.center());
                         let at = camera.to_world(at);
                         // Lost with the connection, if it fails.
-                        let _ = Talk::point(&mut self.driver.session, at, wraps, has_side);
+                        let _ = Talk::point(self.connection.session_mut(), at, wraps, has_side);
                     }
                 }
             }
@@ -399,7 +380,7 @@ impl Visit {
             ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
         }
 
-        let client = self.driver.session.client();
+        let client = self.connection.session().client();
         let playing = self.play.as_ref().zip(client);
         let readings = playing.map(|((_, play), client)| play.readings(client, now));
         if let Some(readings) = &readings {
@@ -416,45 +397,46 @@ impl Visit {
             &painter,
             &Status {
                 title: &self.title,
-                server: match self.server.is_some() && self.shared.is_empty() {
+                server: match self.is_here && self.shared.is_empty() {
                     true => tr("This computer"),
                     false => &self.server_name,
                 },
-                state: self.driver.session.state(),
+                state: self.connection.session().state(),
                 lost: self.lost.as_deref(),
                 now,
                 playing: playing.map(|((entry, _), _)| entry.title),
                 silence: playing.map(|(_, client)| client.common().silence(now)),
                 figures: readings.as_ref().map(|readings| readings.figures),
-                without_network: self.without_network && !self.driver.session.is_redirected(),
+                without_network: self.without_network && !self.connection.session().is_redirected(),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
                 menu_keys: &controls.words(&actions::MENU),
             },
         );
-        if let Some(client) = self.driver.session.client().filter(|_| self.play.is_some()) {
+        if let Some(client) = self.connection.session().client().filter(|_| self.play.is_some()) {
             self.people.draw(&painter, client.common(), &self.views, controls, now);
         }
         if let Some(readings) = readings.filter(|_| self.details) {
             developer::draw(&painter, &readings, controls.pointer);
         }
         if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
-            self.panel.draw(ctx, &mut self.driver.session, &**play, controls);
+            self.panel.draw(ctx, self.connection.session_mut(), &**play, controls);
         }
-        self.talk.draw(ctx, &painter, &mut self.driver.session, now);
+        self.talk.draw(ctx, &painter, self.connection.session_mut(), now);
         self.people.is_open &= self.paused;
         if !self.paused || covered {
             return Next::Stay;
         }
         if self.people.is_open
             && !is_watching
-            && let Some((client, (_, play))) = self.driver.session.client().zip(self.play.as_ref())
+            && let Some((client, (_, play))) =
+                self.connection.session().client().zip(self.play.as_ref())
         {
-            let sides = play.sides(&self.driver.session);
+            let sides = play.sides(self.connection.session());
             self.people.card(ctx, client, &self.views, sides);
             return Next::Stay;
         }
-        let client = self.driver.session.client();
+        let client = self.connection.session().client();
         let beside = client.map_or(0.0, |client| self.talk.draw_people(ctx, client.common(), now));
         let hints = controls.help();
         let lesson = self.lessons.offer().filter(|_| !is_watching);
@@ -476,7 +458,7 @@ impl Visit {
                 Next::Stay
             }
             Some(overlay::Choice::Settings) => Next::Settings,
-            Some(overlay::Choice::Leave) => Next::Leave,
+            Some(overlay::Choice::Leave) => Next::End(End::Left),
             Some(overlay::Choice::ChangePart) => {
                 self.paused = false;
                 self.change_part(!is_watching);

@@ -41,7 +41,6 @@ const FAR: Action =
     Action::new("watch_far", "camera further away", &["Wheel:Down", "Pad:DPadDown"]);
 
 /// Actions that have a place on the glass.
-#[cfg(any(target_arch = "wasm32", test))]
 pub(crate) const TOUCHABLE: &[Action] =
     &[PLAY, NEXT, BEFORE, FREE, WAYS[0], WAYS[1], WAYS[2], WAYS[3]];
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use crate::visit::Changed;
 use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
@@ -10,18 +11,17 @@ use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::query::Info;
 use phaselock::wire::rooms::RoomStatus;
-use phaselock_quic::client::Changed;
 use phaselock_quic::survey::{Found, Reply, Via, View};
 
 use super::checker::{problems, sizes_of, texts};
 use super::{phones, phones_in_game, report, sizes, variants};
-use crate::args::Args;
-use crate::before::Before;
+use crate::desktop::args::Args;
+use crate::desktop::menu::Menu;
+use crate::desktop::servers::{Book, Servers, Tab, Trust};
+use crate::page::card::Card;
 use crate::languages::Languages;
-use crate::menu::Menu;
 use crate::overlay::{self, Status};
 use crate::registry::Views;
-use crate::servers::{Book, Servers, Tab, Trust};
 use crate::settings::Store;
 use crate::settings::screen::{self, Screen};
 use phaselock_lab::scene::{Begin, Lab};
@@ -192,7 +192,7 @@ fn errors_come_and_go_without_moving_what_is_under_the_mouse() {
 
 /// The card of a page before the game.
 fn card(ctx: &Context, error: Option<&str>) {
-    let mut card = Before {
+    let mut card = Card {
         server: Some("A server with a name that is as long".into()),
         needs_password: true,
         name: &mut "Wilhelmina".to_owned(),

@@ -8,7 +8,7 @@ use toml_edit::{Array, Value};
 
 use super::Settings;
 use super::values::Word;
-use crate::args::BOTS_MAX;
+use crate::setup::BOTS_MAX;
 
 /// Most entries of a list, and most bytes of a text in the file; arbitrary, and far above need.
 pub(crate) const ITEMS_MAX: usize = 64;

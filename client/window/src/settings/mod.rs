@@ -23,7 +23,7 @@ use phaselock::wire::talk::Look;
 use phaselock::wire::text::{NameError, read_name};
 pub(crate) use phaselock_ui::controls::Bindings;
 use phaselock_ui::sight::Palette;
-pub(crate) use store::{Store, folder};
+pub(crate) use store::Store;
 use values::{FrameCap, Language, WindowSize};
 
 /// All settings of a player.
@@ -178,7 +178,7 @@ impl Default for Settings {
             last: Last {
                 server: String::new(),
                 games: Vec::new(),
-                bots: crate::args::BOTS_DEFAULT.into(),
+                bots: crate::setup::BOTS_DEFAULT.into(),
                 panels: Vec::new(),
             },
             seen: Seen { lessons: Vec::new() },

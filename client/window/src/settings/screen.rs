@@ -14,9 +14,9 @@ use egui_macroquad::egui::{
 
 use super::values::{FrameCap, Language};
 use super::{Settings, Store};
-use crate::args::default_name;
 use crate::languages::{self, Languages};
 use crate::registry::Views;
+use crate::setup::default_name;
 use phaselock_ui::bindings::Pad;
 use phaselock_ui::controls::Controls;
 use phaselock_ui::gamepad::{Pads, Rumble};

@@ -4,9 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[cfg(not(target_arch = "wasm32"))]
-use etcetera::BaseStrategy;
-
 use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
 use crate::files::{self, Held};
@@ -59,9 +56,9 @@ impl Store {
         Self { settings, path, base, polled, changed_at: None, problems }
     }
 
-    /// Path of a player's settings, unless the system knows no home.
-    pub(crate) fn default_path() -> Option<PathBuf> {
-        Some(folder()?.join("settings.toml"))
+    /// Path of another file of the player's, beside the settings.
+    pub(crate) fn beside(&self, name: &str) -> Option<PathBuf> {
+        Some(self.path.as_deref()?.with_file_name(name))
     }
 
     /// The folder of the player's language files, beside the settings.
@@ -124,19 +121,6 @@ impl Store {
             }
         }
     }
-}
-
-/// The player's folder, which holds the settings and the known servers.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn folder() -> Option<PathBuf> {
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("phaselock"))
-}
-
-/// The player's folder, by whose names the browser keeps texts.
-#[cfg(target_arch = "wasm32")]
-pub(crate) fn folder() -> Option<PathBuf> {
-    Some(PathBuf::new())
 }
 
 /// Writes the changes into the file as it is now. A file that cannot be used is set aside first;

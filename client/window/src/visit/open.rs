@@ -1,43 +1,23 @@
-//! Begin of a visit: to a server elsewhere, or to one in this program.
+//! Begin of a visit.
 
 use std::collections::BTreeMap;
-#[cfg(not(target_arch = "wasm32"))]
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-#[cfg(target_arch = "wasm32")]
-use phaselock::address::Address;
 use phaselock::client::{Part, SessionConfig};
-#[cfg(not(target_arch = "wasm32"))]
-use phaselock::games::{Bots, Games};
-#[cfg(not(target_arch = "wasm32"))]
 use phaselock::invitation::Invitation;
 use phaselock::wire::talk::Look;
-#[cfg(not(target_arch = "wasm32"))]
-use phaselock_quic::client::{Options, Pins};
-#[cfg(not(target_arch = "wasm32"))]
-use phaselock_quic::pins::KnownHosts;
-#[cfg(not(target_arch = "wasm32"))]
-use phaselock_quic::player::{PlayerKey, PlayerKeys};
 
-#[cfg(not(target_arch = "wasm32"))]
-use super::beside::invitations;
 use super::wishes::Asked;
-use super::{DETAILS, GRAPH, Visit};
-use crate::args::Setup;
+use super::{Connection, DETAILS, GRAPH, Visit};
 use crate::graph::NetGraph;
-use crate::network::{Clock, Driver, LocalServer};
 use crate::people::People;
 use crate::presentation::Panel;
 use crate::records::{Book, Records};
 use crate::registry::Views;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::settings::folder;
+use crate::setup::Setup;
 use crate::talk::Talk;
 use crate::watch::Places;
 use phaselock_ui::lesson::Lessons;
-#[cfg(not(target_arch = "wasm32"))]
-use phaselock_ui::words::{fill, tr};
 
 /// Settings of every visit.
 pub(crate) struct VisitConfig<'a> {
@@ -47,7 +27,6 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) look: Look,
     /// The file of muted people.
     pub(crate) muted: Option<PathBuf>,
-    pub(crate) clock: Clock,
     pub(crate) views: &'a Views,
     pub(crate) setup: &'a Setup,
     /// Names of the panels that are open from the start.
@@ -58,84 +37,22 @@ pub(crate) struct VisitConfig<'a> {
     pub(crate) records: &'a Records,
 }
 
-#[cfg(not(target_arch = "wasm32"))]
-impl Visit {
-    /// Starts a server in this program, for friends on the local network too if it is open, and
-    /// joins it.
-    pub(crate) fn host(
-        games: Games,
-        bots: Bots,
-        open: bool,
-        config: VisitConfig<'_>,
-    ) -> Result<Self, String> {
-        let server = match open {
-            false => LocalServer::start(games, bots),
-            true => {
-                let folder = folder().ok_or_else(|| {
-                    tr("There is no folder for the server's key; set HOME or XDG_CONFIG_HOME.")
-                        .to_owned()
-                })?;
-                let name = fill("{name}'s game", &[("name", &config.name)]);
-                LocalServer::start_open(games, bots, &name, &folder.join("here"))
-            }
-        };
-        let server = server.map_err(|error| error.to_string())?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address().port()));
-        // Friends know the player again, and may have muted the player elsewhere.
-        let keys = if open { own_keys() } else { PlayerKeys::Ephemeral };
-        let pins = Pins::Fixed(server.fingerprint());
-        let options = Options { keys, ..Options::new(address.into(), pins) };
-        let title = tr("the server on this computer").to_owned();
-        Self::start(title, options, Some(server), config)
-    }
-
-    pub(crate) fn join(invitation: Invitation, config: VisitConfig<'_>) -> Result<Self, String> {
-        let Invitation { address, fingerprint } = invitation;
-        let pins = match (KnownHosts::default_path(), fingerprint) {
-            (Some(path), Some(fingerprint)) => Pins::Told(path, fingerprint),
-            (Some(path), None) => Pins::File(path),
-            (None, Some(fingerprint)) => Pins::Fixed(fingerprint),
-            (None, None) => Pins::Memory,
-        };
-        let keys = own_keys();
-        let title = address.to_string();
-        let options = Options { keys, ..Options::new(address, pins) };
-        Self::start(title, options, None, config)
-    }
-
-    fn start(
-        title: String,
-        options: Options,
-        server: Option<LocalServer>,
-        config: VisitConfig<'_>,
-    ) -> Result<Self, String> {
-        let shared = server.as_ref().map(invitations).unwrap_or_default();
-        let without_network = options.address.is_loopback() && options.link.is_none();
-        let options = Options { link: config.setup.link.clone(), ..options };
-        let driver = Driver::spawn(options, config.session(), config.clock);
-        let driver = driver.map_err(|error| {
-            fill(
-                "The network's thread cannot be started: {error}.",
-                &[("error", &error.to_string())],
-            )
-        })?;
-        Ok(Self { shared, without_network, ..Self::with(title, driver, server, config) })
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-impl Visit {
-    /// Joins the server of the page.
-    pub(crate) fn join_page(title: String, config: VisitConfig<'_>) -> Self {
-        let driver = Driver::begin(config.session());
-        let host = phaselock_web::page::host().and_then(|host| host.parse::<Address>().ok());
-        let without_network = host.is_some_and(|host| host.is_loopback());
-        Self { without_network, ..Self::with(title, driver, None, config) }
-    }
+/// A connection that has just been begun.
+pub(crate) struct Begun {
+    /// The server, as the player knows it.
+    pub(crate) title: String,
+    pub(crate) connection: Box<dyn Connection>,
+    /// The server is inside of this program.
+    pub(crate) is_here: bool,
+    /// The server runs on this machine, here or in another program.
+    pub(crate) without_network: bool,
+    /// Links by which friends on the local network join the server in this program.
+    pub(crate) shared: Vec<Invitation>,
 }
 
 impl VisitConfig<'_> {
-    fn session(&self) -> SessionConfig {
+    /// Configuration of the session.
+    pub(crate) fn session(&self) -> SessionConfig {
         let Self { setup, views, .. } = self;
         SessionConfig {
             look: self.look,
@@ -145,28 +62,21 @@ impl VisitConfig<'_> {
             password: setup.password.clone(),
             // Where all seats are taken, one watches until one is free.
             part: if setup.watch { Part::Watch } else { Part::Wait },
-            #[cfg(target_arch = "wasm32")]
-            resume: phaselock_web::page::of_tab(&super::seat())
-                .and_then(|token| token.parse().ok().map(phaselock::identity::ResumeToken)),
             ..SessionConfig::new(views.games().clone(), self.name.clone())
         }
     }
 }
 
 impl Visit {
-    fn with(
-        title: String,
-        driver: Driver,
-        server: Option<LocalServer>,
-        config: VisitConfig<'_>,
-    ) -> Self {
-        let VisitConfig { muted, clock, views, setup, panels, lessons, records, .. } = config;
+    /// Begins over a connection.
+    pub(crate) fn new(begun: Begun, config: VisitConfig<'_>) -> Self {
+        let Begun { title, connection, is_here, without_network, shared } = begun;
+        let VisitConfig { muted, views, setup, panels, lessons, records, .. } = config;
         let open = |name: &str| panels.iter().any(|it| it == name);
         Self {
             title,
-            driver,
-            server,
-            without_network: false,
+            is_here,
+            without_network,
             views: views.clone(),
             play: None,
             server_name: String::new(),
@@ -174,12 +84,12 @@ impl Visit {
             lost: None,
             pinned: None,
             has_arrived: false,
-            shared: Vec::new(),
+            shared,
             paused: false,
             people: People::default(),
             scrolled: 0,
             details: open(DETAILS),
-            talk: Talk::open(muted, clock.now()),
+            talk: Talk::open(muted, connection.now()),
             worn: None,
             changed: None,
             link: setup.link_words(),
@@ -190,17 +100,8 @@ impl Visit {
             lessons: Lessons::new(lessons),
             records: Book::new(records),
             presentation: setup.presentation,
-            #[cfg(target_arch = "wasm32")]
-            motion: Default::default(),
-            #[cfg(target_arch = "wasm32")]
-            kept: None,
             chosen: BTreeMap::new(),
+            connection,
         }
     }
-}
-
-/// The player's key in its file, or one for this visit where there is no folder for it.
-#[cfg(not(target_arch = "wasm32"))]
-fn own_keys() -> PlayerKeys {
-    PlayerKey::default_path().map_or(PlayerKeys::Ephemeral, PlayerKeys::File)
 }

@@ -1,12 +1,13 @@
 //! State of a visit, as the window asks for it.
 
+use std::thread::JoinHandle;
+
 use phaselock::client::State;
 use phaselock::wire::disconnect::{Code, Disconnect};
 
 use super::wishes::Asked;
 use super::{DETAILS, GRAPH, Visit};
 use crate::overlay;
-#[cfg(target_arch = "wasm32")]
 use crate::watch;
 use phaselock_ui::controls::Action;
 
@@ -18,7 +19,6 @@ impl Visit {
     }
 
     /// True from the first game on: wishes of the command line count until then.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn has_begun(&self) -> bool {
         self.asked.is_none()
     }
@@ -34,16 +34,14 @@ impl Visit {
     }
 
     /// Actions that have a place on the glass, and true if a vote waits for the player's voice.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn touchable(&self) -> (&'static [Action], bool) {
         let own = self.actions().map(|(_, own)| own).unwrap_or_default();
-        let common = self.driver.session.client().map(|client| client.common());
+        let common = self.connection.session().client().map(|client| client.common());
         let is_asked = common.is_some_and(|common| self.people.is_asked(common));
         (if self.is_watching() { watch::TOUCHABLE } else { own }, is_asked)
     }
 
     /// True while the player writes to others.
-    #[cfg(target_arch = "wasm32")]
     pub(crate) fn talks(&self) -> bool {
         self.talk.is_open()
     }
@@ -51,7 +49,7 @@ impl Visit {
     /// True while the game runs: joined, and heard of since.
     pub(crate) fn is_playing(&self) -> bool {
         let now = self.now();
-        let common = self.driver.session.client().map(|client| client.common());
+        let common = self.connection.session().client().map(|client| client.common());
         let heard = common.is_some_and(|common| {
             common.stats().snapshots > 0 && common.silence(now) <= overlay::SILENCE_BAD
         });
@@ -60,7 +58,7 @@ impl Visit {
 
     /// Reason why the game does not run.
     pub(crate) fn trouble(&self) -> String {
-        match self.driver.session.state() {
+        match self.connection.session().state() {
             State::Connecting { attempt } => {
                 let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
                 format!("still connecting to {} (attempt {attempt}){lost}", self.title)
@@ -75,6 +73,11 @@ impl Visit {
     pub(super) fn words_of(&self, reason: &Disconnect) -> String {
         let asked = self.asked.as_ref().filter(|_| reason.code == Code::NoRoom);
         asked.and_then(Asked::no_room).unwrap_or_else(|| reason.text.clone())
+    }
+
+    /// Says goodbye. If that may take a moment, a thread does it.
+    pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
+        self.connection.close(reason)
     }
 
     /// A reason with the name of the server, unless it has it.

@@ -1,22 +1,13 @@
-//! State of a visit as JSON, for programs that look from outside, and a page's seat for the page
-//! that comes after it.
+//! State of a visit as JSON, for programs that look from outside.
 
 use phaselock::client::State;
 use phaselock::time::Micros;
-#[cfg(target_arch = "wasm32")]
-use phaselock_web::page::keep_in_tab;
 use serde_json::{Value, json};
 
 use super::Visit;
-#[cfg(target_arch = "wasm32")]
-use super::seat;
 
 /// Time between two tellings of the state.
 pub(crate) const TELL_EVERY: Micros = Micros::from_ms(250);
-
-/// States of the own entity that are told, the newest last: two seconds.
-#[cfg(target_arch = "wasm32")]
-const MOTION_MAX: usize = 120;
 
 /// What is shown, as an object on every screen: with the state of the visit, or with the reason why
 /// the last one ended. `screen` names what is shown where no game is.
@@ -34,9 +25,9 @@ pub(crate) fn status(visit: Option<&Visit>, screen: Option<&str>, reason: Option
 }
 
 impl Visit {
-    /// State, figures, people and, in a page, the own entity as the server has it.
+    /// State, figures, people, and what the connection tells besides.
     fn status(&self) -> Value {
-        let session = &self.driver.session;
+        let session = self.connection.session();
         let state = match session.state() {
             State::Connecting { .. } => "connecting",
             State::Connected => "connected",
@@ -56,7 +47,7 @@ impl Visit {
             let (common, stats) = (client.common(), client.common().stats());
             let names: Vec<_> = common.roster().values().map(|seat| seat.name.clone()).collect();
             let clock = common.unix_micros().saturating_add(common.server_time(now).0)
-                - self.driver.clock().unix_of_start().saturating_add(now.0);
+                - self.connection.unix_of_start().saturating_add(now.0);
             let more = json!({
                 "player": common.player().0,
                 "watching": common.watching().is_some(),
@@ -76,41 +67,9 @@ impl Visit {
             if let Value::Object(more) = more {
                 all.extend(more);
             }
-            #[cfg(target_arch = "wasm32")]
-            all.extend([
-                ("motion".to_owned(), self.motion.iter().cloned().collect()),
-                ("sound_waiting".to_owned(), json!(phaselock_web::page::sound_waiting())),
-            ]);
+            all.extend(self.connection.status());
         }
         status
-    }
-
-    /// Has the tab keep the token of the seat, for when its page is loaded anew.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn keep_seat(&mut self) {
-        let session = &self.driver.session;
-        let token = session.token().filter(|_| !session.is_redirected());
-        if token != self.kept {
-            self.kept = token;
-            let text = token.map(|token| token.0.to_string()).unwrap_or_default();
-            keep_in_tab(&seat(), &text);
-        }
-    }
-
-    /// Takes in the own entity's states that the server has confirmed.
-    #[cfg(target_arch = "wasm32")]
-    pub(super) fn note_motion(&mut self) {
-        self.driver.session.record_motion();
-        while let Some(sample) = self.driver.session.poll_motion() {
-            let kind = &sample.kinds[usize::from(sample.recorded.kind)];
-            let fields = kind.fields.iter().zip(sample.recorded.values);
-            let values: serde_json::Map<_, _> =
-                fields.map(|(field, value)| (field.name.to_owned(), json!(value))).collect();
-            if self.motion.len() >= MOTION_MAX {
-                self.motion.pop_front();
-            }
-            self.motion.push_back(json!({ "tick": sample.recorded.tick.0, "values": values }));
-        }
     }
 }
 

@@ -24,7 +24,7 @@ impl Visit {
         if now - *self.changed.get_or_insert(now) < CHANGE_STAYS {
             return;
         }
-        let session = &mut self.driver.session;
+        let session = self.connection.session_mut();
         let common = session.client().map(|client| client.common());
         let seat = common.and_then(|common| common.roster().get(&common.player()));
         let name = match (name, seat) {

@@ -5,8 +5,8 @@ use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::{clip, printable};
 
-use crate::args::{Setup, Wishes};
 use crate::registry::Views;
+use crate::setup::{Setup, Wishes};
 use phaselock_ui::words::fill;
 
 /// What the player asked for.

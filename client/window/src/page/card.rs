@@ -2,6 +2,7 @@
 
 use egui_macroquad::egui::{Align2, Area, Context, Id, LayerId, RichText, Ui, vec2};
 
+use crate::setup::PASSWORD_MAX;
 use phaselock_ui::parts::{action, card_frame, field, is_entered, name_field, name_note};
 use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{background, palette};
@@ -11,9 +12,6 @@ const CARD_WIDTH: f32 = 340.0;
 const CARD_HEIGHT: f32 = 380.0;
 /// Size of letters, in points: no smaller, since a phone shows a point as less than a pixel of CSS.
 const LETTERS: f32 = 14.0;
-/// Characters of a password at most.
-pub(crate) const PASSWORD_MAX: usize = 64;
-
 /// The player's wish before the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -22,7 +20,7 @@ pub(crate) enum Wish {
 }
 
 /// The card before the game, or after it.
-pub(crate) struct Before<'a> {
+pub(crate) struct Card<'a> {
     /// Name of the server, as far as it is known.
     pub(crate) server: Option<String>,
     pub(crate) needs_password: bool,
@@ -34,7 +32,7 @@ pub(crate) struct Before<'a> {
     pub(crate) error: Option<&'a str>,
 }
 
-impl Before<'_> {
+impl Card<'_> {
     /// Draws the card. Returns the player's wish, and true while the password is written.
     pub(crate) fn draw(&mut self, ctx: &Context, covered: bool) -> (Option<Wish>, bool) {
         let painter = ctx.layer_painter(LayerId::background());
@@ -120,7 +118,7 @@ mod tests {
                 let input = RawInput { screen_rect, events: events.to_vec(), ..Default::default() };
                 let context = self.context.clone();
                 let _ = context.run(input, |ctx| {
-                    let mut card = Before {
+                    let mut card = Card {
                         server: Some("A server".into()),
                         needs_password: true,
                         name: &mut self.name,

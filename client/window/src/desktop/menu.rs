@@ -14,9 +14,10 @@ use phaselock::invitation::{Invitation, LINK_BYTES_MAX};
 use phaselock_quic::local::own_addresses;
 use phaselock_quic::query::{Asked, Asker};
 
-use super::args::{Args, BOTS_MAX, Start, default_name};
-use super::overlay::link;
-use super::settings::Settings;
+use super::args::{Args, Start};
+use crate::overlay::link;
+use crate::settings::Settings;
+use crate::setup::{BOTS_MAX, PASSWORD_MAX, default_name};
 use phaselock_ui::actions::{ALL_GAMES, FULLSCREEN};
 use phaselock_ui::background;
 use phaselock_ui::bindings::Binding;
@@ -41,8 +42,6 @@ const TITLE_SCALE_MIN: f32 = 0.4;
 const BANNER_PADDING: f32 = 22.0;
 const ROW_GAP: f32 = 14.0;
 const GAP: f32 = 18.0;
-/// Characters of a password at most.
-const PASSWORD_MAX: usize = 64;
 /// Seconds without a keystroke after which an address counts as whole.
 const TYPING: f64 = 0.6;
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use crate::visit::Changed;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::Micros;
 use phaselock::wire::query::Info;
 use phaselock_quic::address::Address;
-use phaselock_quic::client::Changed;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::survey::{Found, Reply, Via};

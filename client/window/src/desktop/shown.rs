@@ -5,12 +5,12 @@ mod x11;
 
 /// Follows the window's place on the desktop, where the desktop tells of it (X11).
 #[derive(Debug, Default)]
-pub(crate) struct Desktop {
+pub(crate) struct Shown {
     #[cfg(target_os = "linux")]
     watch: Option<x11::Watch>,
 }
 
-impl Desktop {
+impl Shown {
     /// Begins to follow; needs the open window.
     #[cfg(target_os = "linux")]
     pub(crate) fn open() -> Self {

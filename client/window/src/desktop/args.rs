@@ -9,29 +9,22 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use phaselock::address::Address;
-use phaselock::clock::pll::LoopFilter;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::game::Strength;
 use phaselock::games::Bots;
 use phaselock::games::Games;
 use phaselock::invitation::Invitation;
-use phaselock::link::{Conditions, PROFILES};
-use phaselock::motion::choice::Choice;
-use phaselock::wire::rooms::RoomCode;
-use phaselock::wire::text::{NameError, clean_name, read_name};
+use phaselock::wire::text::{NameError, read_name};
 use phaselock_lab::Contender;
 use phaselock_lab::file::Motion;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
 use phaselock_lab::usage::sentence;
 
-use super::settings::values::WindowSize;
+use crate::settings::values::WindowSize;
+use crate::setup::{BOTS_DEFAULT, BOTS_MAX, Setup};
 use phaselock_lab::scene::Begin;
 
-/// Most bots on this computer; with the player they fill the server's 16 seats.
-pub(crate) const BOTS_MAX: u16 = 15;
-/// Enough to shoot at and few enough to survive; arbitrary.
-pub(crate) const BOTS_DEFAULT: u16 = 5;
 /// Delay of a screenshot without --exit-after.
 const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
 
@@ -39,52 +32,6 @@ const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
 pub(crate) struct Args {
     pub(crate) start: Start,
     pub(crate) options: Options,
-}
-
-/// Wishes of a page's link or of the command line, of which the player is told where they cannot be
-/// met.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Wishes {
-    /// Name of the game to play.
-    pub(crate) game: Option<String>,
-    /// Text that stands for a room, and is not a room's code.
-    pub(crate) bad_room: Option<String>,
-}
-
-/// Options of every session of a run.
-#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
-pub(crate) struct Setup {
-    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
-    pub(crate) link: Option<Conditions>,
-    /// Code of the server's room to play in [default: one with people and a free seat]
-    #[arg(long, global = true, value_name = "CODE")]
-    pub(crate) room: Option<RoomCode>,
-    /// Wishes of the page's link, or of `join`.
-    #[arg(skip)]
-    pub(crate) wishes: Wishes,
-    /// Password of the server, where it needs one
-    #[arg(long, global = true, value_name = "WORD")]
-    pub(crate) password: Option<String>,
-    /// Watch the game, without a seat
-    #[arg(long, global = true)]
-    pub(crate) watch: bool,
-    #[arg(
-        long = "clock",
-        global = true,
-        value_name = "pll|leaky",
-        default_value = "pll",
-        help = "The loop that keeps the clock in phase: pll, or leaky, the loop of a published \
-                platformer, for comparison (F5 switches while the net graph is shown)"
-    )]
-    pub(crate) filter: LoopFilter,
-    /// Open the net graph from the start (F4 shows and hides it)
-    #[arg(long, global = true)]
-    pub(crate) net_graph: bool,
-    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
-    pub(crate) presentation: Option<Choice>,
-    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
-    #[arg(long, global = true)]
-    pub(crate) marks: bool,
 }
 
 /// Options of every command.
@@ -129,15 +76,6 @@ pub(crate) struct Options {
     pub(crate) mute: bool,
     #[command(flatten)]
     pub(crate) setup: Setup,
-}
-
-impl Setup {
-    /// The simulated network on one line.
-    pub(crate) fn link_words(&self) -> Option<String> {
-        let words =
-            |link: &Conditions| link.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        self.link.as_ref().map(words)
-    }
 }
 
 /// The first scene: the menu, a game on a server inside of this program or elsewhere, or the
@@ -256,22 +194,6 @@ fn with_join(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     args
 }
 
-fn link_help() -> String {
-    let names = PROFILES.map(|(name, _)| name).join(", ");
-    format!(
-        "Play over a simulated bad network: one of {names}, or properties, as in \
-         --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
-    )
-}
-
-fn presentation_help() -> String {
-    let names: Vec<_> = Choice::ALL.iter().map(|choice| choice.name()).collect();
-    format!(
-        "How others are shown (F6 changes it while playing): one of {} [default: the game's own]",
-        names.join(", ")
-    )
-}
-
 #[derive(Debug, Subcommand)]
 enum Sub {
     /// Play on this computer, against bots
@@ -343,15 +265,14 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
 }
 
-/// Name of the system's user.
-pub(crate) fn default_name() -> String {
-    let user = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
-    user.and_then(|user| clean_name(&user)).unwrap_or_else(|| "Player".into())
-}
-
 #[cfg(test)]
 mod tests {
+    use phaselock::clock::pll::LoopFilter;
+    use phaselock::link::PROFILES;
+    use phaselock::motion::choice::Choice;
+
     use super::*;
+    use crate::setup::Wishes;
 
     fn parse(line: &str) -> Result<Args, ArgsError> {
         let words = std::iter::once("phaselock").chain(line.split_whitespace());

@@ -3,21 +3,21 @@
 use macroquad::input::utils::{register_input_subscriber, repeat_all_miniquad_input};
 use macroquad::miniquad::EventHandler;
 
-use super::desktop::Desktop;
-use super::pacing::Presence;
+use super::shown::Shown;
+use crate::platform::Presence;
 
 /// Follows the events of focus. A system without them counts as in the foreground.
 #[derive(Debug)]
 pub(crate) struct Focus {
     subscriber: usize,
     lost: bool,
-    desktop: Desktop,
+    desktop: Shown,
 }
 
 impl Focus {
     /// Begins to follow; needs the open window.
     pub(crate) fn new() -> Self {
-        Self { subscriber: register_input_subscriber(), lost: false, desktop: Desktop::open() }
+        Self { subscriber: register_input_subscriber(), lost: false, desktop: Shown::open() }
     }
 
     /// Rate of the window's display, in frames a second, if it is known.

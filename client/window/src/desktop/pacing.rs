@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::platform::Presence;
 use crate::settings::values::FrameCap;
 
 /// Rate of a display that does not tell its own, in frames a second: that of most.
@@ -16,17 +17,6 @@ const PART: f64 = 0.96;
 /// Time between two updates of the session in the background, where frames are rare: inputs go out
 /// and snapshots come in as often as in a game at 60 frames a second.
 pub(crate) const UPDATE_EVERY: Duration = Duration::from_millis(16);
-
-/// Attention of the player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// The window has the keyboard.
-    Foreground,
-    /// Another window has the keyboard.
-    Background,
-    /// Nobody can see the window.
-    Hidden,
-}
 
 /// Least time from the begin of a frame to the begin of the next, on a display of a rate.
 pub(crate) fn frame_least(cap: FrameCap, presence: Presence, display_hz: Option<f64>) -> Duration {

@@ -1,8 +1,8 @@
 //! A server's certificate has changed: what that may mean, and the player's answer.
 
+use crate::visit::Changed;
 use egui_macroquad::egui::{Area, Context, Id, RichText, ScrollArea, Ui};
 use phaselock::fingerprint::Fingerprint;
-use phaselock_quic::client::Changed;
 use phaselock_quic::invitation::Invitation;
 use phaselock_quic::pins::KnownHosts;
 

@@ -1,0 +1,300 @@
+//! Between two visits on a desktop: the menu, the list of servers, the laboratory, and the question
+//! whether a changed certificate is trusted.
+
+use egui_macroquad::egui::{Context, LayerId};
+use phaselock::games::{Bots, Games};
+use phaselock::invitation::Invitation;
+use phaselock::wire::disconnect::Code;
+use phaselock::wire::rooms::RoomCode;
+use phaselock_lab::scene::{Begin, Lab};
+use phaselock_quic::clock::Clock;
+use phaselock_ui::background;
+use phaselock_ui::words::fill;
+
+use super::args::{Args, Start};
+use super::connection;
+use super::menu::{Menu, Wish};
+use super::servers::{Answer, Book, Choice, Servers, Trust};
+use crate::platform::{Desk, Lobby, Order};
+use crate::registry::Views;
+use crate::settings::Settings;
+use crate::setup::Wishes;
+use crate::visit::{End, Visit};
+
+/// What the player wished in a frame, by the screen.
+#[derive(Debug)]
+enum Wished {
+    Menu(Wish),
+    Servers(Choice),
+    Trust(Answer),
+}
+
+/// The screens between two visits.
+pub(super) struct DesktopLobby {
+    args: Args,
+    clock: Clock,
+    games: Games,
+    menu: Menu,
+    /// The laboratory, kept as the player left it.
+    lab: Option<Lab>,
+    in_lab: bool,
+    /// The list of servers, and whether it is shown: between visits that began there too.
+    servers: Servers,
+    in_list: bool,
+    /// The question whether a changed certificate is trusted.
+    trust: Option<Trust>,
+    /// The server of the visit, unless it is in this program.
+    invitation: Option<Invitation>,
+    /// Room and wish to watch with which it was chosen from the list.
+    part: (Option<RoomCode>, bool),
+    wished: Option<Wished>,
+}
+
+impl DesktopLobby {
+    pub(super) fn new(
+        args: Args,
+        clock: Clock,
+        views: &Views,
+        book: Book,
+        settings: &Settings,
+    ) -> Self {
+        let servers = Servers::new(book, args.options.directories.clone(), views.clone());
+        Self {
+            menu: Menu::new(&args, views.games(), settings),
+            games: views.games().clone(),
+            args,
+            clock,
+            lab: None,
+            in_lab: false,
+            servers,
+            in_list: false,
+            trust: None,
+            invitation: None,
+            part: Default::default(),
+            wished: None,
+        }
+    }
+
+    /// Opens the laboratory, as it was left if it was open before.
+    fn experiment(&mut self, begin: &Begin) {
+        let link = self.args.options.setup.link.as_ref();
+        self.lab.get_or_insert_with(|| Lab::new(begin, link, &self.games));
+        self.in_lab = true;
+    }
+
+    fn host(
+        &mut self,
+        (games, bots, open): (&[String], Bots, bool),
+        desk: Desk<'_>,
+    ) -> Option<Order> {
+        desk.settings.last.note_play(games, bots);
+        self.args.options.setup.wishes = Wishes::default();
+        self.invitation = None;
+        let games = self.games.select(games).map_err(|error| error.to_string());
+        let config = desk.visit(self.menu.name(), &self.args.options.setup);
+        let begun =
+            games.and_then(|games| connection::host((games, bots, open), self.clock, config));
+        self.begin(begun)
+    }
+
+    fn join(&mut self, invitation: Invitation, desk: Desk<'_>) -> Option<Order> {
+        desk.settings.last.server = invitation.address.to_string();
+        self.invitation = Some(invitation.clone());
+        self.part = Default::default();
+        let config = desk.visit(self.menu.name(), &self.args.options.setup);
+        let begun = connection::join(invitation, self.clock, config);
+        self.begin(begun)
+    }
+
+    /// Joins a room, or else the command line's or the server's choice, to play or to watch.
+    fn join_part(
+        &mut self,
+        invitation: Invitation,
+        (room, watch): (Option<RoomCode>, bool),
+        desk: Desk<'_>,
+    ) -> Option<Order> {
+        let setup = &mut self.args.options.setup;
+        let before = (setup.room.clone(), setup.watch);
+        setup.room = room.clone().or(before.0.clone());
+        setup.watch |= watch;
+        let order = self.join(invitation, desk);
+        self.part = (room, watch);
+        let setup = &mut self.args.options.setup;
+        (setup.room, setup.watch) = before;
+        order
+    }
+
+    fn begin(&mut self, begun: Result<Visit, String>) -> Option<Order> {
+        match begun {
+            Ok(visit) => {
+                self.set_error(None);
+                Some(Order::Visit(Box::new(visit)))
+            }
+            Err(reason) => {
+                self.set_error(Some(reason));
+                None
+            }
+        }
+    }
+
+    /// Goes where the player wants from the menu.
+    fn follow(&mut self, wish: Wish, desk: Desk<'_>) -> Option<Order> {
+        match wish {
+            Wish::Play { games, bots, open } => return self.host((&games, bots, open), desk),
+            Wish::Join { invitation, password } => {
+                self.args.options.setup.password = password;
+                return self.join(invitation, desk);
+            }
+            Wish::Search => self.in_list = true,
+            Wish::Settings => return Some(Order::Settings),
+            Wish::Experiment => self.experiment(&Begin::default()),
+            Wish::Quit => return Some(Order::Quit),
+        }
+        None
+    }
+
+    /// Goes where the player wants from the list of servers.
+    fn choose(&mut self, choice: Choice, desk: Desk<'_>) -> Option<Order> {
+        self.servers.close();
+        let Choice::Join { invitation, password, room, watch } = choice else {
+            self.in_list = false;
+            return None;
+        };
+        self.args.options.setup.password = password;
+        self.join_part(invitation, (room, watch), desk)
+    }
+
+    /// Goes on after the question whether a changed certificate is trusted.
+    fn answer(&mut self, answer: Answer, desk: Desk<'_>) -> Option<Order> {
+        let trust = self.trust.take()?;
+        if answer == Answer::Refuse {
+            let server = trust.changed.host;
+            let refused = fill(
+                "{server} was not joined: its certificate has changed.",
+                &[("server", &server)],
+            );
+            self.set_error(Some(refused));
+            return None;
+        }
+        match trust.accept() {
+            Ok(()) => {
+                let part = std::mem::take(&mut self.part);
+                self.join_part(trust.invitation, part, desk)
+            }
+            Err(why) => {
+                self.set_error(Some(why));
+                None
+            }
+        }
+    }
+}
+
+impl Lobby for DesktopLobby {
+    fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
+        match self.args.start.clone() {
+            Start::Menu => None,
+            Start::Play { games, bots } => self.host((&games, bots, false), desk),
+            Start::Join { invitation } => self.join(invitation, desk),
+            Start::Lab(begin) => {
+                self.experiment(&begin);
+                None
+            }
+        }
+    }
+
+    fn draw(&mut self, ctx: &Context, settings: &mut Settings, secs: f32, covered: bool) {
+        let (painter, screen) = (ctx.layer_painter(LayerId::background()), ctx.screen_rect());
+        if let Some(lab) = self.lab.as_mut().filter(|_| self.in_lab) {
+            self.in_lab = !lab.draw(ctx, secs);
+        } else if covered {
+            let y = screen.top() + screen.height() * 0.2;
+            background::draw(&painter, screen, y, ctx.input(|input| input.time));
+        } else if let Some(trust) = &self.trust {
+            background::grid(&painter, screen, background::STEP);
+            self.wished = trust.draw(ctx).map(Wished::Trust);
+        } else if self.in_list {
+            self.wished = self.servers.draw(ctx).map(Wished::Servers);
+        } else {
+            self.wished = self.menu.draw(ctx, settings).map(Wished::Menu);
+        }
+    }
+
+    fn painted(&mut self) {
+        if let Some(lab) = &mut self.lab {
+            lab.painted();
+        }
+    }
+
+    fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
+        match self.wished.take()? {
+            Wished::Menu(wish) => self.follow(wish, desk),
+            Wished::Servers(choice) => self.choose(choice, desk),
+            Wished::Trust(answer) => self.answer(answer, desk),
+        }
+    }
+
+    fn ended(&mut self, end: End, has_begun: bool) {
+        if has_begun {
+            self.args.options.setup.wishes = Wishes::default();
+        }
+        match end {
+            End::Left => {}
+            End::Changed(changed) => {
+                let of = |invitation| Trust { changed, invitation };
+                self.trust = self.invitation.take().map(of);
+            }
+            End::Over(code, reason) => {
+                self.set_error(Some(reason));
+                if code == Code::Password {
+                    self.servers.ask_password();
+                    self.menu.ask_password();
+                }
+            }
+        }
+    }
+
+    fn arrived(&mut self, server: &str) {
+        if let Some(invitation) = &self.invitation {
+            self.servers.book.change(|pages| pages.visited(&invitation.address, server));
+        }
+    }
+
+    fn settings_closed(&mut self, settings: &Settings) {
+        self.menu.take_name(settings);
+    }
+
+    /// Shows an error where the player then is.
+    fn set_error(&mut self, error: Option<String>) {
+        let (shown, other) = match self.in_list {
+            true => (error, None),
+            false => (None, error),
+        };
+        self.servers.error = shown;
+        self.menu.set_error(other);
+    }
+
+    fn error(&self) -> Option<&str> {
+        self.servers.error.as_deref().or(self.menu.error())
+    }
+
+    fn screen(&self) -> Option<&'static str> {
+        match () {
+            () if self.in_lab => Some("laboratory"),
+            () if self.trust.is_some() => Some("trust"),
+            () if self.in_list => Some("servers"),
+            () => None,
+        }
+    }
+
+    fn verdict(&self, visit: Option<&Visit>) -> Result<(), String> {
+        match (&self.args.start, visit) {
+            (Start::Menu | Start::Lab(_), _) => Ok(()),
+            (_, Some(visit)) if visit.is_playing() => Ok(()),
+            (_, Some(visit)) => Err(format!("not in the game: {}", visit.trouble())),
+            (_, None) => {
+                let reason = self.menu.error().unwrap_or("left");
+                Err(format!("not in the game: {reason}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The desktop as the shell sees it: clock, focus, gamepads, the pace of frames, and what the
+//! command line has written besides.
+
+use std::io::Write;
+use std::time::Duration;
+
+use macroquad::input::{is_quit_requested, prevent_quit};
+use macroquad::miniquad::window::screen_size;
+use phaselock::time::{LocalTime, Micros};
+use phaselock_lab::record::MotionFiles;
+use phaselock_quic::clock::Clock;
+use phaselock_ui::gamepad::{self, Gamepads, Pads};
+use phaselock_ui::screenshot::Screenshot;
+
+use super::args::Options;
+use super::display::points;
+use super::focus::Focus;
+use super::holds::Holds;
+use super::pacing::{Pacer, UPDATE_EVERY, frame_least};
+use crate::platform::{Platform, Presence};
+use crate::settings::Display;
+use crate::settings::values::FrameCap;
+
+/// Files that the command line asks for.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    screenshot: Option<Screenshot>,
+    motion: Option<MotionFiles>,
+}
+
+impl Outputs {
+    /// Opens them, so that a path that cannot be written is known before the window opens.
+    pub(super) fn prepare(options: &Options) -> Result<Self, String> {
+        let screenshot = options.screenshot.as_deref().map(Screenshot::prepare).transpose();
+        let screenshot = screenshot.map_err(|error| error.to_string())?;
+        let motion = options.record_motion.as_deref().map(MotionFiles::prepare).transpose();
+        let motion = motion.map_err(|error| error.to_string())?;
+        Ok(Self { screenshot, motion })
+    }
+}
+
+/// The machine around the window.
+pub(super) struct Desktop {
+    clock: Clock,
+    began: LocalTime,
+    focus: Focus,
+    gamepads: Gamepads,
+    holds: Holds,
+    pacer: Pacer,
+    /// When the next frame is due, since the first one began.
+    due: Duration,
+    outputs: Outputs,
+    status: bool,
+    exit_after: Option<Duration>,
+    /// The command line has given the window its size.
+    is_sized: bool,
+}
+
+impl Desktop {
+    /// Begins to follow the machine; needs the open window.
+    pub(super) fn new(clock: Clock, options: &Options, outputs: Outputs) -> Self {
+        prevent_quit();
+        Self {
+            began: clock.now(),
+            clock,
+            focus: Focus::new(),
+            gamepads: gamepad::start(),
+            holds: Holds::default(),
+            pacer: Pacer::default(),
+            due: Duration::ZERO,
+            outputs,
+            status: options.status,
+            exit_after: options.exit_after,
+            is_sized: options.window.is_some(),
+        }
+    }
+
+    /// Time since the first frame.
+    fn since_begin(&self, now: LocalTime) -> Duration {
+        Duration::from_micros((now - self.began).0.unsigned_abs())
+    }
+}
+
+impl Platform for Desktop {
+    fn now(&self) -> LocalTime {
+        self.clock.now()
+    }
+
+    fn presence(&mut self) -> Presence {
+        self.focus.read()
+    }
+
+    /// Nobody sees a picture, but a test may want one.
+    fn paints_unseen(&self) -> bool {
+        self.outputs.screenshot.is_some()
+    }
+
+    fn held(&mut self) -> Micros {
+        self.holds.take()
+    }
+
+    fn pads(&mut self) -> &mut dyn Pads {
+        &mut self.gamepads
+    }
+
+    fn note_size(&self, display: &mut Display) {
+        if self.is_sized {
+            return;
+        }
+        let (width, height) = screen_size();
+        let side = |pixels: f32| (pixels / points()) as u16;
+        display.window_size.follow(side(width), side(height));
+    }
+
+    fn motion(&mut self) -> Option<&mut MotionFiles> {
+        self.outputs.motion.as_mut()
+    }
+
+    fn tells(&self) -> bool {
+        self.status
+    }
+
+    fn tell(&mut self, status: &str) {
+        // Whoever looked on may have gone.
+        let _ = writeln!(std::io::stdout(), "{status}");
+    }
+
+    fn is_over(&self) -> bool {
+        is_quit_requested() || self.is_late()
+    }
+
+    fn is_late(&self) -> bool {
+        self.exit_after.is_some_and(|after| self.since_begin(self.now()) >= after)
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        let Some(screenshot) = &mut self.outputs.screenshot else { return Ok(()) };
+        screenshot.take().map_err(|error| error.to_string())
+    }
+
+    fn pace(&mut self, began: LocalTime, cap: FrameCap, presence: Presence) {
+        let least = frame_least(cap, presence, self.focus.display_hz());
+        self.due = self.pacer.next(self.since_begin(began), least);
+    }
+
+    fn rests(&mut self) -> bool {
+        while let Some(rest) = self.due.checked_sub(self.since_begin(self.now())) {
+            if rest.is_zero() {
+                break;
+            }
+            self.holds.sleep(rest.min(UPDATE_EVERY));
+            if rest > UPDATE_EVERY {
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,132 @@
+//! The window on a desktop: the command line, what surrounds the window, the menu, QUIC.
+//!
+//! ```text
+//! run -> args, display -> machine (clock, focus, pace of frames, gamepads)
+//!                      -> lobby -> menu, servers, the laboratory's scene
+//!                               -> connection (phaselock_quic)
+//! ```
+
+pub(crate) mod args;
+mod connection;
+mod display;
+mod focus;
+mod holds;
+mod lobby;
+mod machine;
+pub(crate) mod menu;
+mod pacing;
+pub(crate) mod servers;
+mod shown;
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use etcetera::BaseStrategy;
+use macroquad::miniquad::conf::{Conf, Platform};
+use phaselock_quic::clock::Clock;
+use phaselock_ui::background;
+
+use self::args::Args;
+use self::lobby::DesktopLobby;
+use self::machine::{Desktop, Outputs};
+use self::servers::Book;
+use crate::languages::Languages;
+use crate::registry::Views;
+use crate::settings::Store;
+use crate::settings::values::WindowSize;
+use crate::shell::{Opening, Shell};
+
+/// Name of the file of known servers, beside the settings.
+const SERVERS: &str = "servers.toml";
+
+/// Runs the program with these games: reads the command line, opens the window, and stays until
+/// the player leaves.
+pub fn run(views: &Views) -> ExitCode {
+    let args = match Args::parse(std::env::args_os(), views.games()) {
+        Ok(args) => args,
+        Err(error) => return error.report(),
+    };
+    keep_freed_memory();
+    match open(args, views) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("phaselock: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Opens the window and stays until the player leaves; the error says why it could not.
+fn open(args: Args, views: &Views) -> Result<(), String> {
+    let outputs = Outputs::prepare(&args.options)?;
+    let path = args.options.settings.clone();
+    let store = Store::open(path.or_else(|| Some(folder()?.join("settings.toml"))));
+    for problem in store.problems() {
+        eprintln!("phaselock: {problem}");
+    }
+    let display = &store.settings.display;
+    let WindowSize { width, height } = args.options.window.unwrap_or(display.window_size);
+    let fullscreen = args.options.fullscreen || display.fullscreen;
+    let platform = Platform {
+        linux_wm_class: "phaselock",
+        swap_interval: Some(display.vsync.into()),
+        ..Platform::default()
+    };
+    let conf = move || Conf {
+        window_title: "Phaselock".into(),
+        window_width: width.into(),
+        window_height: height.into(),
+        high_dpi: true,
+        fullscreen,
+        icon: Some(background::icon()),
+        platform,
+        ..Conf::default()
+    };
+    let outcome = Rc::new(Cell::new(Ok(())));
+    let told = outcome.clone();
+    let views = views.clone();
+    let inside = async move { told.set(shell(args, views, store, outputs).frames().await) };
+    display::open(conf, inside).map_err(|error| error.to_string())?;
+    outcome.replace(Ok(()))
+}
+
+/// The shell in the open window.
+fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desktop, DesktopLobby> {
+    let clock = Clock::start();
+    let desktop = Desktop::new(clock, &args.options, outputs);
+    let book = Book::open(store.beside(SERVERS).or_else(|| Some(folder()?.join(SERVERS))));
+    let opening = Opening {
+        languages: Languages::new(system_language()),
+        fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
+        mute: args.options.mute,
+        views,
+        store,
+    };
+    let lobby = DesktopLobby::new(args, clock, &opening.views, book, &opening.store.settings);
+    Shell::new(desktop, lobby, opening)
+}
+
+/// The player's folder, which holds the settings and the known servers.
+fn folder() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("phaselock"))
+}
+
+/// The system's language, as its variables name it.
+fn system_language() -> String {
+    let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
+    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
+}
+
+/// Lets the program keep the memory that it frees, for the next frame.
+///
+/// glibc hands large pieces back to the kernel and asks for them anew: in faults, a seventh of a
+/// frame of Skirmish by `perf record -e cpu-clock`. Freeing one piece of this size raises its
+/// thresholds to it and to twice that (`mallopt(3)`, `M_MMAP_THRESHOLD`); the piece itself is never
+/// touched, so that it takes no memory here or elsewhere.
+fn keep_freed_memory() {
+    const BYTES: usize = 16 << 20;
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(BYTES)));
+}

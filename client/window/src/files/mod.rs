@@ -1,0 +1,11 @@
+//! Small files of the player's: on the disk, or in a page by the browser.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod disk;
+#[cfg(target_arch = "wasm32")]
+mod kept;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use disk::{Held, read};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use kept::{Held, read};

@@ -1,0 +1,115 @@
+//! A visit over WebTransport, to the server that the page's address names.
+
+use std::collections::VecDeque;
+use std::thread::JoinHandle;
+
+use phaselock::address::Address;
+use phaselock::client::{Session, SessionConfig};
+use phaselock::identity::ResumeToken;
+use phaselock::time::LocalTime;
+use phaselock_web::network::Driver;
+use phaselock_web::page::{self, keep_in_tab, of_tab, sound_waiting};
+use serde_json::{Map, Value, json};
+
+use crate::visit::{Begun, Connection, Visit, VisitConfig};
+
+/// States of the own entity that are told, the newest last: two seconds.
+const MOTION_MAX: usize = 120;
+
+/// A session over WebTransport.
+struct WebTransport {
+    driver: Driver,
+    /// Token of the seat that the tab has kept.
+    kept: Option<ResumeToken>,
+    /// The own entity as the server has it, of late.
+    motion: VecDeque<Value>,
+}
+
+/// Name by which a tab keeps the token of its seat: no other server is told of it, and another link
+/// leads to another seat.
+fn seat() -> String {
+    format!("seat/{}", page::link().unwrap_or_default())
+}
+
+/// Joins the server of the page.
+pub(super) fn join(title: String, config: VisitConfig<'_>) -> Visit {
+    let resume = of_tab(&seat()).and_then(|token| token.parse().ok().map(ResumeToken));
+    let driver = Driver::begin(SessionConfig { resume, ..config.session() });
+    let host = page::host().and_then(|host| host.parse::<Address>().ok());
+    let without_network = host.is_some_and(|host| host.is_loopback());
+    let connection = Box::new(WebTransport { driver, kept: None, motion: VecDeque::new() });
+    let begun = Begun { title, connection, is_here: false, without_network, shared: Vec::new() };
+    Visit::new(begun, config)
+}
+
+impl WebTransport {
+    /// Has the tab keep the token of the seat, for when its page is loaded anew.
+    fn keep_seat(&mut self) {
+        let session = &self.driver.session;
+        let token = session.token().filter(|_| !session.is_redirected());
+        if token != self.kept {
+            self.kept = token;
+            let text = token.map(|token| token.0.to_string()).unwrap_or_default();
+            keep_in_tab(&seat(), &text);
+        }
+    }
+
+    /// Takes in the own entity's states that the server has confirmed.
+    fn note_motion(&mut self) {
+        self.driver.session.record_motion();
+        while let Some(sample) = self.driver.session.poll_motion() {
+            let kind = &sample.kinds[usize::from(sample.recorded.kind)];
+            let fields = kind.fields.iter().zip(sample.recorded.values);
+            let values: Map<_, _> =
+                fields.map(|(field, value)| (field.name.to_owned(), json!(value))).collect();
+            if self.motion.len() >= MOTION_MAX {
+                self.motion.pop_front();
+            }
+            self.motion.push_back(json!({ "tick": sample.recorded.tick.0, "values": values }));
+        }
+    }
+}
+
+impl Connection for WebTransport {
+    fn session(&self) -> &Session {
+        &self.driver.session
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.driver.session
+    }
+
+    fn now(&self) -> LocalTime {
+        self.driver.clock().now()
+    }
+
+    fn unix_of_start(&self) -> i64 {
+        self.driver.clock().unix_of_start()
+    }
+
+    fn receive(&mut self) {
+        self.driver.receive();
+    }
+
+    fn transmit(&mut self) {
+        self.driver.transmit();
+    }
+
+    fn note(&mut self) {
+        self.note_motion();
+        self.keep_seat();
+    }
+
+    fn status(&self) -> Vec<(String, Value)> {
+        let motion = self.motion.iter().cloned().collect();
+        vec![("motion".to_owned(), motion), ("sound_waiting".to_owned(), json!(sound_waiting()))]
+    }
+
+    /// Says goodbye, which the page takes its time for.
+    fn close(self: Box<Self>, reason: &'static str) -> Option<JoinHandle<()>> {
+        // Whoever left for good takes no seat up again.
+        keep_in_tab(&seat(), "");
+        self.driver.close(reason);
+        None
+    }
+}

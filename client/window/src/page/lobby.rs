@@ -1,0 +1,135 @@
+//! Between two visits in a page: the card by which the page's server is joined.
+
+use egui_macroquad::egui::Context;
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::wire::disconnect::Code;
+use phaselock::wire::text::{clip, read_name};
+use phaselock_ui::words::{fill, tr};
+use phaselock_web::page;
+
+use super::card::{Card, Wish};
+use super::connection;
+use crate::platform::{Desk, Lobby, Order};
+use crate::settings::Settings;
+use crate::setup::{Setup, Wishes, default_name};
+use crate::visit::End;
+
+/// The card before the game and after it.
+pub(super) struct PageLobby {
+    setup: Setup,
+    /// Name in the field before the game.
+    name: String,
+    /// Word in the field for the server's password.
+    password: String,
+    /// The password's field gets the keyboard in the next frame.
+    asks_password: bool,
+    /// The password is being written.
+    is_secret: bool,
+    /// The player need not be asked for a name.
+    is_ready: bool,
+    /// Reason of the last visit's end.
+    error: Option<String>,
+    wish: Option<Wish>,
+}
+
+impl PageLobby {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let linked = page::linked("name").map(|name| clip(name.trim(), TEXT_BYTES_MAX).to_owned());
+        let linked = linked.filter(|name| !name.is_empty());
+        let kept = Some(settings.player.name.clone()).filter(|name| !name.is_empty());
+        let invited = linked.as_ref().or(kept.as_ref());
+        // One that no server takes stays in the field, which says why.
+        let is_ready = invited.is_some_and(|name| read_name(name).is_ok());
+        let (text, mut wishes) = (page::linked("room"), Wishes::default());
+        let room = text.as_ref().and_then(|code| code.parse().ok());
+        wishes.bad_room = text.filter(|_| room.is_none());
+        wishes.game = page::linked("game");
+        let watch = page::linked("watch").is_some();
+        Self {
+            setup: Setup { room, wishes, watch, ..Setup::default() },
+            name: linked.or(kept).unwrap_or_else(default_name),
+            password: String::new(),
+            asks_password: page::needs_password(),
+            is_secret: false,
+            is_ready,
+            error: None,
+            wish: None,
+        }
+    }
+
+    fn join(&mut self, desk: Desk<'_>) -> Option<Order> {
+        let written = self.name.trim();
+        let name = if written.is_empty() { default_name() } else { written.to_owned() };
+        if desk.settings.player.name.is_empty() {
+            desk.settings.player.take_name(&name);
+        }
+        self.setup.password = Some(self.password.clone()).filter(|word| !word.is_empty());
+        let title = page::server_name().unwrap_or_else(|| tr("the server").to_owned());
+        self.error = None;
+        let visit = connection::join(title, desk.visit(name, &self.setup));
+        Some(Order::Visit(Box::new(visit)))
+    }
+}
+
+impl Lobby for PageLobby {
+    /// Whoever has been here before, or is invited by name, plays at once.
+    fn start(&mut self, desk: Desk<'_>) -> Option<Order> {
+        if self.is_ready && !page::needs_password() { self.join(desk) } else { None }
+    }
+
+    fn draw(&mut self, ctx: &Context, _settings: &mut Settings, _secs: f32, covered: bool) {
+        let mut card = Card {
+            server: page::server_name(),
+            needs_password: page::needs_password(),
+            name: &mut self.name,
+            password: &mut self.password,
+            asks_password: &mut self.asks_password,
+            error: self.error.as_deref(),
+        };
+        (self.wish, self.is_secret) = card.draw(ctx, covered);
+    }
+
+    fn decide(&mut self, desk: Desk<'_>) -> Option<Order> {
+        match self.wish.take()? {
+            Wish::Join => {
+                desk.settings.player.take_name(&self.name);
+                self.join(desk)
+            }
+            Wish::Settings => Some(Order::Settings),
+        }
+    }
+
+    fn ended(&mut self, end: End, _has_begun: bool) {
+        self.error = match end {
+            End::Left | End::Changed(_) => None,
+            // The page has another build's client: its server has been renewed.
+            End::Over(Code::OtherWire | Code::OtherGame, reason) => {
+                Some(reason).filter(|_| !page::reload())
+            }
+            End::Over(code, reason) => {
+                self.asks_password |= code == Code::Password;
+                // The next attempt leads to a room of the server's choice.
+                let room = self.setup.room.take_if(|_| code == Code::NoRoom);
+                Some(room.map_or(reason, |room| {
+                    fill(
+                        "There is no room {room} on this server now. Press Play to join another \
+                         room.",
+                        &[("room", &room.to_string())],
+                    )
+                }))
+            }
+        };
+    }
+
+    fn set_error(&mut self, error: Option<String>) {
+        self.error = error;
+    }
+
+    fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    fn is_secret(&self) -> bool {
+        self.is_secret
+    }
+}

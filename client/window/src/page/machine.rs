@@ -1,0 +1,90 @@
+//! The page as the shell sees it: clock, attention, gamepad, glass and sound.
+
+use egui_macroquad::egui::Id;
+use phaselock::time::{LocalTime, Micros};
+use phaselock_sound::output::Output;
+use phaselock_ui::controls::PadValues;
+use phaselock_ui::gamepad::{Pads, Rumble, standard};
+use phaselock_ui::glass::Glass;
+use phaselock_ui::look::pixels_per_point_before;
+use phaselock_web::page::{self, Clock, Field};
+
+use crate::platform::{Platform, Presence};
+
+/// The browser's gamepad.
+#[derive(Debug, Default)]
+struct PagePads {
+    is_there: bool,
+}
+
+impl Pads for PagePads {
+    fn take(&mut self, dead_zone: f32) -> PadValues {
+        let told = page::pad();
+        self.is_there = told.is_some();
+        told.map_or_else(PadValues::default, |told| standard::values(&told, dead_zone))
+    }
+
+    fn state(&self) -> (usize, bool) {
+        (usize::from(self.is_there), false)
+    }
+
+    fn rumble(&self, Rumble { strength, length }: Rumble) {
+        page::shake(strength, length.as_secs_f32() * 1000.0);
+    }
+}
+
+/// The page around the window.
+#[derive(Default)]
+pub(super) struct Page {
+    clock: Clock,
+    pads: PagePads,
+    glass: Glass,
+}
+
+impl Platform for Page {
+    fn now(&self) -> LocalTime {
+        self.clock.now()
+    }
+
+    /// While nobody sees the page, its script goes on to call, though nothing is painted.
+    fn presence(&mut self) -> Presence {
+        if page::is_hidden() { Presence::Hidden } else { Presence::Foreground }
+    }
+
+    /// Before a game, a page may be as small as a phone.
+    fn pixels_per_point(&self, scale: f32) -> f32 {
+        pixels_per_point_before(scale)
+    }
+
+    fn held(&mut self) -> Micros {
+        page::held()
+    }
+
+    fn pads(&mut self) -> &mut dyn Pads {
+        &mut self.pads
+    }
+
+    fn glass(&mut self) -> Option<&mut Glass> {
+        Some(&mut self.glass)
+    }
+
+    fn write(&mut self, field: Option<Id>, letters_max: usize, is_secret: bool) {
+        let (letters_max, is_on_glass) = (letters_max as u32, self.glass.is_used());
+        page::write(field.map(|id| {
+            let number = id.value() as u32;
+            Field { number, letters_max, is_secret, is_on_glass }
+        }));
+    }
+
+    fn play(&mut self, output: &mut Output) {
+        output.render(page::sound_waiting(), page::sound);
+    }
+
+    fn tells(&self) -> bool {
+        true
+    }
+
+    fn tell(&mut self, status: &str) {
+        page::tell(status);
+    }
+}

@@ -1,0 +1,16 @@
+//! The window in a page: it joins the server that the page's address names, and has no other.
+
+#![cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "tests draw the card alone"))]
+
+pub(crate) mod card;
+#[cfg(target_arch = "wasm32")]
+mod connection;
+#[cfg(target_arch = "wasm32")]
+mod lobby;
+#[cfg(target_arch = "wasm32")]
+mod machine;
+#[cfg(target_arch = "wasm32")]
+mod start;
+
+#[cfg(target_arch = "wasm32")]
+pub use start::run;

@@ -1,0 +1,356 @@
+//! The window's frames: a visit to a server or the lobby between two, with the settings over both.
+
+use std::ops::ControlFlow;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use egui_macroquad::egui::Id;
+use egui_macroquad::egui::text_edit::TextEditState;
+use macroquad::miniquad::window::set_fullscreen;
+use macroquad::window::next_frame;
+use phaselock::limits::TEXT_BYTES_MAX;
+use phaselock::time::LocalTime;
+use phaselock_ui::controls::Controls;
+use phaselock_ui::cues::{self, Cues, common};
+use phaselock_ui::gamepad::Rumble;
+use phaselock_ui::look::{draw_notice, is_clicked, pixels_per_point, style, turn_wheel};
+use phaselock_ui::parts::NAME_CHARS_MAX;
+use phaselock_ui::renderer::Renderer;
+use phaselock_ui::{actions, navigate, palette, rig, sight, typing};
+
+use crate::languages::Languages;
+use crate::platform::{Desk, Lobby, Order, Platform, Presence};
+use crate::registry::Views;
+use crate::settings::Store;
+use crate::settings::screen::Screen;
+use crate::setup::PASSWORD_MAX;
+use crate::sounds::Sounds;
+use crate::visit::{self, Next, TELL_EVERY, Visit};
+
+/// Longest time of a frame that the picture moves by, in seconds.
+const FRAME_SECS_MAX: f64 = 0.25;
+
+/// The window, from the first frame to the last one.
+pub(crate) struct Shell<P, L> {
+    platform: P,
+    lobby: L,
+    views: Views,
+    store: Store,
+    languages: Languages,
+    visit: Option<Visit>,
+    /// The settings' screen, while it is open.
+    screen: Option<Screen>,
+    controls: Controls,
+    cues: Cues,
+    sounds: Sounds,
+    renderer: Renderer,
+    fullscreen: bool,
+    /// A text field has the keyboard.
+    writes: bool,
+    told: LocalTime,
+    /// Sessions that are saying goodbye.
+    closing: Vec<JoinHandle<()>>,
+}
+
+/// What a shell begins with.
+pub(crate) struct Opening {
+    pub(crate) views: Views,
+    pub(crate) store: Store,
+    pub(crate) languages: Languages,
+    pub(crate) fullscreen: bool,
+    /// Opens no sound device.
+    pub(crate) mute: bool,
+}
+
+impl<P: Platform, L: Lobby> Shell<P, L> {
+    /// Begins in the open window.
+    pub(crate) fn new(platform: P, mut lobby: L, opening: Opening) -> Self {
+        let Opening { views, store, mut languages, fullscreen, mute } = opening;
+        store.speak(&mut languages);
+        lobby.set_error(store.notice().or(languages.problem().map(str::to_owned)));
+        Self {
+            platform,
+            lobby,
+            views,
+            store,
+            languages,
+            visit: None,
+            screen: None,
+            controls: Controls::default(),
+            cues: Cues::default(),
+            sounds: Sounds::new(mute),
+            renderer: Renderer::new(style),
+            fullscreen,
+            writes: false,
+            told: LocalTime(0),
+            closing: Vec::new(),
+        }
+    }
+
+    /// Runs the frames until the player leaves; the error is for the command line.
+    pub(crate) async fn frames(mut self) -> Result<(), String> {
+        let order = self.lobby.start(desk(&self.views, &mut self.store));
+        let mut is_over = self.follow_order(order).is_break();
+        let mut last = self.platform.now();
+        loop {
+            let began = self.platform.now();
+            let secs = (began - last).as_secs().min(FRAME_SECS_MAX) as f32;
+            last = began;
+            let presence = self.platform.presence();
+            self.sounds.away = presence != Presence::Foreground;
+            self.store.poll(Duration::from_micros(began.0.unsigned_abs()));
+            is_over |= self.platform.is_over();
+            if presence == Presence::Hidden && !self.platform.paints_unseen() {
+                self.controls.rest();
+                self.update_between();
+                self.sound(secs);
+            } else {
+                is_over |= self.frame(secs, presence).is_break();
+            }
+            self.tell();
+            if is_over {
+                return self.end();
+            }
+            self.platform.pace(began, self.store.settings.display.frame_cap, presence);
+            while self.platform.rests() {
+                self.update_between();
+            }
+            next_frame().await;
+        }
+    }
+
+    fn end(mut self) -> Result<(), String> {
+        self.platform.finish()?;
+        self.store.save();
+        let is_late = self.platform.is_late();
+        let verdict = if is_late { self.lobby.verdict(self.visit.as_ref()) } else { Ok(()) };
+        self.leave();
+        for goodbye in self.closing {
+            let _ = goodbye.join();
+        }
+        verdict
+    }
+
+    /// Tells what is shown, for programs that look on.
+    fn tell(&mut self) {
+        let now = self.platform.now();
+        if !self.platform.tells() || now - self.told < TELL_EVERY {
+            return;
+        }
+        self.told = now;
+        let screen = match &self.visit {
+            _ if self.screen.is_some() => Some("settings"),
+            Some(_) => None,
+            None => self.lobby.screen(),
+        };
+        let status = visit::status(self.visit.as_ref(), screen, self.lobby.error());
+        self.platform.tell(&status);
+    }
+
+    /// Keeps the session going between two frames that are far apart.
+    fn update_between(&mut self) {
+        self.controls.between();
+        self.update();
+    }
+
+    fn frame(&mut self, secs: f32, presence: Presence) -> ControlFlow<()> {
+        let scale = self.store.settings.display.ui_scale as f32;
+        let pixels_per_point = match self.visit.as_ref().and_then(Visit::actions) {
+            Some(_) => pixels_per_point(scale),
+            None => self.platform.pixels_per_point(scale),
+        };
+        self.gather(pixels_per_point, presence);
+        self.follow_display();
+        // While the settings are open, keys are theirs.
+        let wanted = self.controls.clone();
+        if self.screen.is_some() {
+            self.controls.rest();
+        }
+        self.update();
+        let next = self.paint(secs, pixels_per_point, &wanted);
+        self.sound(secs);
+        self.rumble();
+        self.lobby.painted();
+        self.follow(next);
+        let order = self.lobby.decide(desk(&self.views, &mut self.store));
+        self.follow_order(order)
+    }
+
+    /// Reads keys, mouse, gamepad and glass.
+    fn gather(&mut self, pixels_per_point: f32, presence: Presence) {
+        let (game, own) = self.visit.as_ref().and_then(Visit::actions).unwrap_or_default();
+        self.controls.bind(game, own, &self.store.settings.controls);
+        let dead_zone = f32::from(self.store.settings.gamepad.dead_zone) / 100.0;
+        let pad = self.platform.pads().take(dead_zone);
+        // The window in front has the gamepad.
+        let mut pad = if presence == Presence::Foreground { pad } else { Default::default() };
+        let plays = self.plays() && !self.writes;
+        let touchable = self.visit.as_ref().map_or((own, false), Visit::touchable);
+        let touched = match self.platform.glass() {
+            Some(glass) => {
+                let touched = glass.gather(touchable, pixels_per_point, plays, &mut pad);
+                self.controls.set_glass(glass.is_used());
+                touched
+            }
+            None => Default::default(),
+        };
+        self.controls.gather(pixels_per_point, pad, touched);
+    }
+
+    /// Whether the player's keys reach a game.
+    fn plays(&self) -> bool {
+        self.visit.as_ref().is_some_and(|visit| !visit.is_paused()) && self.screen.is_none()
+    }
+
+    /// Shows what the settings of the display say.
+    fn follow_display(&mut self) {
+        let display = &mut self.store.settings.display;
+        let is_chosen = self.screen.is_some() && self.fullscreen != display.fullscreen;
+        if self.controls.pressed(&actions::FULLSCREEN) || is_chosen {
+            self.fullscreen = !self.fullscreen;
+            display.fullscreen = self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        }
+        if !self.fullscreen {
+            self.platform.note_size(display);
+        }
+        rig::set_reduced_motion(display.reduced_motion);
+        self.store.speak(&mut self.languages);
+        let letters = self.store.settings.display.text_scale as f32;
+        self.renderer.set_letters(letters, self.languages.code());
+    }
+
+    /// Moves the visit on, and notes in the settings what it tells.
+    fn update(&mut self) {
+        let held = self.platform.held();
+        let Some(visit) = &mut self.visit else { return };
+        let settings = &mut self.store.settings;
+        visit.wear(&settings.player.name, settings.player.look());
+        let next = visit.update(&mut self.controls, self.platform.motion(), &self.cues, held);
+        let panels = visit.panels();
+        if settings.last.panels != panels {
+            settings.last.panels = panels.into_iter().map(str::to_owned).collect();
+        }
+        if let Some(game) = visit.lessons.take_had() {
+            settings.seen.note(game);
+        }
+        while let Some(new) = visit.records.poll_new() {
+            settings.note_record(new);
+        }
+        if let Some(server) = visit.take_arrival() {
+            self.lobby.arrived(&server);
+        }
+        self.follow(next);
+    }
+
+    /// Paints the frame; returns how the visit goes on.
+    fn paint(&mut self, secs: f32, pixels_per_point: f32, wanted: &Controls) -> Next {
+        let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
+        let colors = self.store.settings.display.palette;
+        let (plays, covered) = (self.plays(), self.screen.is_some());
+        let screen_waits = self.screen.as_ref().is_some_and(Screen::waits);
+        let (mut next, mut writes) = (Next::Stay, None);
+        let Self { renderer, visit, lobby, platform, controls, cues, screen, store, .. } = self;
+        let (views, languages, sounds) = (&self.views, &self.languages, &self.sounds);
+        renderer.frame(pixels_per_point, sight::backdrop(backdrop, colors), |ctx| {
+            turn_wheel(ctx);
+            typing::clean(ctx);
+            if !plays && !screen_waits {
+                navigate::follow(ctx, wanted);
+            }
+            match visit {
+                Some(visit) => next = visit.draw(ctx, controls, secs, cues, covered),
+                None => lobby.draw(ctx, &mut store.settings, secs, covered),
+            }
+            if let Some(glass) = platform.glass().filter(|_| plays) {
+                glass.draw(ctx);
+            }
+            if let Some(open) = screen
+                && open.draw(ctx, store, views, wanted, platform.pads(), languages)
+            {
+                *screen = None;
+                lobby.settings_closed(&store.settings);
+            }
+            if is_clicked(ctx) {
+                cues.tell(&common::CLICK);
+            }
+            if let Some(reason) = sounds.notice() {
+                draw_notice(ctx, reason, visit.is_some());
+            }
+            sight::apply(ctx, colors);
+            let focus = ctx.memory(|memory| memory.focused());
+            writes = focus.filter(|id| TextEditState::load(ctx, *id).is_some());
+        });
+        self.note_writing(writes);
+        next
+    }
+
+    /// Notes the text field that has the keyboard.
+    fn note_writing(&mut self, field: Option<Id>) {
+        self.writes = field.is_some();
+        let is_secret = self.visit.is_none() && self.lobby.is_secret();
+        let letters_max = match () {
+            () if is_secret => PASSWORD_MAX,
+            () if self.visit.as_ref().is_some_and(Visit::talks) => TEXT_BYTES_MAX,
+            () => NAME_CHARS_MAX,
+        };
+        self.platform.write(field, letters_max, is_secret);
+    }
+
+    fn sound(&mut self, secs: f32) {
+        let Self { platform, sounds, .. } = self;
+        let play = |output: &mut _| platform.play(output);
+        sounds.advance(&self.cues, &self.store.settings.sound, secs, play);
+    }
+
+    fn rumble(&mut self) {
+        let most = f32::from(self.store.settings.gamepad.rumble) / 100.0;
+        for cues::Rumble { strength, secs } in self.cues.take_rumbles() {
+            let length = Duration::try_from_secs_f32(secs).unwrap_or_default();
+            self.platform.pads().rumble(Rumble { strength: strength * most, length });
+        }
+    }
+
+    /// Goes on as the visit says.
+    fn follow(&mut self, next: Next) {
+        match next {
+            Next::Stay => {}
+            Next::Settings => self.screen = Some(Screen::default()),
+            Next::End(end) => {
+                let has_begun = self.leave();
+                self.lobby.ended(end, has_begun);
+            }
+        }
+    }
+
+    /// Goes on as the lobby says.
+    fn follow_order(&mut self, order: Option<Order>) -> ControlFlow<()> {
+        match order {
+            None => {}
+            Some(Order::Visit(visit)) => {
+                self.visit = Some(*visit);
+                self.controls.rest();
+            }
+            Some(Order::Settings) => self.screen = Some(Screen::default()),
+            Some(Order::Quit) => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Leaves the server; returns whether a game was joined there.
+    fn leave(&mut self) -> bool {
+        visit::begin_file(self.platform.motion());
+        self.sounds.hush();
+        self.closing.retain(|goodbye| !goodbye.is_finished());
+        let Some(visit) = self.visit.take() else { return false };
+        let has_begun = visit.has_begun();
+        self.closing.extend(visit.close("left"));
+        has_begun
+    }
+}
+
+/// What is lent to the lobby.
+fn desk<'a>(views: &'a Views, store: &'a mut Store) -> Desk<'a> {
+    let muted = store.beside("muted.toml");
+    Desk { views, settings: &mut store.settings, muted }
+}
