@@ -36,6 +36,7 @@ mod graph;
 mod languages;
 #[cfg(test)]
 mod layout_tests;
+mod marks;
 mod meter;
 mod overlay;
 #[cfg(any(target_arch = "wasm32", test))]

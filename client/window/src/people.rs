@@ -7,6 +7,7 @@ use phaselock::client::{AnyClient, Common, Session};
 use phaselock::time::LocalTime;
 use phaselock::wire::round::{Ballot, Motion, Outcome, ReadyUp, RoundRequest};
 
+use super::play::Sides;
 use super::registry::Views;
 use phaselock_ui::actions;
 use phaselock_ui::controls::Controls;
@@ -34,9 +35,6 @@ pub(crate) struct People {
     voice: Option<Ballot>,
     asked: Vec<RoundRequest>,
 }
-
-/// Sides of the game: their number, and the own one.
-pub(crate) type Sides = (u8, Option<u8>);
 
 /// A motion in words.
 pub(crate) fn words(motion: &Motion, common: &Common, views: &Views) -> String {

@@ -2,7 +2,7 @@
 //!
 //! A [`Platform`] has clock, attention, gamepads, glass and sound; a [`Lobby`] is what the player
 //! sees between two visits, and begins them. Files are in [`files`](crate::files), the network is
-//! each visit's [`Connection`](crate::visit::Connection).
+//! each visit's [`Connection`](crate::visit::connection::Connection).
 
 use std::path::PathBuf;
 
@@ -18,7 +18,8 @@ use crate::registry::Views;
 use crate::settings::values::FrameCap;
 use crate::settings::{Display, Settings};
 use crate::setup::Setup;
-use crate::visit::{End, Visit, VisitConfig};
+use crate::visit::open::VisitConfig;
+use crate::visit::{End, Visit};
 
 /// Attention of the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,8 @@ use phaselock::time::{LocalTime, Micros};
 
 use glam::Vec2;
 
+use super::marks::draw_marks;
 use super::meter::{Figures, Meter};
-use super::people::Sides;
-use super::presentation::{self, Kind};
 use super::records::{Book, Reached};
 use super::watch::WatchRig;
 use phaselock_ui::camera::Camera;
@@ -23,6 +22,9 @@ use phaselock_ui::controls::Controls;
 use phaselock_ui::cues::common;
 use phaselock_ui::lesson::Lesson;
 use phaselock_ui::view::{Frame, GameView, Scene, Watched};
+
+/// Sides of the game: their number, and the own one.
+pub(crate) type Sides = (u8, Option<u8>);
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {
@@ -49,6 +51,14 @@ pub(crate) trait AnyPlay {
     fn best(&self, kind: u8) -> Choice;
     /// Sides of the game: their number, and the own one.
     fn sides(&self, session: &Session) -> Sides;
+}
+
+/// A kind of moving entity and its motion method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) kind: u8,
+    pub(crate) name: &'static str,
+    pub(crate) choice: Choice,
 }
 
 /// Kinds of entities that move, with their motion methods.
@@ -303,7 +313,7 @@ impl<V: GameView> Play<V> {
             let ghost = (ghost.map(on_screen), 0.45 * camera.scale);
             let error = error.map(|(shown, truth)| (on_screen(shown), on_screen(truth)));
             let ends = (on_screen(newest), on_screen(drawn));
-            presentation::draw_marks(frame.painter, ends, ghost, error);
+            draw_marks(frame.painter, ends, ghost, error);
         }
         if count > 0 {
             let now = off / f32::from(count);

@@ -1,13 +1,11 @@
-//! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
-//! picture for developers.
+//! Motion methods of others: the panel in which a player chooses them (F6).
 
-use egui_macroquad::egui::{
-    self, Area, ComboBox, Context, Id, Order, RichText, ScrollArea, Sense, Ui,
-};
+use egui_macroquad::egui::{Area, ComboBox, Context, Id, Order, RichText, ScrollArea, Sense, Ui};
 use phaselock::motion::{Timeline, choice::Choice};
 
 use phaselock::client::Session;
 
+use super::marks::{error, ghost, newest, way};
 use super::play::{AnyPlay, kinds};
 use phaselock_ui::actions;
 use phaselock_ui::controls::Controls;
@@ -17,14 +15,6 @@ use phaselock_ui::prelude::*;
 
 /// Height in points of what is above and below the panel, and of its own margins.
 const AROUND: f32 = 280.0;
-
-/// A kind of moving entity and its motion method.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
-    pub(crate) kind: u8,
-    pub(crate) name: &'static str,
-    pub(crate) choice: Choice,
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Panel {
@@ -190,46 +180,4 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     if ghosts {
         row(tr("where the other method has it"), |painter, at| ghost(painter, at, 6.0));
     }
-}
-
-/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost
-/// of a radius in points, and an earlier drawn position with the true one of that time.
-pub(crate) fn draw_marks(
-    painter: &Painter,
-    (at, drawn): (Pos2, Pos2),
-    (ghost_at, radius): (Option<Pos2>, f32),
-    shown_and_true: Option<(Pos2, Pos2)>,
-) {
-    way(painter, at, drawn);
-    newest(painter, at);
-    if let Some(at) = ghost_at {
-        ghost(painter, at, radius);
-    }
-    if let Some((shown, truth)) = shown_and_true {
-        error(painter, shown, truth);
-    }
-}
-
-/// A diamond.
-fn newest(painter: &Painter, at: Pos2) {
-    let corners = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)];
-    polygon(painter, at, &corners, Color32::TRANSPARENT, (1.5, palette::TEXT));
-}
-
-/// A thin line.
-fn way(painter: &Painter, from: Pos2, to: Pos2) {
-    painter.line_segment([from, to], Stroke::new(1.0, fade(palette::TEXT, 0.55)));
-}
-
-/// A dashed ring.
-fn ghost(painter: &Painter, at: Pos2, radius: f32) {
-    let angle = |n: u8| f32::from(n) / 24.0 * std::f32::consts::TAU;
-    let points: Vec<_> = (0..=24).map(|n| at + egui::Vec2::angled(angle(n)) * radius).collect();
-    painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, palette::WARN), 4.0, 3.0));
-}
-
-/// A thick line with a dot at the true position.
-fn error(painter: &Painter, shown: Pos2, truth: Pos2) {
-    painter.line_segment([shown, truth], (3.0, palette::BAD));
-    painter.circle_filled(truth, 2.5, palette::BAD);
 }

@@ -25,7 +25,9 @@ use crate::settings::Store;
 use crate::settings::screen::Screen;
 use crate::setup::PASSWORD_MAX;
 use crate::sounds::Sounds;
-use crate::visit::{self, Next, TELL_EVERY, Visit};
+use crate::visit::beside::begin_file;
+use crate::visit::status::{TELL_EVERY, status};
+use crate::visit::{Next, Visit};
 
 /// Longest time of a frame that the picture moves by, in seconds.
 const FRAME_SECS_MAX: f64 = 0.25;
@@ -143,7 +145,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
             Some(_) => None,
             None => self.lobby.screen(),
         };
-        let status = visit::status(self.visit.as_ref(), screen, self.lobby.error());
+        let status = status(self.visit.as_ref(), screen, self.lobby.error());
         self.platform.tell(&status);
     }
 
@@ -339,7 +341,7 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
 
     /// Leaves the server; returns whether a game was joined there.
     fn leave(&mut self) -> bool {
-        visit::begin_file(self.platform.motion());
+        begin_file(self.platform.motion());
         self.sounds.hush();
         self.closing.retain(|goodbye| !goodbye.is_finished());
         let Some(visit) = self.visit.take() else { return false };

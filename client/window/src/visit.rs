@@ -14,13 +14,14 @@ use phaselock::wire::talk::Look;
 use phaselock_lab::record::MotionFiles;
 
 use self::beside::warn;
+use self::connection::{Changed, Connection};
 use self::wishes::Asked;
 use super::developer;
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
 use super::people::{self, People};
-use super::play::{AnyPlay, Beside, kinds};
-use super::presentation::{Kind, Panel};
+use super::play::{AnyPlay, Beside, Kind, kinds};
+use super::presentation::Panel;
 use super::records::Book;
 use super::registry::{ViewEntry, Views};
 use super::setup::Wishes;
@@ -34,18 +35,13 @@ use phaselock_ui::view::Frame;
 use phaselock_ui::words::{fill, tr};
 use phaselock_ui::{background, palette, scoreboard};
 
-mod beside;
-mod connection;
-mod open;
+pub(crate) mod beside;
+pub(crate) mod connection;
+pub(crate) mod open;
 mod state;
-mod status;
+pub(crate) mod status;
 mod wear;
 mod wishes;
-
-pub(crate) use self::beside::begin_file;
-pub(crate) use self::connection::{Changed, Connection};
-pub(crate) use self::open::{Begun, VisitConfig};
-pub(crate) use self::status::{TELL_EVERY, status};
 
 /// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);

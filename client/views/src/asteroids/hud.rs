@@ -2,10 +2,9 @@
 
 use phaselock_games::asteroids::field::{FIELD, SIZE, radius};
 use phaselock_games::asteroids::flight::{RELOAD_SECS, SPEED_MAX};
-use phaselock_games::asteroids::{HULL, REACH, Rock, Ship};
+use phaselock_games::asteroids::{Asteroids, HULL, REACH, Rock, SHIELD_SECS, Ship};
 use phaselock_ui::prelude::*;
 
-use super::AsteroidsScene;
 use super::space::seams;
 
 /// Seconds for which a wound is felt.
@@ -73,7 +72,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
     };
     if shielded {
         let secs = f32::from(own.shield) * step_secs;
-        gauge(1, secs / super::SHIELD_SECS, palette::GOOD);
+        gauge(1, secs / SHIELD_SECS, palette::GOOD);
     } else {
         let loading = f32::from(own.cooldown) * step_secs / RELOAD_SECS;
         gauge(1, 1.0 - loading, palette::STEEL);
@@ -82,7 +81,7 @@ pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
 }
 
 /// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
-pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
+pub(super) fn draw_radar(scene: &Scene<'_, Asteroids>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
     let middle = match scene.controls.by_glass() {
         // Below the names: the other corner is the thumb's.

@@ -3,7 +3,7 @@
 use phaselock_games::asteroids::{Asteroids, Ship};
 use phaselock_ui::prelude::*;
 
-use super::{FIRE, LEFT, RIGHT, THRUST};
+use super::actions::{FIRE, LEFT, RIGHT, THRUST};
 
 /// Speed in metres a second that counts as flying.
 const FLIES: f32 = 2.0;

@@ -3,6 +3,7 @@
 //! The field repeats beyond its edges. The camera follows the own ship across them, and everything
 //! is drawn at the image of its position that is nearest to the ship.
 
+mod actions;
 mod cues;
 mod events;
 mod hud;
@@ -17,12 +18,11 @@ use macroquad::rand::gen_range;
 use phaselock::game::RoundPart;
 use phaselock::physics::direction;
 use phaselock_games::asteroids::field::FIELD;
-use phaselock_games::asteroids::{
-    Asteroids, Bullet, Command, REACH, Rock, SHIELD_SECS, Score, Ship,
-};
+use phaselock_games::asteroids::{Asteroids, Bullet, Command, REACH, Rock, Score, Ship};
 use phaselock_games::rounds::{Phase, Round, round};
 use phaselock_ui::prelude::*;
 
+use actions::{FIRE, LEFT, RIGHT, THRUST};
 use events::{Event, Watch};
 use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
@@ -41,17 +41,6 @@ const OWN_RADIUS: f32 = 1.6;
 const LOOK_AHEAD_SECS: f32 = 0.32;
 
 type AsteroidsScene<'a> = Scene<'a, Asteroids>;
-
-const LEFT: Action =
-    Action::new("left", "turn left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
-        .hint("turn");
-const RIGHT: Action =
-    Action::new("right", "turn right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
-        .hint("turn");
-const THRUST: Action =
-    Action::new("thrust", "thrust", &["W", "Up", "Pad:LeftTrigger", "Pad:DPadUp"]);
-const FIRE: Action =
-    Action::new("fire", "fire", &["Space", "Mouse:Left", "Pad:RightTrigger", "Pad:A"]);
 
 /// The view of Asteroids.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use phaselock_games::platformer::{Platformer, Player};
 use phaselock_ui::prelude::*;
 
-use super::{JUMP, LEFT, RIGHT};
+use super::actions::{JUMP, LEFT, RIGHT};
 
 /// Speed in metres a second that counts as running.
 const RUNS: f32 = 2.0;

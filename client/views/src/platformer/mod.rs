@@ -1,5 +1,6 @@
 //! The platformer in the window: picture and controls.
 
+mod actions;
 mod bodies;
 mod cues;
 mod hud;
@@ -18,6 +19,7 @@ use phaselock_games::rounds::{Phase, Round, round};
 use phaselock_ui::cues::common;
 use phaselock_ui::prelude::*;
 
+use actions::{JUMP, LEFT, RIGHT};
 use bodies::{Bodies, Event};
 
 use super::rounds::{
@@ -42,15 +44,6 @@ const LOOK_SECS: f32 = 0.35;
 
 /// The players, the own one, and the own one's point of the platforms' cycle.
 type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
-
-const LEFT: Action =
-    Action::new("left", "run left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
-        .hint("run");
-const RIGHT: Action =
-    Action::new("right", "run right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
-        .hint("run");
-const JUMP: Action =
-    Action::new("jump", "jump", &["Space", "W", "Up", "Pad:A"]).hint("jump; hold to go higher");
 
 /// The view of the platformer.
 #[derive(Debug, Default)]

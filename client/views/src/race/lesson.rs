@@ -3,7 +3,7 @@
 use phaselock_games::race::{Car, Race};
 use phaselock_ui::prelude::*;
 
-use super::{BRAKE, HAND_BRAKE, LEFT, RESET, RIGHT, THROTTLE};
+use super::actions::{BRAKE, HAND_BRAKE, LEFT, RESET, RIGHT, THROTTLE};
 
 /// Speed in metres a second that counts as driving.
 const DRIVES: f32 = 4.0;

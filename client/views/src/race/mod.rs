@@ -1,5 +1,6 @@
 //! Race in the window: picture and controls.
 
+mod actions;
 mod cars;
 mod cues;
 mod ear;
@@ -19,6 +20,7 @@ use phaselock_games::rounds::{Phase, round};
 use phaselock_ui::cues::common;
 use phaselock_ui::prelude::*;
 
+use actions::{BRAKE, HAND_BRAKE, LEFT, RESET, RIGHT, THROTTLE};
 use ear::Ear;
 use ground::Ground;
 use map::Map;
@@ -55,22 +57,6 @@ const OWN_RADIUS: f32 = 2.4;
 const CLEAR: f32 = 12.0;
 /// Seconds after green for which the start line is kept free.
 const START_SECS: f32 = 3.0;
-
-const THROTTLE: Action =
-    Action::new("throttle", "throttle", &["W", "Up", "Pad:RightTrigger", "Pad:A"]);
-const BRAKE: Action =
-    Action::new("brake", "brake, reverse", &["S", "Down", "Pad:LeftTrigger", "Pad:B"])
-        .on_glass("brake");
-const LEFT: Action =
-    Action::new("left", "steer left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
-        .hint("steer");
-const RIGHT: Action =
-    Action::new("right", "steer right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
-        .hint("steer");
-const HAND_BRAKE: Action =
-    Action::new("hand_brake", "hand brake", &["Space", "Pad:X"]).on_glass("slide");
-const RESET: Action =
-    Action::new("reset", "back on the track", &["R", "Pad:Y"]).on_glass("put back");
 
 /// The view of the race.
 #[derive(Debug, Default)]

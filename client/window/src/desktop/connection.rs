@@ -15,8 +15,10 @@ use phaselock_quic::pins::KnownHosts;
 use phaselock_quic::player::{PlayerKey, PlayerKeys};
 use phaselock_ui::words::{fill, tr};
 
-use super::folder;
-use crate::visit::{Begun, Changed, Connection, Visit, VisitConfig};
+use super::system::folder;
+use crate::visit::Visit;
+use crate::visit::connection::{Changed, Connection};
+use crate::visit::open::{Begun, VisitConfig};
 
 /// A session over QUIC.
 struct Quic {

@@ -17,13 +17,12 @@ pub(crate) mod menu;
 mod pacing;
 pub(crate) mod servers;
 mod shown;
+mod system;
 
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use etcetera::BaseStrategy;
 use macroquad::miniquad::conf::{Conf, Platform};
 use phaselock_quic::clock::Clock;
 use phaselock_ui::background;
@@ -32,6 +31,7 @@ use self::args::Args;
 use self::lobby::DesktopLobby;
 use self::machine::{Desktop, Outputs};
 use self::servers::Book;
+use self::system::{folder, language};
 use crate::languages::Languages;
 use crate::registry::Views;
 use crate::settings::Store;
@@ -98,7 +98,7 @@ fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desk
     let desktop = Desktop::new(clock, &args.options, outputs);
     let book = Book::open(store.beside(SERVERS).or_else(|| Some(folder()?.join(SERVERS))));
     let opening = Opening {
-        languages: Languages::new(system_language()),
+        languages: Languages::new(language()),
         fullscreen: args.options.fullscreen || store.settings.display.fullscreen,
         mute: args.options.mute,
         views,
@@ -106,18 +106,6 @@ fn shell(args: Args, views: Views, store: Store, outputs: Outputs) -> Shell<Desk
     };
     let lobby = DesktopLobby::new(args, clock, &opening.views, book, &opening.store.settings);
     Shell::new(desktop, lobby, opening)
-}
-
-/// The player's folder, which holds the settings and the known servers.
-fn folder() -> Option<PathBuf> {
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("phaselock"))
-}
-
-/// The system's language, as its variables name it.
-fn system_language() -> String {
-    let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
 }
 
 /// Lets the program keep the memory that it frees, for the next frame.

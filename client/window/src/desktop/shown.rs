@@ -1,5 +1,6 @@
 //! The window on its desktop: whether anybody can see it, and the rate of its display.
 
+mod seen;
 #[cfg(target_os = "linux")]
 mod x11;
 
@@ -43,24 +44,5 @@ impl Shown {
         }
         #[cfg(not(target_os = "linux"))]
         None
-    }
-}
-
-/// Reasons for which a window is not seen.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seen {
-    unmapped: bool,
-    covered: bool,
-    /// The desktop says that it is minimised, though it keeps its picture for a preview.
-    minimised: bool,
-    /// True on a workspace that is not shown, though the desktop keeps its picture.
-    elsewhere: bool,
-}
-
-impl Seen {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
-    fn is_hidden(self) -> bool {
-        self.unmapped || self.covered || self.minimised || self.elsewhere
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use crate::visit::Changed;
+use crate::visit::connection::Changed;
 use egui_macroquad::egui::{Context, LayerId, RawInput, Rect, pos2, vec2};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;

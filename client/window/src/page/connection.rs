@@ -11,7 +11,9 @@ use phaselock_web::network::Driver;
 use phaselock_web::page::{self, keep_in_tab, of_tab, sound_waiting};
 use serde_json::{Map, Value, json};
 
-use crate::visit::{Begun, Connection, Visit, VisitConfig};
+use crate::visit::Visit;
+use crate::visit::connection::Connection;
+use crate::visit::open::{Begun, VisitConfig};
 
 /// States of the own entity that are told, the newest last: two seconds.
 const MOTION_MAX: usize = 120;

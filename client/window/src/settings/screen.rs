@@ -2,16 +2,18 @@
 
 mod bindings;
 mod dress;
+mod rows;
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
 use egui_macroquad::egui::{
-    Align2, Area, Checkbox, ComboBox, Context, FontId, Id, LayerId, Order, RichText, ScrollArea,
-    Slider, TextEdit, Ui, vec2,
+    Align2, Area, ComboBox, Context, FontId, Id, LayerId, Order, RichText, ScrollArea, Slider,
+    TextEdit, Ui, vec2,
 };
 
+use self::rows::{note, row, switch};
 use super::values::{FrameCap, Language};
 use super::{Settings, Store};
 use crate::languages::{self, Languages};
@@ -33,7 +35,6 @@ const SIZE: (f32, f32) = (640.0, 400.0);
 const AROUND: f32 = 2.0 * 22.0 + ACTION_HEIGHT + 2.0 * 9.0 + 16.0;
 /// Length of the rumble that lets the player feel its strength.
 const TRIAL: Duration = Duration::from_millis(250);
-const LABEL_WIDTH: f32 = 210.0;
 /// Caps that are offered.
 const CAPS: [u16; 6] = [30, 60, 90, 120, 144, 240];
 
@@ -285,24 +286,4 @@ fn language(
         let folder = folder.display().to_string();
         note(ui, &fill("Further languages are files in {folder}.", &[("folder", &folder)]));
     }
-}
-
-/// A label and what belongs to it, on several lines where there is no room for one.
-fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal_wrapped(|ui| {
-        let left = ui.cursor().left();
-        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
-        ui.add_space((left + LABEL_WIDTH - ui.cursor().left()).max(0.0));
-        content(ui);
-    });
-}
-
-fn switch(ui: &mut Ui, label: &str, value: &mut bool) {
-    row(ui, label, |ui| {
-        ui.add(Checkbox::without_text(value));
-    });
-}
-
-fn note(ui: &mut Ui, words: &str) {
-    ui.label(RichText::new(words).size(13.0).color(palette::TEXT_FAINT));
 }

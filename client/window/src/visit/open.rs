@@ -7,8 +7,9 @@ use phaselock::client::{Part, SessionConfig};
 use phaselock::invitation::Invitation;
 use phaselock::wire::talk::Look;
 
+use super::connection::Connection;
 use super::wishes::Asked;
-use super::{Connection, DETAILS, GRAPH, Visit};
+use super::{DETAILS, GRAPH, Visit};
 use crate::graph::NetGraph;
 use crate::people::People;
 use crate::presentation::Panel;

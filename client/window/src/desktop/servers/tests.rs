@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::visit::Changed;
+use crate::visit::connection::Changed;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::Micros;
 use phaselock::wire::query::Info;

@@ -1,6 +1,6 @@
 //! A server's certificate has changed: what that may mean, and the player's answer.
 
-use crate::visit::Changed;
+use crate::visit::connection::Changed;
 use egui_macroquad::egui::{Area, Context, Id, RichText, ScrollArea, Ui};
 use phaselock::fingerprint::Fingerprint;
 use phaselock_quic::invitation::Invitation;

@@ -15,7 +15,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
-use super::Seen;
+use super::seen::Seen;
 
 /// Windows that are looked at in search of the own one.
 const WINDOWS_MAX: usize = 4096;

@@ -4,7 +4,7 @@ use egui_macroquad::egui::{Button, RichText, Ui};
 use macroquad::input::KeyCode;
 
 use super::super::{Bindings, Settings, file};
-use super::{note, row};
+use super::rows::{note, row};
 use crate::registry::Views;
 use phaselock_ui::actions::{ALL, ALL_GAMES, Action, MENU};
 use phaselock_ui::bindings::Binding;

@@ -6,7 +6,7 @@ use egui_macroquad::egui::{
 use glam::Vec2;
 
 use super::super::Player;
-use super::row;
+use super::rows::row;
 use phaselock_ui::brush::Brush;
 use phaselock_ui::camera::Camera;
 use phaselock_ui::looks::Dress;

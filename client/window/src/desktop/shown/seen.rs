@@ -1,0 +1,20 @@
+//! Whether a window is seen.
+
+/// Reasons for which a window is not seen.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) unmapped: bool,
+    pub(super) covered: bool,
+    /// The desktop says that it is minimised, though it keeps its picture for a preview.
+    pub(super) minimised: bool,
+    /// True on a workspace that is not shown, though the desktop keeps its picture.
+    pub(super) elsewhere: bool,
+}
+
+impl Seen {
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only X11 tells of them"))]
+    pub(super) fn is_hidden(self) -> bool {
+        self.unmapped || self.covered || self.minimised || self.elsewhere
+    }
+}

@@ -1,0 +1,17 @@
+//! What the system knows of its user: the folder of settings, and the language.
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+
+/// The player's folder, which holds the settings and the known servers.
+pub(super) fn folder() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("phaselock"))
+}
+
+/// The system's language, as its variables name it.
+pub(super) fn language() -> String {
+    let set = |key| std::env::var(key).ok().filter(|value| !value.is_empty());
+    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
+}
