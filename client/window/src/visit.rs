@@ -24,7 +24,6 @@ use super::play::{AnyPlay, Beside, Kind, kinds};
 use super::presentation::Panel;
 use super::records::Book;
 use super::registry::{ViewEntry, Views};
-use super::setup::Wishes;
 use super::talk::Talk;
 use super::watch::{self, Places};
 use phaselock_ui::actions;

@@ -227,7 +227,7 @@ fn draw_weapons(frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
 #[cfg(test)]
 mod tests {
     use egui_macroquad::egui::{Context, LayerId, RawInput};
-    use phaselock_client::cues::Cues;
+    use phaselock_ui::cues::Cues;
 
     use super::*;
 

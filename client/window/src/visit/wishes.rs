@@ -94,7 +94,7 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::{INCLUDED, Language, speak};
+    use phaselock_ui::words::{INCLUDED, Language, speak};
 
     fn asked(game: &str, room: Option<&str>, watches: bool) -> Asked {
         let wishes = Wishes { game: Some(game.into()), bad_room: None };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn lines_on_unmet_wishes_are_true_in_each_case() {
-        let views = crate::views::all();
+        let views = phaselock_views::all(Views::new());
         let told = |asked: &Asked, resumed| asked.unmet(("race", resumed), &views);
         let one = |game: &str, room, watches| told(&asked(game, room, watches), false);
         assert_eq!(one("race", Some("friday"), false), Vec::<String>::new());
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn lines_on_unmet_wishes_are_told_in_german() {
-        let views = crate::views::all();
+        let views = phaselock_views::all(Views::new());
         let (_, german) = INCLUDED[0];
         let german = Language::parse(german).expect("a language");
         speak(Some(Box::leak(Box::new(german))));
