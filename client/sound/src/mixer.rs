@@ -8,7 +8,7 @@ use super::{SAMPLE_RATE, Stereo};
 
 mod slot;
 
-use slot::Slot;
+use slot::{ENDED_SECS, Slot};
 
 /// Most voices at a time: a busy battle has about twenty.
 pub const VOICES_MAX: usize = 32;
@@ -18,7 +18,6 @@ pub const TAILS_MAX: usize = 8;
 const UNHEARD_SECS: f32 = 0.15;
 /// Seconds of the fade of a voice that makes place, and of a continuous one that ends.
 const STOLEN_SECS: f32 = 0.005;
-const ENDED_SECS: f32 = 0.08;
 /// Half-life of the way to another volume, in seconds.
 const VOLUME_SECS: f32 = 0.02;
 /// Loudness of all of it at full volume: a usual sound stays well below the limiter.

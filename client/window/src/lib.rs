@@ -1,16 +1,19 @@
-//! Phaselock's client in a window: a menu, and visits to servers.
+//! Phaselock's client in a window: a lobby, and visits to servers.
 //!
 //! ```text
-//! run -> args -> display -> app -+-> settings, sounds
-//!                                +-> menu
-//!                                +-> lab
-//!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
-//!                                           +-> play (the picture) -> GameView, one per game
-//!                                           +-> overlay, developer, graph, presentation
+//! desktop, page   what each machine has: command line, menu, servers; the page's card; network
+//!    |
+//!  shell          the frame loop: reads controls, moves the visit on, paints, sounds
+//!    |
+//! platform        the seam: Platform (clock, pads, glass, pace), Lobby (between two visits)
+//!    |
+//!  visit -+-> Connection (the session, over QUIC or WebTransport)
+//!         +-> play (the picture) -> GameView, one per game
+//!         +-> overlay, developer, graph, presentation, talk, people
 //! ```
 //!
-//! A game is drawn by its [`GameView`](phaselock_ui::view::GameView). A program registers it beside the game in a
-//! [`Views`] and hands that to [`run`]. The other public modules help views to draw.
+//! A game is drawn by its [`GameView`](phaselock_ui::view::GameView). A program registers it beside
+//! the game in a [`Views`] and hands that to [`run`].
 //!
 //! ```no_run
 //! # fn main_of<MyView: phaselock_ui::view::GameView>() -> std::process::ExitCode {
@@ -20,20 +23,18 @@
 //! # }
 //! ```
 //!
-//! Sound, shake and rumble follow from a view's [cues](phaselock_ui::cues).
-//!
-//! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
-//! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
+//! macroquad opens the window, reads the keys and the mouse, and runs the frames; egui paints them.
 //!
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
+//!
+//! *Invariant:* `desktop`, `page` and `files` alone know which machine they are built for.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
 mod developer;
 mod files;
 mod graph;
-mod languages;
 #[cfg(test)]
 mod layout_tests;
 mod marks;

@@ -18,10 +18,10 @@ use phaselock_ui::parts::NAME_CHARS_MAX;
 use phaselock_ui::renderer::Renderer;
 use phaselock_ui::{actions, navigate, palette, rig, sight, typing};
 
-use crate::languages::Languages;
 use crate::platform::{Desk, Lobby, Order, Platform, Presence};
 use crate::registry::Views;
 use crate::settings::Store;
+use crate::settings::languages::Languages;
 use crate::settings::screen::Screen;
 use crate::setup::PASSWORD_MAX;
 use crate::sounds::Sounds;

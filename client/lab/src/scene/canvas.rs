@@ -7,8 +7,8 @@ use crate::{OnScreen, Watched};
 use egui_macroquad::egui::{FontId, Vec2};
 use phaselock::motion::Timeline;
 
+use super::against::{Against, truth};
 use super::drawing::Drawing;
-use super::errors::truth;
 use super::model::{Model, Origin};
 use super::track::{Track, View};
 use phaselock_ui::background;
@@ -18,20 +18,14 @@ use phaselock_ui::prelude::*;
 pub(crate) const TRAIL_SECS: f64 = 2.0;
 /// Margin around a path in points, with space for words above and below.
 const MARGIN: Vec2 = vec2(48.0, 62.0);
+/// Width of the switches in the picture's corner.
+pub(super) const CORNER_WIDTH: f32 = 252.0;
+/// Lower edge of the switches, below the picture's upper edge.
+pub(super) const CORNER_BOTTOM: f32 = 46.0;
 /// Number of updates painted, the newest. Arbitrary: that many rings fill any window.
 const RINGS_MAX: usize = 400;
 /// Seconds for which a new update stands out.
 const FLASH_SECS: f64 = 0.25;
-
-/// The reference of a method's error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Against {
-    /// The position at the time that the method shows.
-    #[default]
-    Then,
-    /// The present position.
-    Now,
-}
 
 /// Options of the picture.
 #[derive(Clone, Copy, Debug, Default)]
@@ -313,7 +307,7 @@ fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
 fn words(painter: &Painter, rect: Rect, model: &Model) {
     let at = rect.left_top() + vec2(18.0, 14.0);
     let controls = &model.controls;
-    let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
+    let room = (rect.width() - CORNER_WIDTH - 40.0).max(60.0);
     let path = model.path.title.clone();
     let words = (dense(painter.ctx(), 17.0), palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
@@ -330,9 +324,9 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
         text.size().x
     };
     let mut rows = vec![net];
-    if width(&rows[0]) > room - super::CORNER_WIDTH {
+    if width(&rows[0]) > room - CORNER_WIDTH {
         // Below what is in the corner, and in two rows if one is too short.
-        below.y = below.y.max(rect.top() + super::CORNER_BOTTOM);
+        below.y = below.y.max(rect.top() + CORNER_BOTTOM);
         if width(&rows[0]) > room {
             rows = vec![format!("{},", controls.net_words()), rates];
         }

@@ -4,7 +4,8 @@ use crate::scores::quantile;
 use crate::{OnScreen, Watched};
 use egui_macroquad::egui::FontId;
 
-use super::canvas::{Against, color};
+use super::against::{Against, error};
+use super::canvas::color;
 use super::legend::digits;
 use super::model::Model;
 use super::track::Track;
@@ -17,22 +18,6 @@ pub(super) struct Errors {
     curves: Vec<Option<Track>>,
     /// Error at the top, in the path's unit.
     most: f64,
-}
-
-/// The position that a frame should show; none across a teleport, which is no error.
-pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
-    let truth = match against {
-        Against::Then => frame.then,
-        Against::Now => frame.present,
-    };
-    let OnScreen::Shown(_, segment) = frame.seen else { return None };
-    truth.filter(|truth| truth.segment == segment).map(|truth| truth.position)
-}
-
-pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
-    let (position, truth) = frame.position.zip(truth(frame, against))?;
-    let [x, y] = model.path.recording.way(truth, position);
-    Some(x.hypot(y))
 }
 
 /// Error at the top of the curves: the 99th percentile of the worst method.

@@ -10,8 +10,7 @@ use crate::track::Fate;
 use crate::{Scores, figures};
 use serde::Serialize;
 
-use super::canvas::Against;
-use super::errors::error;
+use super::against::{Against, error};
 use super::model::{Model, Unit};
 use phaselock_ui::words::fill;
 

@@ -7,7 +7,8 @@ use egui_macroquad::egui::{CursorIcon, FontId, RichText, ScrollArea, Sense, Text
 use phaselock::motion::Timeline;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
-use super::canvas::{Against, color, marker, sample};
+use super::against::Against;
+use super::canvas::{color, marker, sample};
 use super::model::{Model, Row, Unit};
 use super::panel::{chip, choose, heading, pick};
 use phaselock_ui::explain;

@@ -11,6 +11,7 @@
 //! *Invariant:* what is measured, the rest of the crate measures; in here it is chosen, painted and
 //! written to files.
 
+mod against;
 mod canvas;
 mod drawing;
 mod errors;
@@ -36,7 +37,7 @@ use egui_macroquad::egui::{
 use phaselock::games::Games;
 use phaselock::link::Conditions;
 
-use self::canvas::{Canvas, Options};
+use self::canvas::{CORNER_WIDTH, Canvas, Options};
 use self::drawing::Drawing;
 use self::errors::Errors;
 use self::export::Names;
@@ -55,10 +56,6 @@ const WORK: Duration = Duration::from_millis(4);
 const WORK_SEEN: Duration = Duration::from_millis(40);
 /// Seconds between updates of the numbers; nobody reads faster.
 const SCORES_SECS: f32 = 0.1;
-/// Width of the switches in the picture's corner.
-const CORNER_WIDTH: f32 = 252.0;
-/// Lower edge of the switches, below the picture's upper edge.
-const CORNER_BOTTOM: f32 = 46.0;
 /// Magnifications of the picture; the one without a name fits.
 const ZOOMS: [(f64, &str); 3] = [(1.0, ""), (4.0, "4×"), (16.0, "16×")];
 const NOTICE_SECS: f32 = 6.0;

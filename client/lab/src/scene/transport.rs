@@ -4,7 +4,7 @@ use egui_macroquad::egui::{
     Align, Button, Context, Key, Layout, Modifiers, Response, RichText, Sense, Ui,
 };
 
-use super::canvas::Against;
+use super::against::Against;
 use super::errors::Errors;
 use super::model::Model;
 use super::panel::choose;

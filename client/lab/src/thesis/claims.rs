@@ -3,11 +3,11 @@
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
 use super::super::sweep::Row;
+use super::plan::{PATHS, READINGS, Reading, STROKES};
 use super::sample::{
     Axis, Case, HISTORY, JITTER, LATENCY, Sample, deviation, every, greatest, is_of, is_still,
     least, mean, range,
 };
-use super::{PATHS, READINGS, Reading, STROKES};
 
 /// The answer of one seed.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,9 @@ impl Test {
     pub(super) fn label(self) -> String {
         match self {
             Self::Four(..) => "quadratic, Richardson and Catmull-Rom to linear".into(),
-            Self::Ratio(of, to, _) => format!("{} to {}", super::NAMES[of], super::NAMES[to]),
+            Self::Ratio(of, to, _) => {
+                format!("{} to {}", super::plan::NAMES[of], super::plan::NAMES[to])
+            }
             Self::Along(Axis(axis, ..), (statistic, _), _) => format!("{statistic} by {axis}"),
             Self::Rounder(_, [_]) => "Catmull-Rom's errors to linear's".into(),
             Self::Rounder(..) => "Catmull-Rom's mean and standard deviation to linear's".into(),
@@ -394,7 +396,7 @@ const QUESTION: &str = "which time history is best? The thesis says the last int
 
 #[cfg(test)]
 mod tests {
-    use super::super::TABLES;
+    use super::super::plan::TABLES;
     use super::*;
 
     #[test]

@@ -6,8 +6,9 @@ use phaselock::motion::waypoints::Joining;
 use super::super::Contender;
 use super::super::report::figures;
 use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
+use super::plan::{FUNCTIONS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
+use super::sample::Measured;
 use super::sample::Sample;
-use super::{FUNCTIONS, Measured, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
 
 /// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
 /// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.

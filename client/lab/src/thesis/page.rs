@@ -8,12 +8,13 @@ use super::super::formulas::Formula;
 use super::super::report::{figure, figures, table};
 use super::claims::to_linear;
 use super::findings::{Finding, SURE, Verdict, contradicted, findings};
-use super::reasons::reasons;
-use super::sample::{Sample, every, mean};
-use super::{
-    FRAME_HZ, FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS,
-    READINGS, REPEATS, SCHEMES, SECS, SPACINGS, STROKES, TABLES, scheme,
+use super::plan::{
+    FRAME_HZ, FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, NAMES, PATHS, READINGS,
+    REPEATS, SCHEMES, SECS, SPACINGS, STROKES, TABLES, scheme,
 };
+use super::reasons::reasons;
+use super::sample::Measured;
+use super::sample::{Sample, every, mean};
 
 /// The page in Markdown.
 pub fn page(measured: &Measured) -> String {

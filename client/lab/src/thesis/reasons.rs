@@ -11,8 +11,9 @@ use super::claims::{
     SHORT, SMOOTH, ZIGZAG, is_greatest, is_least, rounded,
 };
 use super::findings::{Verdict, numbers_of};
+use super::plan::{FUNCTIONS, MENDED, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
+use super::sample::Measured;
 use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
-use super::{FUNCTIONS, MENDED, Measured, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
 
 /// A reason with its grounds.
 #[derive(Clone, Debug)]

@@ -5,7 +5,35 @@ use std::collections::BTreeMap;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
 use super::super::sweep::Row;
-use super::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
+use super::plan::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
+
+/// Rows measured by each reading of the clock: those of [`plan`](super::plan()), then those of [`strokes_plan`](super::strokes_plan).
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Rows with states of the time at which they arrive.
+    pub arrived: [Vec<Row>; 2],
+    /// Rows with states of the time at which they were sent.
+    pub sent: [Vec<Row>; 2],
+}
+
+impl Measured {
+    pub(super) fn all(&self) -> Sample<'_> {
+        let mut all = Sample::default();
+        self.rows().for_each(|row| all.push(row));
+        all
+    }
+
+    /// The runs of each seed.
+    pub(super) fn seeds(&self) -> Vec<Sample<'_>> {
+        let mut seeds: BTreeMap<u64, Sample<'_>> = BTreeMap::new();
+        self.rows().for_each(|row| seeds.entry(row.seed).or_default().push(row));
+        seeds.into_values().collect()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.arrived.iter().chain(&self.sent).flatten()
+    }
+}
 
 /// A parameter that varies: its name, the number of its values, and a test of a run for one of
 /// them.

@@ -5,6 +5,8 @@ use crate::place::Placed;
 use crate::synth::{BLOCK, Voice};
 use crate::{SAMPLE_RATE, Stereo};
 
+pub(super) const ENDED_SECS: f32 = 0.08;
+
 /// Part of the way to another loudness, direction and pitch, per block: about 10 ms in all.
 const GUIDE_SHARE: f32 = 0.15;
 
@@ -152,7 +154,7 @@ impl Slot {
         if let Some(unheard) = &mut self.unheard {
             *unheard = unheard.saturating_sub(count as u32);
             if *unheard == 0 {
-                self.end(super::ENDED_SECS);
+                self.end(ENDED_SECS);
             }
         }
         if !goes_on || self.level == 0.0 {

@@ -32,9 +32,9 @@ use self::lobby::DesktopLobby;
 use self::machine::{Desktop, Outputs};
 use self::servers::Book;
 use self::system::{folder, language};
-use crate::languages::Languages;
 use crate::registry::Views;
 use crate::settings::Store;
+use crate::settings::languages::Languages;
 use crate::settings::values::WindowSize;
 use crate::shell::{Opening, Shell};
 

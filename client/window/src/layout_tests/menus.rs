@@ -18,19 +18,19 @@ use super::{phones, phones_in_game, report, sizes, variants};
 use crate::desktop::args::Args;
 use crate::desktop::menu::Menu;
 use crate::desktop::servers::{Book, Servers, Tab, Trust};
-use crate::page::card::Card;
-use crate::languages::Languages;
 use crate::overlay::{self, Status};
+use crate::page::card::Card;
 use crate::registry::Views;
 use crate::settings::Store;
+use crate::settings::languages::Languages;
 use crate::settings::screen::{self, Screen};
 use phaselock_lab::scene::{Begin, Lab};
 use phaselock_ui::controls::Controls;
 use phaselock_ui::gamepad;
+use phaselock_ui::lesson;
 use phaselock_ui::letters::Letters;
 use phaselock_ui::look;
 use phaselock_ui::paint::{READABLE, note_css};
-use phaselock_ui::lesson;
 
 /// Lays out a screen in all sizes, languages and sizes of letters.
 fn lay_out(name: &str, draw: impl FnMut(&Context)) -> Vec<(String, String)> {

@@ -9,9 +9,9 @@ use phaselock_web::page;
 
 use super::lobby::PageLobby;
 use super::machine::Page;
-use crate::languages::Languages;
 use crate::registry::Views;
 use crate::settings::Store;
+use crate::settings::languages::Languages;
 use crate::shell::{Opening, Shell};
 
 /// Opens the page's canvas, whose frames then come for as long as the page stays.

@@ -7,10 +7,11 @@ use phaselock::wire::text::{clip, printable};
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike};
 
 use super::keys::{KEYS, list};
-use super::{Bindings, Settings};
+use super::model::Settings;
 use crate::records::{GAMES_MAX as RECORD_GAMES_MAX, MEASURES_MAX, Records, VALUE_MAX};
 use phaselock_ui::actions::{ALL, ALL_GAMES};
 use phaselock_ui::bindings::Binding;
+use phaselock_ui::controls::Bindings;
 
 /// Largest file in bytes: twenty times one with every setting. Arbitrary.
 pub(crate) const FILE_BYTES_MAX: usize = 64 * 1024;

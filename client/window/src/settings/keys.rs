@@ -6,12 +6,11 @@ use phaselock::limits::NAME_BYTES_MAX;
 use phaselock::wire::text::{NameError, read_name};
 use toml_edit::{Array, Value};
 
-use super::Settings;
-use super::values::Word;
+use super::model::Settings;
+use super::values::{ITEMS_MAX, Word};
 use crate::setup::BOTS_MAX;
 
-/// Most entries of a list, and most bytes of a text in the file; arbitrary, and far above need.
-pub(crate) const ITEMS_MAX: usize = 64;
+/// Most bytes of a text in the file; arbitrary, and far above need.
 const TEXT_MAX: usize = 300;
 
 /// A setting in the file.

@@ -14,10 +14,11 @@ use egui_macroquad::egui::{
 };
 
 use self::rows::{note, row, switch};
+use super::model::Settings;
+use super::store::Store;
 use super::values::{FrameCap, Language};
-use super::{Settings, Store};
-use crate::languages::{self, Languages};
 use crate::registry::Views;
+use crate::settings::languages::{self, Languages};
 use crate::setup::default_name;
 use phaselock_ui::bindings::Pad;
 use phaselock_ui::controls::Controls;

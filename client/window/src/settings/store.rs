@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Settings;
 use super::file::{self, FILE_BYTES_MAX, FileError};
+use super::model::Settings;
 use crate::files::{self, Held};
-use crate::languages::Languages;
+use crate::settings::languages::Languages;
 use phaselock_ui::words::fill;
 
 /// Time without a change after which the file is written: a slider moves in many frames.

@@ -5,6 +5,9 @@ use toml_edit::Value;
 
 use phaselock_ui::sight::Palette;
 
+/// Most entries of a list in the file; arbitrary, and far above need.
+pub(crate) const ITEMS_MAX: usize = 64;
+
 /// A setting that is written as a word, or as a word or a number.
 pub(crate) trait Word {
     /// Takes a value of the file; the error says what to write.

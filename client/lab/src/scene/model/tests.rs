@@ -6,7 +6,7 @@ use crate::track::Fate;
 use crate::{Contender, Scores};
 use phaselock::motion::Choice;
 
-use super::super::canvas::Against;
+use super::super::against::Against;
 use super::super::drawing::Drawing;
 use super::super::legend;
 use super::super::settings::{LabSettings, Net};

@@ -3,12 +3,13 @@
 use egui_macroquad::egui::{Button, RichText, Ui};
 use macroquad::input::KeyCode;
 
-use super::super::{Bindings, Settings, file};
+use super::super::file;
+use super::super::model::Settings;
 use super::rows::{note, row};
 use crate::registry::Views;
 use phaselock_ui::actions::{ALL, ALL_GAMES, Action, MENU};
 use phaselock_ui::bindings::Binding;
-use phaselock_ui::controls::{Controls, bindings_of};
+use phaselock_ui::controls::{Bindings, Controls, bindings_of};
 use phaselock_ui::palette;
 use phaselock_ui::words::{fill, tr};
 

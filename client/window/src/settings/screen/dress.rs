@@ -5,7 +5,7 @@ use egui_macroquad::egui::{
 };
 use glam::Vec2;
 
-use super::super::Player;
+use super::super::model::Player;
 use super::rows::row;
 use phaselock_ui::brush::Brush;
 use phaselock_ui::camera::Camera;

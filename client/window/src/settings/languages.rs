@@ -7,8 +7,8 @@ use std::path::Path;
 use phaselock::textfile::Text;
 use phaselock::wire::text::clean_name;
 
-use super::files;
-use super::settings::values::Language as Choice;
+use super::values::Language as Choice;
+use crate::files;
 use phaselock_ui::words::{FILE_BYTES_MAX, INCLUDED, Language, speak};
 
 /// Most files of the folder that are offered; arbitrary.

@@ -1,0 +1,172 @@
+//! All settings, as a plain value.
+
+use phaselock::games::Bots;
+use phaselock::wire::talk::Look;
+use phaselock::wire::text::{NameError, read_name};
+use phaselock_ui::controls::Bindings;
+use phaselock_ui::sight::Palette;
+
+use super::values::{FrameCap, ITEMS_MAX, Language, WindowSize};
+use crate::records::{GAMES_MAX, New, Records};
+
+/// All settings of a player.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) player: Player,
+    pub(crate) sound: Sound,
+    pub(crate) display: Display,
+    pub(crate) gamepad: Gamepad,
+    pub(crate) last: Last,
+    pub(crate) seen: Seen,
+    /// Bindings that differ from the games' own.
+    pub(crate) controls: Bindings,
+    /// Personal records.
+    pub(crate) records: Records,
+}
+
+impl Settings {
+    /// Notes a record. A game beyond what the file holds is not noted.
+    pub(crate) fn note_record(&mut self, New { game, name, value }: New) {
+        if self.records.contains_key(game) || self.records.len() < GAMES_MAX {
+            self.records.entry(game.to_owned()).or_default().insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// The player, as others see it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Player {
+    /// Empty: the name of the system's user.
+    pub(crate) name: String,
+    /// One of twelve colours.
+    pub(crate) color: u16,
+    /// One of eight looks.
+    pub(crate) look: u16,
+}
+
+impl Player {
+    /// Takes a name that is being written, once servers take it too.
+    pub(crate) fn take_name(&mut self, written: &str) {
+        match read_name(written) {
+            Ok(name) => name.clone_into(&mut self.name),
+            Err(NameError::Empty) => self.name.clear(),
+            Err(_) => {}
+        }
+    }
+
+    /// The looks that others are asked to show.
+    pub(crate) fn look(&self) -> Look {
+        let part = |number: u16| u8::try_from(number).unwrap_or_default();
+        // Colours of the settings count from 1; 0 is none.
+        let color = self.color.checked_sub(1).map_or(Look::UNCHOSEN.color, part);
+        let look = Look { color, pattern: part(self.look) };
+        if look.is_wish() { look } else { Look::UNCHOSEN }
+    }
+}
+
+/// Loudness in percent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sound {
+    pub(crate) master: u16,
+    pub(crate) effects: u16,
+    pub(crate) music: u16,
+    pub(crate) interface: u16,
+    pub(crate) mute_in_background: bool,
+    pub(crate) mute: bool,
+}
+
+/// The picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Display {
+    pub(crate) frame_cap: FrameCap,
+    pub(crate) vsync: bool,
+    pub(crate) fullscreen: bool,
+    pub(crate) window_size: WindowSize,
+    /// Factor of all sizes.
+    pub(crate) ui_scale: f64,
+    /// Factor of letters.
+    pub(crate) text_scale: f64,
+    pub(crate) palette: Palette,
+    pub(crate) reduced_motion: bool,
+    pub(crate) language: Language,
+}
+
+/// The gamepad.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gamepad {
+    /// Strength in percent.
+    pub(crate) rumble: u16,
+    /// Share of a stick's way, in percent, that counts as rest.
+    pub(crate) dead_zone: u16,
+}
+
+/// The last choices.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Last {
+    pub(crate) server: String,
+    pub(crate) games: Vec<String>,
+    pub(crate) bots: Bots,
+    /// Names of the open panels.
+    pub(crate) panels: Vec<String>,
+}
+
+impl Last {
+    /// Notes what is played here.
+    pub(crate) fn note_play(&mut self, games: &[String], bots: Bots) {
+        (self.games, self.bots) = (games.to_vec(), bots);
+    }
+}
+
+/// Things that are shown once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// Names of the games whose lessons the player has had.
+    pub(crate) lessons: Vec<String>,
+}
+
+impl Seen {
+    /// Notes a game's lesson. Of more than the file holds the oldest is forgotten.
+    pub(crate) fn note(&mut self, game: &str) {
+        self.lessons.retain(|had| had != game);
+        self.lessons.push(game.to_owned());
+        let over = self.lessons.len().saturating_sub(ITEMS_MAX);
+        self.lessons.drain(..over);
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            player: Player { name: String::new(), color: 0, look: 0 },
+            sound: Sound {
+                master: 80,
+                effects: 80,
+                music: 60,
+                interface: 60,
+                mute_in_background: true,
+                mute: false,
+            },
+            display: Display {
+                frame_cap: FrameCap::Display,
+                vsync: true,
+                fullscreen: false,
+                window_size: WindowSize { width: 1280, height: 720 },
+                ui_scale: 1.0,
+                text_scale: 1.0,
+                palette: Palette::Standard,
+                reduced_motion: false,
+                language: Language::System,
+            },
+            gamepad: Gamepad { rumble: 60, dead_zone: 15 },
+            last: Last {
+                server: String::new(),
+                games: Vec::new(),
+                bots: crate::setup::BOTS_DEFAULT.into(),
+                panels: Vec::new(),
+            },
+            seen: Seen { lessons: Vec::new() },
+            controls: Bindings::new(),
+            records: Records::new(),
+        }
+    }
+}
