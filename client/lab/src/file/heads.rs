@@ -1,6 +1,6 @@
 //! Names of columns and keys: which one is the time, in which unit, and which are x, y and segment.
 
-use super::{FileError, Problem, Quote};
+use super::motion::{FileError, Problem, Quote};
 
 /// Names for the time, with units per second.
 const TIMES: [(&str, f64); 9] = [

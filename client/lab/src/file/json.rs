@@ -13,7 +13,9 @@ use serde_json::value::RawValue;
 
 use super::heads::{Found, Heads, is_numbered};
 use super::moment::{Clock, Timestamps};
-use super::{FileError, Motion, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising};
+use super::motion::{
+    FileError, Motion, POINT_BYTES_MAX, Point, Problem, Quote, Taker, number, rising,
+};
 
 /// Reads an array of points, one point at a time.
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {

@@ -1,7 +1,7 @@
 //! Times as files write them: numbers, or dates with times of day (ISO 8601).
 
 use super::heads::number_of;
-use super::{FileError, Problem, Quote, number};
+use super::motion::{FileError, Problem, Quote, number};
 
 /// The format of a file's times, taken from the first one.
 #[derive(Clone, Copy, Debug, Default)]

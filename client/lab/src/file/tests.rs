@@ -5,6 +5,7 @@ use phaselock_games::all as games;
 use phaselock_games::race::Car;
 
 use super::*;
+use phaselock::time::Rates;
 
 mod formats;
 

@@ -1,6 +1,6 @@
 //! Ranges of numbers, the ticks on them, and where they lie on the page.
 
-use super::MAGNITUDE_MAX;
+use super::series::MAGNITUDE_MAX;
 
 pub(super) fn drawable(value: f64) -> bool {
     value.abs() <= MAGNITUDE_MAX

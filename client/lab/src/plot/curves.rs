@@ -2,7 +2,7 @@
 
 use super::axis::{Range, Scale, drawable};
 use super::page::{Area, MARGIN, Page, Sample, WIDTH, entry, placed};
-use super::{Curve, Curves};
+use super::series::{Curve, Curves};
 
 /// Width of the legend.
 const LEGEND: f64 = 222.0;

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::Series;
 use super::axis::{Range, Scale, TICKS, drawable, ticks};
+use super::series::Series;
 use crate::strokes::{Marker, Stroke};
 
 /// In points, as all lengths here.

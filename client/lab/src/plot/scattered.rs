@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::axis::{Range, drawable};
 use super::page::{Area, MARGIN, Page, WIDTH, color, entry, px};
-use super::{CLOUD_POINTS_MAX, Panel, Scatter};
+use super::series::{CLOUD_POINTS_MAX, Panel, Scatter};
 use crate::report::rounded;
 
 const NUMBERS: f64 = 60.0;

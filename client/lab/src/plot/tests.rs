@@ -2,7 +2,9 @@
 
 use phaselock::random::Random;
 
+use super::series::CLOUD_POINTS_MAX;
 use super::*;
+use crate::strokes::Stroke;
 
 /// A zigzag of 8 corners, told 10 times a second, and what simple extrapolators make of it.
 fn zigzag() -> Curves {
