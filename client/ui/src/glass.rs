@@ -93,8 +93,7 @@ pub struct Glass {
 
 impl Glass {
     /// Glass of so many points for a pixel of CSS, which nobody touches.
-    #[cfg(test)]
-    pub(crate) fn untouched(unit: f32) -> Self {
+    pub fn untouched(unit: f32) -> Self {
         Self { is_used: true, unit, ..Self::default() }
     }
 
@@ -149,7 +148,7 @@ impl Glass {
     }
 
     /// Places a button for each part that the game has an action for.
-    pub(crate) fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
+    pub fn lay_out(&mut self, own: &'static [Action], is_asked: bool, size: Vec2) {
         let parts_of = |action: &Action| {
             let parts = action.keys.iter().filter_map(|name| match Binding::parse(name)? {
                 Binding::Pad(part) => Some(part),

@@ -161,9 +161,8 @@ impl Shown {
     }
 }
 
-/// Draws a step as a lesson does, for tests.
-#[cfg(test)]
-pub(crate) fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
+/// Draws a step as a lesson does, for tests that lay out a window.
+pub fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
     let words = fill("Take another weapon with {keys}.", &[("keys", "RB")]);
     Shown { words, number: (2, 4), share: 0.5, is_done: false }.draw(painter, screen, controls);
 }

@@ -299,16 +299,16 @@ pub fn letters(ctx: &Context) -> f32 {
 const CSS: &str = "points of a pixel of CSS";
 /// Least size of letters that must be read, in pixels of CSS, which are about as large on each
 /// screen.
-pub(crate) const READABLE: f32 = 11.0;
+pub const READABLE: f32 = 11.0;
 
 /// Notes the points of a pixel of CSS.
-pub(crate) fn note_css(ctx: &Context, points: f32) {
+pub fn note_css(ctx: &Context, points: f32) {
     ctx.data_mut(|data| data.insert_temp(Id::new(CSS), points));
 }
 
 /// Factor by which letters of that size in points must be larger, so that they can be read on a
 /// phone: a card then has larger letters on more lines.
-pub(crate) fn to_be_read(ctx: &Context, size: f32) -> f32 {
+pub fn to_be_read(ctx: &Context, size: f32) -> f32 {
     let css = ctx.data(|data| data.get_temp::<f32>(Id::new(CSS))).unwrap_or(1.0);
     (READABLE * css / (size * letters(ctx))).max(1.0)
 }

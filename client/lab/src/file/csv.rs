@@ -10,11 +10,8 @@ use phaselock::time::Rates;
 use super::heads::{Found, Heads, is_numbered, number_of};
 use super::moment::{Clock, Timestamps};
 use super::motion::{
-    FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number, rising,
+    FileError, MARK, Motion, Point, Problem, Quote, Source, Taker, kind_of, number, rising,
 };
-
-/// Beginning of a recording of play; the number of its layout and a colon follow.
-pub(super) const MARK: &str = "# phaselock motion ";
 
 /// Columns of a recording before the record's fields.
 const RECORDING: [&str; 2] = ["time", "segment"];

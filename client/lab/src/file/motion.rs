@@ -20,6 +20,9 @@ pub const SPAN_HOURS_MAX: u32 = 24;
 /// Length of a quote from a file, in characters.
 const QUOTE_CHARS_MAX: usize = 40;
 
+/// Beginning of a recording of play; the number of its layout and a colon follow.
+pub(super) const MARK: &str = "# phaselock motion ";
+
 /// A position at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -67,7 +70,7 @@ pub struct Motion {
 pub struct FileError {
     /// Number of the line, from 1.
     pub line: usize,
-    problem: Problem,
+    pub(super) problem: Problem,
 }
 
 /// A mistake in a line.
@@ -317,7 +320,7 @@ impl Source {
     }
 
     /// Indices of the position's fields.
-    fn position_fields(&self) -> Option<[usize; 2]> {
+    pub(super) fn position_fields(&self) -> Option<[usize; 2]> {
         position_fields(self.fields)
     }
 }
@@ -332,8 +335,7 @@ pub(crate) fn position_fields(fields: &[Field]) -> Option<[usize; 2]> {
 /// The first lines of a recording.
 pub fn header(source: &Source) -> String {
     let Source { game, record, tick_hz, seed, .. } = source;
-    let mut text =
-        format!("{}1: game={game} record={record} ticks={tick_hz} seed={seed}\n", csv::MARK);
+    let mut text = format!("{}1: game={game} record={record} ticks={tick_hz} seed={seed}\n", MARK);
     text.push_str("time,segment");
     for field in source.fields {
         text.push(',');

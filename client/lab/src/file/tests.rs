@@ -1,9 +1,12 @@
 //! Files as people and programs write them, and what is said of those that are wrong.
 
+use std::fmt::Write as _;
+
 use phaselock::fields::Record;
 use phaselock_games::all as games;
 use phaselock_games::race::Car;
 
+use super::motion::POINT_BYTES_MAX;
 use super::*;
 use phaselock::time::Rates;
 

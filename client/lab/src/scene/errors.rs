@@ -1,7 +1,6 @@
 //! Error of each method over time: curves along the laboratory's time.
 
 use crate::scores::quantile;
-use crate::{OnScreen, Watched};
 use egui_macroquad::egui::FontId;
 
 use super::against::{Against, error};
@@ -9,6 +8,7 @@ use super::canvas::color;
 use super::legend::digits;
 use super::model::Model;
 use super::track::Track;
+use crate::Watched;
 use phaselock_ui::prelude::*;
 
 /// Error curves, kept while nothing changes.

@@ -142,7 +142,7 @@ fn words_name_what_is_on_the_glass() {
 
 #[test]
 fn mouse_points_nowhere_before_it_has_moved_and_on_glass() {
-    let mut controls = controls(&Chosen::new());
+    let mut controls = controls(&Bindings::new());
     assert_eq!(controls.point(Pos2::ZERO, 0.5), None, "the corner is where it begins");
     assert_eq!(controls.point(Pos2::new(40.0, 20.0), 0.5), Some(Pos2::new(20.0, 10.0)));
     assert_eq!(controls.point(Pos2::ZERO, 0.5), Some(Pos2::ZERO), "it went there");
