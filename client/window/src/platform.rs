@@ -27,6 +27,7 @@ pub(crate) enum Presence {
     /// The window has the keyboard.
     Foreground,
     /// Another window has the keyboard.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page is seen or not"))]
     Background,
     /// Nobody can see the window.
     Hidden,
@@ -111,6 +112,7 @@ pub(crate) trait Platform {
 pub(crate) enum Order {
     Visit(Box<Visit>),
     Settings,
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page is closed"))]
     Quit,
 }
 
@@ -177,8 +179,8 @@ pub(crate) trait Lobby {
         false
     }
 
-    /// Error if the game that the command line asked for was not joined in time.
-    fn verdict(&self, _visit: Option<&Visit>) -> Result<(), String> {
-        Ok(())
+    /// Whether a game was asked for that must be joined before the time is up.
+    fn must_join(&self) -> bool {
+        false
     }
 }

@@ -124,13 +124,22 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     fn end(mut self) -> Result<(), String> {
         self.platform.finish()?;
         self.store.save();
-        let is_late = self.platform.is_late();
-        let verdict = if is_late { self.lobby.verdict(self.visit.as_ref()) } else { Ok(()) };
+        let verdict = if self.platform.is_late() { self.verdict() } else { Ok(()) };
         self.leave();
         for goodbye in self.closing {
             let _ = goodbye.join();
         }
         verdict
+    }
+
+    /// Error if the game that the command line asked for was not joined in time.
+    fn verdict(&self) -> Result<(), String> {
+        match &self.visit {
+            _ if !self.lobby.must_join() => Ok(()),
+            Some(visit) if visit.is_playing() => Ok(()),
+            Some(visit) => Err(format!("not in the game: {}", visit.trouble())),
+            None => Err(format!("not in the game: {}", self.lobby.error().unwrap_or("left"))),
+        }
     }
 
     /// Tells what is shown, for programs that look on.

@@ -70,7 +70,6 @@ impl Coverage {
 }
 
 /// A font that egui can use.
-#[cfg_attr(not(feature = "system-fonts"), expect(dead_code, reason = "only a search finds fonts"))]
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The new font file.

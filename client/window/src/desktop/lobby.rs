@@ -87,7 +87,8 @@ impl DesktopLobby {
         (games, bots, open): (&[String], Bots, bool),
         desk: Desk<'_>,
     ) -> Option<Order> {
-        desk.settings.last.note_play(games, bots);
+        let last = &mut desk.settings.last;
+        (last.games, last.bots) = (games.to_vec(), bots);
         self.args.options.setup.wishes = Wishes::default();
         self.invitation = None;
         let games = self.games.select(games).map_err(|error| error.to_string());
@@ -286,15 +287,7 @@ impl Lobby for DesktopLobby {
         }
     }
 
-    fn verdict(&self, visit: Option<&Visit>) -> Result<(), String> {
-        match (&self.args.start, visit) {
-            (Start::Menu | Start::Lab(_), _) => Ok(()),
-            (_, Some(visit)) if visit.is_playing() => Ok(()),
-            (_, Some(visit)) => Err(format!("not in the game: {}", visit.trouble())),
-            (_, None) => {
-                let reason = self.menu.error().unwrap_or("left");
-                Err(format!("not in the game: {reason}"))
-            }
-        }
+    fn must_join(&self) -> bool {
+        matches!(self.args.start, Start::Play { .. } | Start::Join { .. })
     }
 }

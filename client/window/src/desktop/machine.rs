@@ -19,7 +19,7 @@ use super::holds::Holds;
 use super::pacing::{Pacer, UPDATE_EVERY, frame_least};
 use crate::platform::{Platform, Presence};
 use crate::settings::Display;
-use crate::settings::values::FrameCap;
+use crate::settings::values::{FrameCap, WindowSize};
 
 /// Files that the command line asks for.
 #[derive(Debug)]
@@ -108,8 +108,10 @@ impl Platform for Desktop {
             return;
         }
         let (width, height) = screen_size();
-        let side = |pixels: f32| (pixels / points()) as u16;
-        display.window_size.follow(side(width), side(height));
+        let [width, height] = [width, height].map(|pixels| (pixels / points()) as u16);
+        if [width, height].iter().all(|side| WindowSize::SIDES.contains(side)) {
+            display.window_size = WindowSize { width, height };
+        }
     }
 
     fn motion(&mut self) -> Option<&mut MotionFiles> {

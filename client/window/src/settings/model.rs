@@ -110,13 +110,6 @@ pub(crate) struct Last {
     pub(crate) panels: Vec<String>,
 }
 
-impl Last {
-    /// Notes what is played here.
-    pub(crate) fn note_play(&mut self, games: &[String], bots: Bots) {
-        (self.games, self.bots) = (games.to_vec(), bots);
-    }
-}
-
 /// Things that are shown once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {

@@ -88,22 +88,16 @@ pub(crate) struct WindowSize {
 }
 
 impl WindowSize {
+    /// Range of each side.
+    pub(crate) const SIDES: std::ops::RangeInclusive<u16> = 320..=16384;
+
     /// Reads what the command line takes as well: `1280x720`.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
         let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
-        let side = |text: &str| text.parse().ok().filter(|side| (320..=16384).contains(side));
+        let side = |text: &str| text.parse().ok().filter(|side| Self::SIDES.contains(side));
         let (width, height) = side(width).zip(side(height)).ok_or(wrong)?;
         Ok(Self { width, height })
-    }
-}
-
-impl WindowSize {
-    /// Takes the size that the window has now, if a file may hold it.
-    pub(crate) fn follow(&mut self, width: u16, height: u16) {
-        if [width, height].iter().all(|side| (320..=16384).contains(side)) {
-            *self = Self { width, height };
-        }
     }
 }
 
