@@ -7,7 +7,8 @@ use phaselock::motion::waypoints::{Extrapolator, Joining};
 use super::super::sweep::Row;
 use super::plan::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
 
-/// Rows measured by each reading of the clock: those of [`plan`](super::plan()), then those of [`strokes_plan`](super::strokes_plan).
+/// Rows measured by each reading of the clock: those of [`plan`](super::plan()), then those of
+/// [`strokes_plan`](super::strokes_plan).
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Rows with states of the time at which they arrive.
