@@ -42,6 +42,17 @@ use super::people::MemberStats;
 use super::presence::Assembly;
 use super::rotation::{Host, Rotation};
 
+mod assembly;
+mod changes;
+pub(super) mod checkpoint;
+mod driven;
+mod idle;
+mod reception;
+mod requests;
+mod sleep;
+mod talk;
+mod watching;
+
 #[derive(Debug)]
 pub(super) struct BotSeat<G: Game> {
     pub(super) name: String,

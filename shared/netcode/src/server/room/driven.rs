@@ -11,13 +11,13 @@ use crate::time::{LocalTime, Micros};
 use crate::wire::control::Status;
 use crate::wire::disconnect::{Code, Disconnect};
 
-use super::any::AnyRoom;
-use super::control::{Command, CommandError, Event};
-use super::member::DatagramError;
-use super::output::{ClientId, Output};
-use super::people::{Pass, PlayerFigures};
-use super::room::Room;
-use super::rotation::{Host, Rotation};
+use super::Room;
+use crate::server::any::AnyRoom;
+use crate::server::control::{Command, CommandError, Event};
+use crate::server::member::DatagramError;
+use crate::server::output::{ClientId, Output};
+use crate::server::people::{Pass, PlayerFigures};
+use crate::server::rotation::{Host, Rotation};
 
 /// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
 const SNAPSHOTS_LATE_MAX: u64 = 4;

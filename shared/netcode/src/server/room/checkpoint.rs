@@ -9,23 +9,23 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::member::Member;
-use super::output::ClientId;
-use super::room::Room;
-use super::rotation::{Host, Rotation};
+use super::Room;
 use crate::fields::{Entity, Slot};
 use crate::game::{Game, Memory as _, Profile};
 use crate::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BOTS_MAX, ENTITIES_MAX, FIELDS_MAX, GAMES_MAX, PLAYERS_MAX};
 use crate::random::Random;
+use crate::server::member::Member;
+use crate::server::output::ClientId;
+use crate::server::rotation::{Host, Rotation};
 use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
 use crate::wire::control::Hello;
 use crate::wire::protocol::game_hash;
 use crate::wire::talk::Look;
 use crate::wire::text::clean_name;
 
-use super::control::Event;
+use crate::server::control::Event;
 
 /// Resume tokens that a room may have given after its last checkpoint: far more than it can.
 const TOKENS_BETWEEN: u64 = 1 << 16;
@@ -105,7 +105,7 @@ pub fn game_of(checkpoint: &[u8]) -> Option<String> {
 }
 
 impl<G: Game> Room<G> {
-    /// See [`AnyRoom::checkpoint`](super::AnyRoom::checkpoint).
+    /// See [`AnyRoom::checkpoint`](crate::server::AnyRoom::checkpoint).
     pub(super) fn checkpoint(&self, now: LocalTime) -> Option<Vec<u8>> {
         let mut fields = Vec::new();
         let mut entity = |slot: &Slot<G::Entity>| {

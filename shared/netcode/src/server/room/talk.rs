@@ -3,16 +3,16 @@
 //! Each kind has a rate for one member; what reaches others has one for everybody together. A
 //! member who is muted says nothing in any of these ways.
 
-use super::allowance::TalkAllowance;
-use super::bucket::{Bucket, RequestLimit};
-use super::control::Event;
-use super::member::Seated;
-use super::naming::{checked, free_name};
-use super::output::ClientId;
-use super::room::Room;
+use super::Room;
 use crate::game::{Game, Profile};
 use crate::ids::PlayerId;
 use crate::limits::{QUICK_MESSAGES_MAX, TEXT_BYTES_MAX};
+use crate::server::allowance::TalkAllowance;
+use crate::server::bucket::{Bucket, RequestLimit};
+use crate::server::control::Event;
+use crate::server::member::Seated;
+use crate::server::naming::{checked, free_name};
+use crate::server::output::ClientId;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Refusal, Seat, ServerMessage};
 use crate::wire::talk::{Audience, Look, Mark, person};
@@ -229,7 +229,7 @@ impl<G: Game> Room<G> {
     }
 }
 
-impl super::member::Member {
+impl crate::server::member::Member {
     /// The member's seat, as everybody is told of it.
     pub(super) fn seat(&self) -> Seat {
         let person = Some(person(self.key));

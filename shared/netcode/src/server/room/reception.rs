@@ -1,18 +1,18 @@
 //! Coming and going: hellos, seats that are kept for lost connections, goodbyes.
 
-use super::control::Event;
-use super::member::{Member, Seated};
-use super::naming::{checked, free_name};
-use super::output::{ClientId, Output};
-use super::people::Pass;
-use super::room::Room;
-use super::rotation::Host;
+use super::Room;
 use super::talk::bot_seat;
 use crate::address::is_same_host;
 use crate::game::{Game, Profile};
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
+use crate::server::control::Event;
+use crate::server::member::{Member, Seated};
+use crate::server::naming::{checked, free_name};
+use crate::server::output::{ClientId, Output};
+use crate::server::people::Pass;
+use crate::server::rotation::Host;
 use crate::time::{LocalTime, Micros, Offset, Tick};
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};

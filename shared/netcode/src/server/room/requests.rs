@@ -1,16 +1,16 @@
 //! Requests of members, and orders of the host.
 
-use super::bucket::RequestLimit;
-use super::control::{Command, CommandError};
-use super::member::{Member, Seated};
-use super::output::ClientId;
-use super::people::{Muted, Target};
-use super::room::Room;
-use super::rotation::Draining;
+use super::Room;
 use super::talk::clean_line;
 use crate::fields::{Entity, find_kind};
 use crate::game::Game;
 use crate::limits::{COMMANDS_MAX, RESUME_MAX};
+use crate::server::bucket::RequestLimit;
+use crate::server::control::{Command, CommandError};
+use crate::server::member::{Member, Seated};
+use crate::server::output::ClientId;
+use crate::server::people::{Muted, Target};
+use crate::server::rotation::Draining;
 use crate::time::{LocalTime, Micros};
 use crate::wire::WireError;
 use crate::wire::control::{ClientMessage, Refusal, ServerMessage};

@@ -3,9 +3,9 @@
 //! The world's clock stands still with it: on waking, the epoch moves by the ticks that did not
 //! run, so nothing is caught up, and a newcomer's clock starts from a tick that is now.
 
-use super::room::Room;
-use super::rotation::Sleep;
+use super::Room;
 use crate::game::Game;
+use crate::server::rotation::Sleep;
 use crate::time::{LocalTime, Micros};
 
 /// Time between two turns of a room that sleeps, in which its driver tells figures, and closes a

@@ -1,8 +1,8 @@
 //! Players who do nothing: warned, and put out after a while.
 
-use super::output::ClientId;
-use super::room::Room;
+use super::Room;
 use crate::game::Game;
+use crate::server::output::ClientId;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::{Code, Disconnect};

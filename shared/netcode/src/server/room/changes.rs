@@ -1,15 +1,15 @@
 //! Settings of a room that change while it runs.
 
-use super::config::RoomChanges;
-use super::control::Event;
-use super::room::Room;
-use super::rotation::bot_name;
+use super::Room;
 use super::talk::bot_seat;
 use crate::fields::{Entity, KindOf, find_kind};
 use crate::game::Game;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
 use crate::rewind::Rewind;
+use crate::server::config::RoomChanges;
+use crate::server::control::Event;
+use crate::server::rotation::bot_name;
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Code;
 

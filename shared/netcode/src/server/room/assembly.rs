@@ -1,15 +1,15 @@
 //! People in a round: who is ready, who is on which side, what they vote for.
 
-use super::bucket::RequestLimit;
-use super::control::Event;
-use super::member::Seated;
-use super::output::ClientId;
-use super::presence::is_news;
-use super::room::Room;
-use super::votes::{Caller, Running};
+use super::Room;
 use crate::game::{Game, Place, RoundPart};
 use crate::ids::PlayerId;
 use crate::limits::ROSTER_CHUNK;
+use crate::server::bucket::RequestLimit;
+use crate::server::control::Event;
+use crate::server::member::Seated;
+use crate::server::output::ClientId;
+use crate::server::presence::is_news;
+use crate::server::votes::{Caller, Running};
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};

@@ -1,16 +1,16 @@
 //! Coming to watch, and changing between a seat and a place to watch from.
 
-use super::bucket::RequestLimit;
-use super::control::Event;
-use super::gallery::Gallery;
-use super::member::{Member, Seated};
-use super::naming::free_name;
-use super::output::ClientId;
-use super::people::Pass;
-use super::room::Room;
-use super::seating::free_seat;
+use super::Room;
 use crate::game::Game;
 use crate::ids::PlayerId;
+use crate::server::bucket::RequestLimit;
+use crate::server::control::Event;
+use crate::server::gallery::Gallery;
+use crate::server::member::{Member, Seated};
+use crate::server::naming::free_name;
+use crate::server::output::ClientId;
+use crate::server::people::Pass;
+use crate::server::seating::free_seat;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Hello, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
