@@ -7,7 +7,7 @@ use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::Sender;
+use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::snapshot::SnapshotHeader;
@@ -75,10 +75,10 @@ impl Table {
         let relevant = [Relevant { index: 0, generation: 0, weight: 1, near: Tick(0) }];
         let relevant = if visible { &relevant[..] } else { &[] };
         let (header, mut packets) = (SnapshotHeader::default(), Vec::new());
-        let (history, encodings) = (&self.history, &mut self.encodings);
-        self.sender.snapshot(encodings, &Cards, history, relevant, header, now, 1150, |packet| {
-            packets.push(packet);
-        });
+        let begun = self.sender.begin(&mut self.encodings, &self.history);
+        let shared = Shared { encodings: &self.encodings, game: &Cards, history: &self.history };
+        let departure = Departure { relevant, header, now, packet_bytes: 1150 };
+        self.sender.pack(&shared, begun, departure, |packet| packets.push(packet));
         let mut told = false;
         for packet in packets {
             if arrives {

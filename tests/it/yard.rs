@@ -12,7 +12,7 @@ use phaselock::random::Random;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::Sender;
+use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::{Store, Version};
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::snapshot::SnapshotHeader;
@@ -285,21 +285,14 @@ impl Server {
         let told: &[Relevant] = lingering.update(self.tick, &near, |index| (0, Some(weigh(index))));
         let now = self.now();
         let mut packets = Vec::new();
-        let (encodings, header) = (&mut self.encodings, SnapshotHeader::default());
-        let history = &self.history;
-        self.sender.snapshot(
-            encodings,
-            &Yard,
-            history,
-            told,
-            header,
-            now,
-            packet_bytes,
-            |packet| {
-                assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
-                packets.push(packet);
-            },
-        );
+        let begun = self.sender.begin(&mut self.encodings, &self.history);
+        let shared = Shared { encodings: &self.encodings, game: &Yard, history: &self.history };
+        let header = SnapshotHeader::default();
+        let departure = Departure { relevant: told, header, now, packet_bytes };
+        self.sender.pack(&shared, begun, departure, |packet| {
+            assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
+            packets.push(packet);
+        });
         packets
     }
 

@@ -15,7 +15,7 @@ use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::Sender;
+use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::input::Ack;
@@ -225,9 +225,11 @@ impl<R: Recorded> Replay<R> {
         let header = SnapshotHeader { sent, ..SnapshotHeader::default() };
         let mut packets = Vec::new();
         let begin = std::time::Instant::now();
-        let (encodings, told) = (&mut self.encodings, &self.everybody);
-        let (game, history, send) = (&self.game, &self.history, |packet| packets.push(packet));
-        self.sender.snapshot(encodings, game, history, told, header, now, 1150, send);
+        let begun = self.sender.begin(&mut self.encodings, &self.history);
+        let (encodings, game, history) = (&self.encodings, &self.game, &self.history);
+        let departure = Departure { relevant: &self.everybody, header, now, packet_bytes: 1150 };
+        let shared = Shared { encodings, game, history };
+        self.sender.pack(&shared, begun, departure, |packet| packets.push(packet));
         let mut scored = Scored { nanos: begin.elapsed().as_nanos(), ..Scored::default() };
         for packet in packets {
             if let Some(counts) = &mut self.counts {

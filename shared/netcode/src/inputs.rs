@@ -22,6 +22,19 @@ pub enum Accepted {
     Ignored,
 }
 
+/// An input as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<I> {
+    /// Its tick.
+    pub tick: Tick,
+    /// The input.
+    pub input: I,
+    /// The player's claim of its view time.
+    pub claim: Option<Claim>,
+    /// Time before its tick was due.
+    pub early: Micros,
+}
+
 /// Inputs that wait for their ticks, and how early they came.
 #[derive(Debug)]
 pub struct InputBuffer<I> {
@@ -68,16 +81,9 @@ impl<I: Record> InputBuffer<I> {
         }
     }
 
-    /// Takes in an input that arrived `early` before its tick was due, while the world is at tick
-    /// `now`; `claim` is the player's claim of its view time.
-    pub fn insert(
-        &mut self,
-        now: Tick,
-        tick: Tick,
-        input: I,
-        claim: Option<Claim>,
-        early: Micros,
-    ) -> Accepted {
+    /// Takes in an input while the world is at tick `now`.
+    pub fn insert(&mut self, now: Tick, arrived: Arrived<I>) -> Accepted {
+        let Arrived { tick, input, claim, early } = arrived;
         let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
             Accepted::Ignored
         } else if tick > now {
@@ -222,6 +228,12 @@ mod tests {
         struct Go { x: i16 = Field::centred(8, 0) }
     }
 
+    /// Inserts an input for a tick that arrives so many microseconds early, without a claim.
+    fn insert(buffer: &mut InputBuffer<Go>, now: u64, tick: u64, x: i16, early: i64) -> Accepted {
+        let (tick, input, early) = (Tick(tick), Go { x }, Micros(early));
+        buffer.insert(Tick(now), Arrived { tick, input, claim: None, early })
+    }
+
     fn repeat(last: &Go, missed: u64) -> Go {
         Go { x: if missed < 3 { last.x } else { 0 } }
     }
@@ -232,17 +244,14 @@ mod tests {
         let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
         assert_eq!(run(&mut buffer, 1), 0);
         assert_eq!(buffer.late, 0);
-        let early = Micros(4000);
-        assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, None, early), Accepted::InTime);
-        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, None, -early), Accepted::InTime);
-        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 9 }, None, early), Accepted::Ignored);
+        let early = 4000;
+        assert_eq!(insert(&mut buffer, 1, 3, 3, early), Accepted::InTime);
+        assert_eq!(insert(&mut buffer, 1, 2, 2, -early), Accepted::InTime);
+        assert_eq!(insert(&mut buffer, 1, 2, 9, early), Accepted::Ignored);
         assert_eq!([run(&mut buffer, 2), run(&mut buffer, 3), run(&mut buffer, 4)], [2, 3, 3]);
-        assert_eq!(buffer.insert(Tick(4), Tick(3), Go { x: 9 }, None, early), Accepted::Ignored);
-        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, None, Micros(-50)), Accepted::Late);
-        assert_eq!(
-            buffer.insert(Tick(4), Tick(4), Go { x: 9 }, None, Micros(-99)),
-            Accepted::Ignored
-        );
+        assert_eq!(insert(&mut buffer, 4, 3, 9, early), Accepted::Ignored);
+        assert_eq!(insert(&mut buffer, 4, 4, 9, -50), Accepted::Late);
+        assert_eq!(insert(&mut buffer, 4, 4, 9, -99), Accepted::Ignored);
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
         assert_eq!(buffer.late, 3);
         let report = buffer.report(7).unwrap();
@@ -257,7 +266,7 @@ mod tests {
     #[test]
     fn what_ran_before_the_first_input_was_not_late() {
         let mut buffer = InputBuffer::new(Late::Repeat);
-        buffer.insert(Tick(1), Tick(4), Go { x: 4 }, None, Micros(4000));
+        insert(&mut buffer, 1, 4, 4, 4000);
         assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
         assert_eq!(buffer.late, 1);
     }
@@ -266,7 +275,7 @@ mod tests {
     fn a_player_who_is_late_from_the_start_is_told() {
         let mut buffer = InputBuffer::new(Late::Repeat);
         buffer.take(Tick(9), repeat);
-        let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, None, Micros(-70_000));
+        let first = insert(&mut buffer, 9, 5, 1, -70_000);
         assert_eq!(first, Accepted::Late);
         assert_eq!(buffer.report(0).unwrap().newest_early, -70_000);
     }
@@ -275,7 +284,7 @@ mod tests {
     fn what_lies_too_far_ahead_is_refused() {
         let mut buffer = InputBuffer::new(Late::Repeat);
         for ahead in 1..10_000 {
-            buffer.insert(Tick(5), Tick(5 + ahead), Go { x: 1 }, None, Micros::ZERO);
+            insert(&mut buffer, 5, 5 + ahead, 1, 0);
         }
         assert_eq!(buffer.waiting.len() as u64, INPUT_AHEAD_TICKS_MAX);
         buffer.take(Tick(1000), repeat);
@@ -293,10 +302,7 @@ mod tests {
     }
 
     fn came(buffer: &mut InputBuffer<Go>, now: u64, ticks: impl Iterator<Item = u64>) -> usize {
-        let mut insert = |tick: u64| {
-            let go = Go { x: (tick % 100) as i16 };
-            buffer.insert(Tick(now), Tick(tick), go, None, Micros::ZERO)
-        };
+        let mut insert = |tick: u64| insert(buffer, now, tick, (tick % 100) as i16, 0);
         ticks.filter(|tick| insert(*tick) != Accepted::Ignored).count()
     }
 

@@ -13,7 +13,7 @@ use phaselock::path::SendRate;
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::{Sender, Shared};
+use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::counts::Counts;
@@ -128,7 +128,9 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, loss: f32) -> To
         let shared = Shared { encodings: &encodings, game, history: &history };
         for (peer, begun) in peers.iter_mut().zip(begun) {
             let send = |packet| packets.push(packet);
-            peer.sender.pack(&shared, begun, &told, header, now, DATAGRAM_BYTES_MAX, send);
+            let packet_bytes = DATAGRAM_BYTES_MAX;
+            let departure = Departure { relevant: &told, header, now, packet_bytes };
+            peer.sender.pack(&shared, begun, departure, send);
         }
         let took = begin.elapsed();
         let begin = Instant::now();

@@ -17,7 +17,7 @@ use phaselock::presentation::presenter::{Presenter, is_moving};
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::Sender;
+use phaselock::snapshot::sender::{Departure, Sender, Shared};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::input::Ack;
@@ -163,17 +163,11 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
                 .collect();
             let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
             let mut packets = Vec::new();
-            let (encodings, packed) = (&mut encodings, |packet| packets.push(packet));
-            sender.snapshot(
-                encodings,
-                game,
-                &history,
-                &told,
-                header,
-                now,
-                DATAGRAM_BYTES_MAX,
-                packed,
-            );
+            let begun = sender.begin(&mut encodings, &history);
+            let shared = Shared { encodings: &encodings, game, history: &history };
+            let packet_bytes = DATAGRAM_BYTES_MAX;
+            let departure = Departure { relevant: &told, header, now, packet_bytes };
+            sender.pack(&shared, begun, departure, |packet| packets.push(packet));
             if measured {
                 sent.snapshots += 1.0;
                 sent.entities += told.len() as f64;

@@ -23,6 +23,7 @@ pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use memory::Memory;
 pub(crate) use name::assert_name;
+pub(crate) use outbox::Report;
 pub use outbox::{MessageError, read_message, write_message};
 pub use request::{Request, Setup, apply_request, configured};
 pub use rounds::{Place, RoundClock, RoundPart};

@@ -1,14 +1,16 @@
 //! The server's decisions: one world and its members.
 
-mod activity;
-mod allowance;
 pub mod any;
 mod broadcast;
-mod bucket;
+mod clock;
 mod config;
 mod control;
+mod conversation;
+mod feed;
 mod gallery;
+mod host;
 mod interest;
+mod mailbox;
 mod member;
 mod naming;
 mod output;
@@ -17,8 +19,9 @@ mod presence;
 mod reel;
 mod room;
 mod rotation;
-mod seating;
-mod view;
+mod seated;
+mod seats;
+mod simulation;
 mod votes;
 mod workers;
 

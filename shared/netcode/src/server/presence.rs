@@ -1,38 +1,91 @@
-//! Knowledge of the people in a game, and of what was told of them.
+//! What is known of the people in a game, and what everybody was told of them.
 
 use std::collections::BTreeMap;
 
 use crate::game::RoundPart;
 use crate::ids::PlayerId;
-use crate::time::LocalTime;
+use crate::time::{LocalTime, Micros};
 use crate::wire::round::Presence;
 
 /// Changes of the round trip that are not worth a message: milliseconds, and a part of it.
 const PING_CHANGE_MS: u16 = 4;
 const PING_CHANGE_PART: u16 = 8;
 
-/// Knowledge of the people in a game.
+/// Time between two looks at round trips. Arbitrary: a scoreboard is no stopwatch.
+const LOOK_INTERVAL: Micros = Micros::from_ms(2000);
+
+/// What is known of the people in a game.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// State of each player as everybody was told.
-    pub(super) told: BTreeMap<PlayerId, Presence>,
-    pub(super) look_at: Option<LocalTime>,
+    told: BTreeMap<PlayerId, Presence>,
+    look_at: Option<LocalTime>,
     /// Part of the round at the last look, and since when it is held up.
-    pub(super) part: Option<RoundPart>,
-    pub(super) held_since: Option<LocalTime>,
-    /// The next game that people were told.
-    pub(super) next: Option<String>,
+    part: Option<RoundPart>,
+    held_since: Option<LocalTime>,
+    /// The next game as people were told.
+    next_game: Option<String>,
 }
 
 impl Assembly {
+    /// State of each player as everybody was told.
+    pub(super) fn told(&self) -> impl Iterator<Item = (PlayerId, Presence)> {
+        self.told.iter().map(|(player, presence)| (*player, *presence))
+    }
+
+    /// Round trip of a player as everybody was told.
+    pub(super) fn ping_told(&self, player: PlayerId) -> Option<u16> {
+        self.told.get(&player).map(|told| told.ping_ms)
+    }
+
+    /// Takes in a player's state. Returns true if everybody is to be told of it now.
+    pub(super) fn is_news(&mut self, player: PlayerId, presence: Presence) -> bool {
+        let is_news = self.told.get(&player).is_none_or(|told| is_news(*told, presence));
+        if is_news {
+            self.told.insert(player, presence);
+        }
+        is_news
+    }
+
     /// Forgets a player.
     pub(super) fn forget(&mut self, player: PlayerId) {
         self.told.remove(&player);
     }
+
+    /// Whether it is time to look at round trips again.
+    pub(super) fn is_look_due(&mut self, now: LocalTime) -> bool {
+        let is_due = self.look_at.is_none_or(|at| now >= at);
+        if is_due {
+            self.look_at = Some(now + LOOK_INTERVAL);
+        }
+        is_due
+    }
+
+    /// Takes in the present part of the round. Returns true if it was another one before.
+    pub(super) fn handle_part(&mut self, part: RoundPart) -> bool {
+        if part != RoundPart::WarmUp {
+            self.held_since = None;
+        }
+        self.part.replace(part).is_some_and(|before| before != part)
+    }
+
+    /// Time since which the round's beginning is held up.
+    pub(super) fn held_since(&mut self, now: LocalTime) -> LocalTime {
+        *self.held_since.get_or_insert(now)
+    }
+
+    /// The next game as people were told.
+    pub(super) fn next_game(&self) -> Option<&str> {
+        self.next_game.as_deref()
+    }
+
+    pub(super) fn set_next_game(&mut self, next_game: Option<String>) {
+        self.next_game = next_game;
+    }
 }
 
-/// True if a change is worth a message.
-pub(super) fn is_news(told: Presence, now: Presence) -> bool {
+/// Whether a change is worth a message.
+fn is_news(told: Presence, now: Presence) -> bool {
     let change = told.ping_ms.abs_diff(now.ping_ms);
     let is_far = change > PING_CHANGE_MS.max(told.ping_ms / PING_CHANGE_PART);
     is_far || Presence { ping_ms: 0, ..told } != Presence { ping_ms: 0, ..now }

@@ -23,6 +23,15 @@ const KEYS_MAX: usize = 256;
 /// People it takes to put one out: two who are for it, beside the one.
 const KICKERS_MIN: usize = 2;
 
+/// A call for a vote.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) caller: Caller,
+    pub(super) motion: Motion,
+    /// Key of the player whom it is about.
+    pub(super) target: Option<PublicKey>,
+}
+
 /// A player who calls a vote.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
@@ -36,22 +45,31 @@ pub(super) struct Caller {
 
 /// The vote that runs.
 #[derive(Clone, Debug)]
-pub(super) struct Running {
-    pub(super) by: PlayerId,
-    pub(super) key: PublicKey,
+struct Running {
+    by: PlayerId,
+    key: PublicKey,
+    motion: Motion,
+    /// Key of the player whom it is about.
+    target: Option<PublicKey>,
+    ends: LocalTime,
+    ballots: BTreeMap<PlayerId, bool>,
+}
+
+/// A vote that is over.
+#[derive(Clone, Debug)]
+pub(super) struct Decision {
     pub(super) motion: Motion,
     /// Key of the player whom it is about.
     pub(super) target: Option<PublicKey>,
-    ends: LocalTime,
-    ballots: BTreeMap<PlayerId, bool>,
+    pub(super) outcome: Outcome,
 }
 
 /// Votes of a room.
 #[derive(Debug, Default)]
 pub(super) struct Votes {
-    pub(super) running: Option<Running>,
+    running: Option<Running>,
     /// The game that was voted for, and when it begins.
-    pub(super) chosen: Option<(String, LocalTime)>,
+    chosen: Option<(String, LocalTime)>,
     /// Ends of the waits of those whose votes failed.
     waits: BTreeMap<PublicKey, LocalTime>,
     /// Ends of the absence of those who were voted out.
@@ -80,11 +98,10 @@ impl Votes {
     pub(super) fn call(
         &mut self,
         now: LocalTime,
-        caller: Caller,
-        motion: Motion,
-        target: Option<PublicKey>,
+        call: Call,
         people: &[PlayerId],
     ) -> Result<(), Refusal> {
+        let Call { caller, motion, target } = call;
         if self.running.is_some() || self.chosen.is_some() {
             return Err(Refusal::Busy);
         }
@@ -132,11 +149,7 @@ impl Votes {
 
     /// Ends the vote, if it is decided: by more than half of all, or when the time is up by most of
     /// those who voted, if at least half of all did.
-    pub(super) fn decide(
-        &mut self,
-        now: LocalTime,
-        people: &[PlayerId],
-    ) -> Option<(Running, Outcome)> {
+    pub(super) fn decide(&mut self, now: LocalTime, people: &[PlayerId]) -> Option<Decision> {
         let Poll { yes, no, voters, .. } = self.poll(now, people)?;
         let ends = self.running.as_ref()?.ends;
         let outcome = if yes * 2 > voters {
@@ -154,12 +167,38 @@ impl Votes {
     }
 
     /// Ends the vote.
-    pub(super) fn end(&mut self, now: LocalTime, outcome: Outcome) -> Option<(Running, Outcome)> {
-        let running = self.running.take()?;
+    pub(super) fn end(&mut self, now: LocalTime, outcome: Outcome) -> Option<Decision> {
+        let Running { key, motion, target, .. } = self.running.take()?;
         if matches!(outcome, Outcome::Failed | Outcome::Vetoed) {
-            keep(&mut self.waits, running.key, now + COOLDOWN);
+            keep(&mut self.waits, key, now + COOLDOWN);
         }
-        Some((running, outcome))
+        Some(Decision { motion, target, outcome })
+    }
+
+    /// Drops the vote and the chosen game, since another game begins. Returns the vote's motion.
+    pub(super) fn drop(&mut self) -> Option<Motion> {
+        self.chosen = None;
+        self.running.take().map(|running| running.motion)
+    }
+
+    /// Whether a vote runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Has a game begin that people voted for.
+    pub(super) fn choose(&mut self, game: String, at: LocalTime) {
+        self.chosen = Some((game, at));
+    }
+
+    /// The game that people voted for.
+    pub(super) fn chosen(&self) -> Option<&str> {
+        self.chosen.as_ref().map(|(game, _)| game.as_str())
+    }
+
+    /// The game that people voted for, if it begins now.
+    pub(super) fn poll_chosen(&mut self, now: LocalTime) -> Option<String> {
+        self.chosen.take_if(|(_, at)| now >= *at).map(|(game, _)| game)
     }
 
     /// Keeps a player out for a while; returns the time of that.
@@ -189,26 +228,30 @@ mod tests {
         Caller { player: PlayerId(number), key, present, is_alone: false }
     }
 
+    fn call(caller: Caller, motion: Motion) -> Call {
+        Call { caller, motion, target: None }
+    }
+
     fn people(count: u16) -> Vec<PlayerId> {
         (0..count).map(PlayerId).collect()
     }
 
-    fn outcome(decided: Option<(Running, Outcome)>) -> Option<Outcome> {
-        decided.map(|(_, outcome)| outcome)
+    fn outcome(decided: Option<Decision>) -> Option<Outcome> {
+        decided.map(|decision| decision.outcome)
     }
 
     #[test]
     fn more_than_half_pass_it_at_once_and_half_fail_it() {
         for (ballot, expected) in [(Ballot::Yes, Outcome::Passed), (Ballot::No, Outcome::Failed)] {
             let (mut votes, people) = (Votes::default(), people(5));
-            votes.call(at(0), caller(0), Motion::MoreTime, None, &people).unwrap();
+            votes.call(at(0), call(caller(0), Motion::MoreTime), &people).unwrap();
             assert_eq!(outcome(votes.decide(at(1), &people)), None);
             for voter in 1..if ballot == Ballot::Yes { 3 } else { 4 } {
                 assert!(votes.vote(PlayerId(voter), ballot));
             }
             assert_eq!(outcome(votes.decide(at(1), &people)), Some(expected));
             // Whoever failed waits; whoever did not goes on.
-            let again = votes.call(at(2), caller(0), Motion::MoreTime, None, &people);
+            let again = votes.call(at(2), call(caller(0), Motion::MoreTime), &people);
             assert_eq!(again.is_err(), expected == Outcome::Failed);
         }
     }
@@ -217,7 +260,7 @@ mod tests {
     fn when_the_time_is_up_it_takes_half_of_all_to_pass() {
         for (voters, expected) in [(4, Outcome::Passed), (9, Outcome::Failed)] {
             let (mut votes, people) = (Votes::default(), people(voters));
-            votes.call(at(0), caller(0), Motion::Shuffle, None, &people).unwrap();
+            votes.call(at(0), call(caller(0), Motion::Shuffle), &people).unwrap();
             votes.vote(PlayerId(1), Ballot::Yes);
             assert_eq!(outcome(votes.decide(at(29), &people)), None);
             assert_eq!(outcome(votes.decide(at(31), &people)), Some(expected));
@@ -227,7 +270,7 @@ mod tests {
     #[test]
     fn voices_of_those_who_leave_do_not_count() {
         let mut votes = Votes::default();
-        votes.call(at(0), caller(0), Motion::Shuffle, None, &people(6)).unwrap();
+        votes.call(at(0), call(caller(0), Motion::Shuffle), &people(6)).unwrap();
         assert!((1..3).all(|it| votes.vote(PlayerId(it), Ballot::Yes)));
         assert_eq!(outcome(votes.decide(at(1), &people(6))), None);
         // Of the three who are left nobody has voted, so nothing is decided.
@@ -241,10 +284,10 @@ mod tests {
     fn a_kick_takes_two_and_its_target_has_no_voice() {
         let target = Some(PublicKey([7; 32]));
         let mut votes = Votes::default();
-        let kick = Motion::Kick(PlayerId(1));
-        let refused = votes.call(at(0), caller(0), kick.clone(), target, &people(2));
+        let kick = Call { target, ..call(caller(0), Motion::Kick(PlayerId(1))) };
+        let refused = votes.call(at(0), kick.clone(), &people(2));
         assert_eq!(refused, Err(Refusal::Protected));
-        votes.call(at(0), caller(0), kick, target, &people(3)).unwrap();
+        votes.call(at(0), kick, &people(3)).unwrap();
         assert!(!votes.vote(PlayerId(1), Ballot::No));
         assert_eq!(outcome(votes.decide(at(1), &people(3))), None);
         assert!(votes.vote(PlayerId(2), Ballot::Yes));
@@ -256,7 +299,7 @@ mod tests {
         let (mut votes, people) = (Votes::default(), people(3));
         let new = Caller { present: Micros::from_ms(100), ..caller(0) };
         let call =
-            |votes: &mut Votes, caller| votes.call(at(0), caller, Motion::MoreTime, None, &people);
+            |votes: &mut Votes, caller| votes.call(at(0), call(caller, Motion::MoreTime), &people);
         assert_eq!(call(&mut votes, new), Err(Refusal::Soon));
         assert_eq!(call(&mut votes, Caller { is_alone: true, ..new }), Ok(()));
         assert_eq!(call(&mut votes, caller(1)), Err(Refusal::Busy));

@@ -94,6 +94,19 @@ pub struct Shared<'a, G> {
     pub history: &'a History,
 }
 
+/// What one client's snapshot has of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure<'a> {
+    /// Entities that the client is told of, by rising indices.
+    pub relevant: &'a [Relevant],
+    /// Header without sequence number and references.
+    pub header: SnapshotHeader,
+    /// Time at which the packets leave.
+    pub now: LocalTime,
+    /// Most bytes of a packet.
+    pub packet_bytes: usize,
+}
+
 impl Sender {
     /// The sender for a client that has nothing yet.
     pub fn new(reader: PlayerId, rate: SendRate) -> Self {
@@ -230,24 +243,6 @@ impl Sender {
         }
     }
 
-    /// Begins and packs the newest snapshot of a client alone; see [`pack`](Self::pack).
-    #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
-    pub fn snapshot<G: Game>(
-        &mut self,
-        encodings: &mut Encodings<G>,
-        game: &G,
-        history: &History,
-        relevant: &[Relevant],
-        header: SnapshotHeader,
-        now: LocalTime,
-        packet_bytes: usize,
-        send: impl FnMut(Vec<u8>),
-    ) {
-        let begun = self.begin(encodings, history);
-        let shared = Shared { encodings, game, history };
-        self.pack(&shared, begun, relevant, header, now, packet_bytes, send);
-    }
-
     /// Begins a snapshot: finds the references of most of its entities, and a place for what is
     /// coded from them.
     pub fn begin<G: Game>(&self, encodings: &mut Encodings<G>, history: &History) -> Begun {
@@ -257,20 +252,16 @@ impl Sender {
         Begun { references, strand: encodings.strand(frame, &references) }
     }
 
-    /// Packs the newest snapshot, as [begun](Self::begin), into packets of at most `packet_bytes`:
-    /// as much as fits of what is `relevant`, by rising indices. `header` lacks its sequence number
-    /// and references. At least one packet goes out, since it carries the clock.
-    #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
+    /// Packs the newest snapshot, as [begun](Self::begin), into packets: as much as fits of what is
+    /// relevant. At least one packet goes out, since it carries the clock.
     pub fn pack<G: Game>(
         &mut self,
         shared: &Shared<'_, G>,
         begun: Begun,
-        relevant: &[Relevant],
-        header: SnapshotHeader,
-        now: LocalTime,
-        packet_bytes: usize,
+        departure: Departure<'_>,
         mut send: impl FnMut(Vec<u8>),
     ) {
+        let Departure { relevant, header, now, packet_bytes } = departure;
         let Some(frame) = shared.history.newest() else { return };
         let source = Source { game: shared.game, history: shared.history, frame };
         let scene = Scene { source, encodings: shared.encodings, begun };

@@ -1,6 +1,6 @@
 //! Figures of a member for the host.
 
-use super::{JITTER_GAIN, Member};
+use super::Member;
 use crate::server::people::PlayerFigures;
 use crate::time::{LocalTime, Micros, ServerTime};
 
@@ -11,21 +11,22 @@ impl Member {
         now: LocalTime,
         server_time: ServerTime,
     ) -> PlayerFigures {
-        let estimate = self.offset.estimate(server_time);
+        let Self { person, attendance, timing, .. } = self;
+        let estimate = timing.estimate(server_time);
         PlayerFigures {
-            player: self.player,
-            name: self.name.clone(),
-            key: self.key,
-            address: self.address,
-            played: now - self.joined,
-            is_away: self.away_until.is_some(),
-            idle: now - self.activity.at,
+            player: person.player(),
+            name: person.name().to_owned(),
+            key: person.key(),
+            address: person.address(),
+            played: now - person.joined(),
+            is_away: attendance.is_away(),
+            idle: attendance.idle(now),
             round_trip: estimate.map(|it| it.round_trip),
-            jitter: Micros(self.jitter / JITTER_GAIN),
+            jitter: timing.jitter(),
             offset: estimate.map(|it| it.offset),
             error_max: estimate.map(|it| it.error_max),
             is_watching: false,
-            is_muted: self.muted.as_ref().is_some_and(|mute| mute.holds(now)),
+            is_muted: person.is_muted(now),
             scores: Vec::new(),
             stats: self.stats,
         }
@@ -33,6 +34,6 @@ impl Member {
 
     /// Round trip, as far as it is known.
     pub(in crate::server) fn round_trip(&self, server_time: ServerTime) -> Option<Micros> {
-        self.offset.estimate(server_time).map(|it| it.round_trip)
+        self.timing.estimate(server_time).map(|it| it.round_trip)
     }
 }

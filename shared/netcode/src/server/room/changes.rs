@@ -1,33 +1,30 @@
 //! Settings of a room that change while it runs.
 
 use super::Room;
-use super::talk::bot_seat;
 use crate::fields::{Entity, KindOf, find_kind};
 use crate::game::Game;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
-use crate::rewind::Rewind;
 use crate::server::config::RoomChanges;
 use crate::server::control::Event;
 use crate::server::rotation::bot_name;
+use crate::server::seats::bot_seat;
 use crate::wire::control::ServerMessage;
 use crate::wire::disconnect::Code;
 
 impl<G: Game> Room<G> {
     /// Takes over other settings.
     pub(super) fn configure(&mut self, changes: RoomChanges) {
-        let sent_before = self.host.config.send.clone();
-        changes.apply(&mut self.host.config);
+        let sent_before = self.host.config().send.clone();
+        self.host.configure(changes);
         self.send_by_all(&sent_before);
-        let config = &self.host.config;
-        let most = config.rewind.unwrap_or(G::REWIND.most);
-        let favour = config.favour.unwrap_or(G::REWIND.favour);
-        self.world.past.configure(config.rates, Rewind { most, favour });
-        for seated in self.members.values_mut().chain(self.gallery.watchers.values_mut()) {
-            seated.member.set_bytes_per_second(config.client_bytes_per_second);
+        let config = self.host.config();
+        self.simulation.configure(config);
+        for seated in self.seats.everybody_mut() {
+            let delivery = seated.member_mut().delivery_mut();
+            delivery.set_bytes_per_second(config.client_bytes_per_second);
         }
-        let strength = config.strength;
-        self.bots.values_mut().for_each(|seat| seat.bot.set_strength(strength));
+        self.seats.set_strength(config.strength);
         self.keep_bots();
         self.tell_house();
         self.host.tell(Event::Configured);
@@ -35,7 +32,7 @@ impl<G: Game> Room<G> {
 
     /// Sends each kind by its rule in the configuration, or else by the game's.
     fn send_by_all(&mut self, before: &[(String, SendRule)]) {
-        let rules = self.host.config.send.clone();
+        let rules = self.host.config().send.clone();
         let find = |name: &str| find_kind(G::Entity::KINDS, name).ok();
         // Of several rules for a kind the last one counts.
         let named = |rules: &[(String, SendRule)], kind| {
@@ -53,44 +50,38 @@ impl<G: Game> Room<G> {
 
     /// Has as many bots play as the settings say.
     pub(super) fn keep_bots(&mut self) {
-        let config = &self.host.config;
-        let people = if config.fill { self.members.len() } else { 0 };
+        let config = self.host.config();
+        let people = if config.fill { self.seats.players().len() } else { 0 };
         let count = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
-        self.set_bots(count as u16);
+        self.set_bots(count);
     }
 
     /// Has bots make way for one more player.
     pub(super) fn make_way(&mut self) {
-        let config = &self.host.config;
-        let people = self.members.len() + 1;
+        let config = self.host.config();
+        let people = self.seats.players().len() + 1;
         let most = usize::from(G::SEATS_MAX).saturating_sub(people);
         let wanted = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
         let most = if config.fill { wanted.min(most) } else { most };
-        if self.bots.len() > most {
-            self.set_bots(most as u16);
+        if self.seats.bot_count() > most {
+            self.set_bots(most);
         }
     }
 
     /// Has so many bots play, as far as there are seats.
-    pub(super) fn set_bots(&mut self, count: u16) {
-        while self.bots.len() > usize::from(count) {
-            let Some((player, _)) = self.bots.pop_last() else { break };
-            self.game.leave(&mut self.world, player);
-            self.world.set_profile(player, None);
+    fn set_bots(&mut self, count: usize) {
+        while self.seats.bot_count() > count {
+            let Some(player) = self.seats.pop_bot() else { break };
+            self.simulation.leave(player);
             self.broadcast(&ServerMessage::Left { player, code: Code::Left });
         }
-        let seats = usize::from(G::SEATS_MAX);
-        while self.bots.len() < usize::from(count) && self.bots.len() + self.members.len() < seats {
-            self.add_bot();
+        let left = usize::from(G::SEATS_MAX).saturating_sub(self.seats.players().len());
+        while self.seats.bot_count() < count.min(left) {
+            let (player, name) = self.free_player(bot_name(self.seats.bot_count() as u16 + 1));
+            self.add_bot(player, name.clone());
+            let seat = bot_seat(player, &name);
+            self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         }
-        self.world.snap();
-    }
-
-    fn add_bot(&mut self) {
-        let number = self.bots.len() as u16 + 1;
-        let (player, name) = self.free_player(bot_name(number));
-        self.sit_down(player, name.clone());
-        self.game.join(&mut self.world, player);
-        self.broadcast(&ServerMessage::Joined(vec![(player, bot_seat(player, &name))]));
+        self.simulation.snap();
     }
 }

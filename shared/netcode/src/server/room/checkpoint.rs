@@ -11,24 +11,25 @@ use serde::{Deserialize, Serialize};
 
 use super::Room;
 use crate::fields::{Entity, Slot};
-use crate::game::{Game, Memory as _, Profile};
+use crate::game::{Game, Profile};
 use crate::identity::{Credentials, Proof, PublicKey, ResumeToken};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BOTS_MAX, ENTITIES_MAX, FIELDS_MAX, GAMES_MAX, PLAYERS_MAX};
 use crate::random::Random;
+use crate::server::control::Event;
+use crate::server::host::{Host, HostState};
 use crate::server::member::Member;
+use crate::server::member::person::Person;
 use crate::server::output::ClientId;
-use crate::server::rotation::{Host, Rotation};
-use crate::time::{LocalTime, Micros, Offset, Rates, Tick};
-use crate::wire::control::Hello;
+use crate::server::rotation::Rotation;
+use crate::server::seated::Part;
+use crate::server::simulation::Hidden;
+use crate::time::{LocalTime, Micros, Rates, Tick};
+use crate::wire::control::{Hello, WISH_PLAIN};
 use crate::wire::protocol::game_hash;
 use crate::wire::talk::Look;
 use crate::wire::text::clean_name;
 
-use crate::server::control::Event;
-
-/// Resume tokens that a room may have given after its last checkpoint: far more than it can.
-const TOKENS_BETWEEN: u64 = 1 << 16;
 /// Version of the layout.
 const FORMAT: u16 = 3;
 
@@ -117,40 +118,34 @@ impl<G: Game> Room<G> {
                 kind: slot.entity.kind(),
             }
         };
-        let entities = self.world.entities.iter().map(&mut entity).collect();
-        let seat = |member: &Member| KeptSeat {
-            player: member.player,
-            name: member.name.clone(),
-            look: member.look,
-            key: member.key,
-            token: member.token,
-            games: member.games.clone(),
-            plain: member.plain,
-            played: now - member.joined,
-            address: member.address,
-        };
+        let world = self.simulation.world();
+        let entities = world.entities.iter().map(&mut entity).collect();
         // Who never said more than hello has nothing to come back to.
-        let has_played = |member: &Member| member.stats.accepted > 0 || member.away_until.is_some();
-        let seats = self.members.values().filter(|seated| has_played(&seated.member));
-        let Host { config, number, epoch_number, next_player, next_token, .. } = &self.host;
+        let has_played = |member: &Member| member.has_played() || !member.is_here();
+        let players = self.seats.players().iter().map(|(_, member)| member);
+        let HostState { seed, map_seed, number, epoch_number, next_player, next_token } =
+            self.host.state();
         let kept = Kept {
-            hash: self.hash,
-            rates: config.rates,
-            setup: self.setup.clone(),
-            seed: config.seed,
-            map_seed: config.map_seed,
-            number: *number,
-            epoch_number: *epoch_number,
-            tick: self.world.tick.0,
-            next_player: *next_player,
-            next_token: *next_token,
-            random: self.world.random.clone(),
-            generations: self.world.generations.clone(),
+            hash: self.simulation.hash(),
+            rates: self.host.rates(),
+            setup: self.simulation.setup().to_vec(),
+            seed,
+            map_seed,
+            number,
+            epoch_number,
+            tick: world.tick.0,
+            next_player,
+            next_token,
+            random: world.random.clone(),
+            generations: world.generations.clone(),
             entities,
             fields,
-            memory: postcard::to_stdvec(&self.world.memory).ok()?,
-            bots: self.bots.iter().map(|(player, bot)| (*player, bot.name.clone())).collect(),
-            seats: seats.map(|seated| seat(&seated.member)).collect(),
+            memory: postcard::to_stdvec(&world.memory).ok()?,
+            bots: self.seats.bots().map(|(player, name)| (player, name.to_owned())).collect(),
+            seats: players
+                .filter(|member| has_played(member))
+                .map(|member| KeptSeat::of(member, now))
+                .collect(),
         };
         let head = Head { format: FORMAT, game: G::NAME.to_owned() };
         let bytes = postcard::to_stdvec(&head).ok()?;
@@ -177,7 +172,7 @@ impl<G: Game> Room<G> {
         }
         let kept: Kept = postcard::from_bytes(rest).map_err(damaged)?;
         let host = rotation.host;
-        if kept.rates != host.config.rates || kept.setup != setup {
+        if kept.rates != host.rates() || kept.setup != setup {
             return Err(RestoreError::Other);
         }
         let tick = Tick(kept.tick);
@@ -217,43 +212,59 @@ impl Kept {
         now: LocalTime,
     ) -> Result<Room<G>, RestoreError> {
         let memory = postcard::from_bytes::<G::Memory>(&self.memory);
-        let mut memory = memory.map_err(|_| RestoreError::Damaged)?;
+        let memory = memory.map_err(|_| RestoreError::Damaged)?;
         let mut fields = &*self.fields;
         let slots = self.entities.iter().map(|kept| kept.slot::<G>(&mut fields));
         let slots = slots.collect::<Option<Vec<_>>>().ok_or(RestoreError::Damaged)?;
         if !fields.is_empty() || !self.has_own_generations() || !self.seats_fit::<G>() {
             return Err(RestoreError::Damaged);
         }
-        // The clock stood still while nobody ran.
-        let epoch = host.epoch - Micros(host.config.rates.time_of(tick).0);
-        host.config.unix_micros = host.config.unix_micros.saturating_add((epoch - host.epoch).0);
-        host.epoch = epoch;
-        (host.config.seed, host.config.map_seed) = (self.seed, self.map_seed);
-        (host.number, host.epoch_number) = (self.number, self.epoch_number);
-        // Some were given since, of which nobody knows any more.
-        host.next_token = self.next_token.wrapping_add(TOKENS_BETWEEN);
-        host.next_player = self.next_player;
+        host.restore(
+            HostState {
+                seed: self.seed,
+                map_seed: self.map_seed,
+                number: self.number,
+                epoch_number: self.epoch_number,
+                next_player: self.next_player,
+                next_token: self.next_token,
+            },
+            tick,
+        );
         // With nobody in it, and no bots, who have their places in the world already.
-        let rotation =
-            Rotation { host, tick, members: Vec::new(), watchers: Vec::new(), bots: Vec::new() };
-        let mut room = Room::<G>::open(rotation, &self.setup);
-        room.world.entities.refill(slots.iter());
-        room.world.generations = self.generations;
-        memory.restored(&room.game, &room.world.entities);
-        (room.world.random, room.world.memory) = (self.random, memory);
-        for (player, name) in self.bots {
+        let mut room = Room::<G>::open(Rotation::empty(host, tick, Vec::new()), &self.setup);
+        let Self { generations, random, bots, seats, .. } = self;
+        room.simulation.restore(&slots, Hidden { generations, random, memory });
+        for (player, name) in bots {
             if let Some(name) = clean_name(&name) {
-                room.sit_down(player, name);
+                room.keep_bot(player, name);
             }
         }
-        for (number, seat) in (0..).zip(self.seats) {
+        for (number, seat) in (0..).zip(seats) {
             room.keep(seat, ClientId(u64::MAX - number), now);
         }
-        room.dismiss_seatless();
+        // Nothing stays behind of those whose seats were not kept.
+        room.simulation.dismiss_strangers();
         // More or fewer may be asked for since.
         room.keep_bots();
-        room.world.snap();
+        room.simulation.snap();
         Ok(room)
+    }
+}
+
+impl KeptSeat {
+    fn of(member: &Member, now: LocalTime) -> Self {
+        let (person, delivery) = (member.person(), member.delivery());
+        Self {
+            player: person.player(),
+            name: person.name().to_owned(),
+            look: person.look(),
+            key: person.key(),
+            token: person.token(),
+            games: delivery.games().to_vec(),
+            plain: delivery.is_plain(),
+            played: now - person.joined(),
+            address: person.address(),
+        }
     }
 }
 
@@ -274,13 +285,10 @@ impl KeptEntity {
 }
 
 impl<G: Game> Room<G> {
-    /// Has everybody leave whose seat was not kept, so that nothing of them stays behind.
-    fn dismiss_seatless(&mut self) {
-        let owners = self.world.entities.iter().filter_map(|slot| slot.owner);
-        let seatless = owners.filter(|owner| self.world.profile(*owner).is_none());
-        for player in seatless.collect::<BTreeSet<_>>() {
-            self.game.leave(&mut self.world, player);
-        }
+    /// Keeps a bot that has its place in the world already.
+    fn keep_bot(&mut self, player: PlayerId, name: String) {
+        self.simulation.set_profile(player, Profile { name: name.clone(), key: None });
+        self.seats.add_bot(player, name, self.host.config().strength);
     }
 
     /// Keeps the seat of a player who was here before.
@@ -288,6 +296,8 @@ impl<G: Game> Room<G> {
         let KeptSeat { player, name, look, key, token, mut games, plain, played, address } = seat;
         let Some(name) = clean_name(&name) else { return };
         games.truncate(GAMES_MAX);
+        let look = if look.is_valid() { look } else { Look::default() };
+        let person = Person::new((player, name.clone()), key, look, token, now - played);
         // The true hello is still to come.
         let hello = Hello {
             wire: 0,
@@ -297,23 +307,17 @@ impl<G: Game> Room<G> {
             sent: now,
             credentials: Credentials { key, proof: Proof::default() },
             resume: None,
-            wishes: 0,
+            wishes: if plain { WISH_PLAIN } else { 0 },
             room: None,
             password: None,
-            look: if look.is_valid() { look } else { Look::default() },
+            look,
         };
-        let Host { config, epoch_number, number, .. } = &self.host;
-        let mut member =
-            Member::new((player, name), token, hello, now, Offset(0), *epoch_number, config);
-        member.plain = plain;
-        member.joined = now - played;
-        member.address = address;
-        member.away_until = Some(now + config.resume);
-        member.away_in = *number;
-        let (name, key) = (member.name.clone(), member.key);
-        let profile = Profile { name: name.clone(), key: Some(key) };
-        self.world.set_profile(player, Some(profile));
-        self.take_seat(client, member);
+        let terms = self.host.terms(now, self.tick());
+        let mut member = Member::new(person.coming_from(address), hello, terms);
+        let until = now + self.host.config().resume;
+        member.attendance_mut().leave(until, self.host.number());
+        self.simulation.set_profile(player, member.person().profile());
+        self.seats.take(&self.host, client, member, Part::Play);
         self.host.tell(Event::Joined { player, name, key, address, is_kept: true });
         self.host.tell(Event::Away { player });
     }

@@ -2,22 +2,22 @@
 
 use core::net::SocketAddr;
 
+use super::Room;
 use crate::address::{Address, is_same_host};
-use crate::game::{Game, Measure};
-use crate::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
+use crate::game::Game;
+use crate::limits::CATCH_UP_TICKS_MAX;
 use crate::path::PathWindow;
 use crate::rewind::Rewound;
-use crate::time::{LocalTime, Micros};
-use crate::wire::control::Status;
-use crate::wire::disconnect::{Code, Disconnect};
-
-use super::Room;
 use crate::server::any::AnyRoom;
 use crate::server::control::{Command, CommandError, Event};
-use crate::server::member::DatagramError;
+use crate::server::feed::Leaving;
 use crate::server::output::{ClientId, Output};
 use crate::server::people::{Pass, PlayerFigures};
-use crate::server::rotation::{Host, Rotation};
+use crate::server::rotation::Rotation;
+use crate::server::seated::{DatagramError, Seated};
+use crate::time::LocalTime;
+use crate::wire::control::Status;
+use crate::wire::disconnect::{Code, Disconnect};
 
 /// Snapshots by which one may be late in a room that does not catch up. Arbitrary.
 const SNAPSHOTS_LATE_MAX: u64 = 4;
@@ -27,51 +27,50 @@ impl<G: Game> AnyRoom for Room<G> {
         G::NAME
     }
 
-    fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        if self.seated_mut(client).is_some_and(|seated| seated.member.away_until.is_none()) {
-            self.handle_request(now, client, body);
-        }
-    }
-
     fn handle_arrival(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
-        if self.seated_mut(client).is_none() {
+        if self.seats.member(client).is_none() {
             self.receive(now, client, body, pass);
         }
     }
 
-    fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
-        let mut server_time = self.host.server_time(now);
-        let (mut tick, rates) = (self.world.tick, self.host.config.rates);
-        if self.gallery.watchers.contains_key(&client) {
-            (server_time, tick) = (server_time - self.gallery.delay, self.gallery.tick(tick));
+    fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        if self.seats.member(client).is_some_and(|member| member.is_here()) {
+            self.handle_request(now, client, body);
         }
-        let Some(seated) = self.seated_mut(client).filter(|it| it.member.away_until.is_none())
-        else {
-            return;
-        };
-        match seated.handle_datagram(bytes, now, server_time, tick, rates) {
+    }
+
+    fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
+        let mut time = self.host.time(now, self.tick());
+        if self.seats.watchers().has(client) {
+            let gallery = self.broadcast.gallery();
+            time.server_time = time.server_time - gallery.delay();
+            time.tick = gallery.tick(time.tick);
+        }
+        let seated = self.seats.seated_mut(client);
+        let Some(seated) = seated.filter(|seated| seated.member().is_here()) else { return };
+        match seated.handle_datagram(bytes, time) {
             Ok(()) => {}
             Err(DatagramError::NeverSent(error)) => {
                 self.close(client, Disconnect::new(Code::Protocol, error.to_string()));
             }
             Err(error) => {
-                seated.member.stats.refused += 1;
+                seated.member_mut().stats_mut().refused += 1;
                 tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
             }
         }
     }
 
     fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
-        if let Some(seated) = self.seated_mut(client) {
-            seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+        if let Some(member) = self.seats.member_mut(client) {
+            member.delivery_mut().handle_path(bytes_max);
         }
     }
 
     fn handle_address(&mut self, client: ClientId, address: SocketAddr) {
-        let Some(seated) = self.seated_mut(client) else { return };
-        let member = &mut seated.member;
-        let (player, is_muted) = (member.player, member.muted.is_some());
-        let before = member.address.replace(address);
+        let Some(member) = self.seats.member_mut(client) else { return };
+        let person = member.person_mut();
+        let (player, is_muted) = (person.player(), person.last_mute().is_some());
+        let before = person.relocate(address);
         if !before.is_some_and(|before| is_same_host(before, address)) {
             let before = before.map(|before| tracing::field::display(Address::from(before)));
             let shown = Address::from(address);
@@ -88,34 +87,12 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn window(&mut self, now: LocalTime, client: ClientId) -> PathWindow {
-        self.seated_mut(client).map_or(PathWindow::Open, |seated| seated.window(now))
+        let seated = self.seats.seated_mut(client);
+        seated.map_or(PathWindow::Open, |seated: &mut Seated<_>| seated.window(now))
     }
 
     fn handle_lost(&mut self, now: LocalTime, client: ClientId, reason: &str) {
-        let number = self.host.number;
-        let mut until = now + self.host.config.resume;
-        if let Some(draining) = &self.host.draining {
-            until = until.min(draining.end);
-        }
-        let Some(seated) = self.seated_mut(client) else { return };
-        let member = &mut seated.member;
-        // A seat is kept for a player, and not for whoever only knocked.
-        if until <= now || member.stats.accepted == 0 {
-            return self.free(client, Code::Lost, reason);
-        }
-        if member.away_until.is_none() {
-            tracing::info!(
-                name: "player_away",
-                client = client.0,
-                player = %member.player,
-                reason,
-                "away"
-            );
-            member.away_until = Some(until);
-            member.away_in = number;
-            let player = member.player;
-            self.host.tell(Event::Away { player });
-        }
+        self.lose(now, client, reason);
     }
 
     fn handle_left(&mut self, client: ClientId, reason: &str) {
@@ -128,64 +105,50 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.host.events.pop_front()
+        self.host.poll_event()
     }
 
     fn handle_timeout_of(&mut self, now: LocalTime, ticks_max: u64) {
         if self.sleep_or_wake(now) {
             return;
         }
-        let rates = self.host.config.rates;
-        let due = rates.tick_at(self.host.server_time(now));
-        let behind = due.since(self.world.tick);
+        let behind = self.host.due(now).since(self.tick());
         if behind > CATCH_UP_TICKS_MAX {
             self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
         }
-        let due = rates.tick_at(self.host.server_time(now));
-        let end = due.min(self.world.tick.plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
-        while self.world.tick < end {
-            let played = (G::KIT.rounds_played)(&self.world);
+        let due = self.host.due(now);
+        let end = due.min(self.tick().plus(ticks_max.min(CATCH_UP_TICKS_MAX)));
+        while self.tick() < end {
             self.step();
-            self.send_events();
-            self.send_late_events();
-            self.tell_of_rounds(played);
-            self.has_packed = false;
         }
+        let Some(late) = self.broadcast.lateness(self.tick()) else { return };
         // What is still due goes first, but not for ever.
-        let late = self.world.tick.since(self.next_snapshot);
-        let goes_first =
-            self.world.tick < due && late < SNAPSHOTS_LATE_MAX * rates.ticks_per_snapshot();
-        if self.world.tick >= self.next_snapshot && !goes_first {
+        let late_max = SNAPSHOTS_LATE_MAX * self.host.rates().ticks_per_snapshot();
+        if self.tick() >= due || late >= late_max {
             self.drop_silent(now);
             self.drop_idle(now);
             self.count_down(now);
             self.watch_people(now);
             self.look_for_seats(now);
-            if self.is_snapshot_due() {
-                self.make_snapshot();
-            }
+            self.make_snapshot_if_due();
         }
     }
 
     fn next_timeout(&self) -> LocalTime {
-        if let Some(look_at) = self.next_look() {
-            return look_at;
-        }
-        let due = self.host.config.rates.time_of(self.world.tick.plus(1));
-        self.host.epoch + Micros(due.0)
+        self.next_look().unwrap_or_else(|| self.host.time_of(self.tick().plus(1)))
     }
 
     fn shutdown(&mut self, goodbye: &Disconnect) {
-        for client in self.everybody().map(|(client, _)| client).collect::<Vec<_>>() {
+        for client in self.seats.everybody().map(|(client, _)| client).collect::<Vec<_>>() {
             self.close(client, goodbye.clone());
         }
     }
 
     fn drained(&self, now: LocalTime) -> Option<Disconnect> {
-        let draining = self.host.draining.as_ref()?;
-        let rounds = (G::KIT.rounds_played)(&self.world);
-        let is_over = self.members.is_empty() || now >= draining.end || rounds > draining.rounds;
-        is_over.then(|| draining.goodbye.clone())
+        let goodbye = self.host.drain_goodbye()?;
+        let rounds = self.simulation.rounds_played();
+        let is_over = self.seats.players().is_empty() || self.host.is_drain_over(now, rounds);
+        is_over.then(|| goodbye.clone())
     }
 
     fn poll_output_unless(
@@ -193,15 +156,18 @@ impl<G: Game> AnyRoom for Room<G> {
         now: LocalTime,
         behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        self.pack(now, behind);
+        let leaving = Leaving { now, server_time: self.host.server_time(now), behind, told: None };
+        self.pack(leaving);
         // If the last snapshot took longer than the time between two, the next one is already due.
         // Waiting for a tick would cost a snapshot and leave the thread idle.
-        if self.host.outputs.is_empty() && now < self.next_timeout() && self.is_snapshot_due() {
-            self.make_snapshot();
-            self.pack(now, behind);
+        if self.host.mailbox().is_empty()
+            && now < self.next_timeout()
+            && self.make_snapshot_if_due()
+        {
+            self.pack(leaving);
         }
-        let output = self.host.outputs.pop_front()?;
-        Some(self.stamped(now, output))
+        let output = self.host.poll_output()?;
+        Some(self.broadcast.stamped(&self.host, &self.seats, now, output))
     }
 
     fn status(&self) -> Status {
@@ -210,20 +176,14 @@ impl<G: Game> AnyRoom for Room<G> {
 
     fn players(&self, now: LocalTime) -> Vec<PlayerFigures> {
         let server_time = self.host.server_time(now);
-        let scores = |player| {
-            let number = |measure: &Measure<G>| {
-                let value = (measure.of)(&self.world.entities, player)?;
-                value.is_finite().then_some((measure.name, value))
-            };
-            G::KIT.measures.iter().filter_map(number).collect()
-        };
-        let players = self.members.values().map(|it| PlayerFigures {
-            scores: scores(it.member.player),
-            ..it.member.figures(now, server_time)
+        let players = self.seats.players().iter().map(|(_, member)| PlayerFigures {
+            scores: self.simulation.scores(member.person().player()),
+            ..member.figures(now, server_time)
         });
-        let watchers = self.gallery.watchers.values().map(|it| PlayerFigures {
+        let delay = self.broadcast.gallery().delay();
+        let watchers = self.seats.watchers().iter().map(|(_, member)| PlayerFigures {
             is_watching: true,
-            ..it.member.figures(now, server_time - self.gallery.delay)
+            ..member.figures(now, server_time - delay)
         });
         players.chain(watchers).collect()
     }
@@ -233,11 +193,11 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn seats_taken(&self) -> usize {
-        self.members.len()
+        self.seats.players().len()
     }
 
     fn watchers(&self) -> usize {
-        self.gallery.watchers.len()
+        self.seats.watchers().len()
     }
 
     fn is_asleep(&self) -> bool {
@@ -245,23 +205,36 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn poll_rewound(&mut self) -> Option<Rewound> {
-        self.world.past.poll_rewound()
+        self.simulation.poll_rewound()
     }
 
     fn is_over(&self) -> bool {
-        let rounds = self.host.config.rounds;
-        rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
+        let rounds = self.host.config().rounds;
+        rounds.is_some_and(|rounds| self.simulation.rounds_played() >= rounds)
     }
 
     fn close_game(self: Box<Self>) -> Rotation {
-        let Self { host, world, members, gallery, bots, .. } = *self;
-        let members = members.into_iter().map(|(client, seated)| (client, seated.into_member()));
-        Rotation {
-            host: Host { number: host.number.wrapping_add(1), ..host },
-            tick: world.tick,
-            members: members.collect(),
-            watchers: gallery.close(),
-            bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
+        let Self { host, simulation, seats, conversation, .. } = *self;
+        let (members, watchers, bots) = seats.close();
+        let tick = simulation.tick();
+        let (host, conversation) = (host.rotate(), conversation.rotate());
+        Rotation { host, conversation, tick, members, watchers, bots }
+    }
+}
+
+impl<G: Game> Room<G> {
+    /// Makes the next snapshot, if it is due. Returns whether it was.
+    fn make_snapshot_if_due(&mut self) -> bool {
+        let Self { host, simulation, seats, broadcast, .. } = self;
+        let is_due = broadcast.is_due(simulation.tick(), host);
+        if is_due {
+            broadcast.make_snapshot(simulation, seats, host.config());
         }
+        is_due
+    }
+
+    fn pack(&mut self, leaving: Leaving<'_>) {
+        let Self { host, simulation, seats, broadcast, .. } = self;
+        broadcast.pack(simulation, seats, host, leaving);
     }
 }

@@ -14,20 +14,19 @@ const WARNING: Micros = Micros::from_ms(30_000);
 impl<G: Game> Room<G> {
     /// Warns those who do nothing, and puts them out in the end.
     pub(super) fn drop_idle(&mut self, now: LocalTime) {
-        let Some(idle) = self.host.config.idle else { return };
+        let Some(idle) = self.host.config().idle else { return };
         let warning = WARNING.min(Micros(idle.0 / 2));
         let (mut warned, mut late): (Vec<ClientId>, Vec<ClientId>) = Default::default();
-        for (client, seated) in &mut self.members {
-            let member = &mut seated.member;
-            let since = now - member.activity.at;
-            if member.away_until.is_some() {
+        for (client, member) in self.seats.players_mut().members_mut() {
+            let attendance = member.attendance_mut();
+            let since = attendance.idle(now);
+            if attendance.is_away() {
                 continue;
             }
             if since >= idle {
-                late.push(*client);
-            } else if since >= idle - warning && !member.activity.is_warned {
-                member.activity.is_warned = true;
-                warned.push(*client);
+                late.push(client);
+            } else if since >= idle - warning && attendance.warn() {
+                warned.push(client);
             }
         }
         for client in warned {

@@ -1,44 +1,46 @@
 //! Coming and going: hellos, seats that are kept for lost connections, goodbyes.
+//!
+//! A first message comes from anybody. The driver has checked the proof of a hello; everything else
+//! in it is checked here, before it takes a seat.
 
 use super::Room;
-use super::talk::bot_seat;
 use crate::address::is_same_host;
-use crate::game::{Game, Profile};
+use crate::game::Game;
 use crate::identity::ResumeToken;
 use crate::ids::PlayerId;
 use crate::limits::{PLAYERS_MAX, ROSTER_CHUNK, STAFF_SEATS_MAX};
 use crate::server::control::Event;
-use crate::server::member::{Member, Seated};
-use crate::server::naming::{checked, free_name};
-use crate::server::output::{ClientId, Output};
+use crate::server::member::Member;
+use crate::server::member::person::Person;
+use crate::server::naming::checked;
+use crate::server::output::ClientId;
 use crate::server::people::Pass;
-use crate::server::rotation::Host;
-use crate::time::{LocalTime, Micros, Offset, Tick};
+use crate::server::seated::Part;
+use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::{fields_hash, wire_hash};
 
+/// Text of the goodbye to the connection before.
+pub(super) const FROM_ELSEWHERE: &str = "you joined again from elsewhere";
+
+/// A client that said hello, with what the host knows of it.
+pub(super) struct Arrival {
+    pub(super) now: LocalTime,
+    pub(super) client: ClientId,
+    pub(super) hello: Hello,
+    pub(super) pass: Pass,
+}
+
+/// What a client is welcomed to.
+struct Reception {
+    resumed: bool,
+    tick: Tick,
+    /// The delay, for a watcher.
+    watching: Option<Micros>,
+}
+
 impl<G: Game> Room<G> {
-    /// Members with a connection.
-    pub(super) fn present(&self) -> impl Iterator<Item = (ClientId, &Member)> {
-        let members = self.members.iter().map(|(client, seated)| (*client, &seated.member));
-        members.filter(|(_, member)| member.away_until.is_none())
-    }
-
-    pub(super) fn broadcast(&mut self, message: &ServerMessage) {
-        self.tell_players(message);
-        self.tell_watchers(message);
-    }
-
-    /// Sends a message to all who play.
-    pub(super) fn tell_players(&mut self, message: &ServerMessage) {
-        for (client, seated) in &self.members {
-            if seated.member.away_until.is_none() {
-                self.host.send(*client, message.clone());
-            }
-        }
-    }
-
     /// The first message of a client.
     pub(super) fn receive(&mut self, now: LocalTime, client: ClientId, body: &[u8], pass: Pass) {
         // The builds are compared before anything that another build might not be able to read.
@@ -53,12 +55,14 @@ impl<G: Game> Room<G> {
             return self.host.put_out(client, Disconnect::new(Code::OtherWire, text));
         }
         match ClientMessage::parse(body) {
-            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello, pass),
+            Ok(ClientMessage::Hello(hello)) => {
+                if let Err(goodbye) = self.handle_hello(Arrival { now, client, hello, pass }) {
+                    self.host.put_out(client, goodbye);
+                }
+            }
             Ok(ClientMessage::Query) => {
                 let status = ServerMessage::Status(self.status());
-                self.host.send(client, status);
-                let goodbye = Disconnect::new(Code::Left, "answered");
-                self.host.outputs.push_back(Output::Close { client, goodbye });
+                self.host.answer(client, status);
             }
             Ok(_) => {
                 let text = "protocol error: the first message must be a hello or a query";
@@ -71,43 +75,23 @@ impl<G: Game> Room<G> {
         }
     }
 
-    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello, pass: Pass) {
-        if let Err(goodbye) = self.check_games(&hello.games, hello.wishes_plain()) {
-            return self.host.put_out(client, goodbye);
-        }
-        self.wake(now);
-        let player_before = match self.seat_of(&hello) {
-            Ok(Some(old)) if !hello.wishes_to_watch() => {
-                return self.resume(now, client, old, hello, pass);
+    /// Gives a newcomer a seat, or a place to watch from. An error is the goodbye instead.
+    fn handle_hello(&mut self, arrival: Arrival) -> Result<(), Disconnect> {
+        let Arrival { now, hello, pass, .. } = &arrival;
+        self.check_build(&hello.games, hello.wishes_plain())?;
+        self.wake(*now);
+        let player_before = match self.seat_of(hello)? {
+            Some(old) if !hello.wishes_to_watch() => {
+                self.resume(arrival, old);
+                return Ok(());
             }
-            Ok(before) => before,
-            Err(goodbye) => return self.host.put_out(client, goodbye),
+            before => before,
         };
-        if let Some(draining) = &self.host.draining {
-            let goodbye = draining.goodbye.clone();
-            return self.host.put_out(client, goodbye);
-        }
-        let key = hello.credentials.key;
-        self.host.farewells.retain(|_, (_, until)| now < *until);
-        if let Some((goodbye, _)) = self.host.farewells.remove(&key) {
-            return self.host.put_out(client, goodbye);
-        }
-        let is_out = self.host.votes.is_out(now, key).filter(|_| !pass.is_staff);
-        if let Some(left) = is_out {
-            let text = format!("the players voted you out; come back in {}", left.in_words());
-            return self.host.put_out(client, Disconnect::new(Code::Kicked, text));
-        }
-        let wanted = match checked(&hello.name) {
-            Ok(wanted) => wanted,
-            Err(bad) => {
-                let goodbye = Disconnect::new(Code::BadName, bad.to_string());
-                return self.host.put_out(client, goodbye);
-            }
-        };
-        let watcher_before = self.watcher_of(&hello);
+        let wanted = self.check_newcomer(&arrival)?;
+        let watcher_before = self.watcher_of(hello);
         let watches = hello.wishes_to_watch()
             || (hello.wishes_to_wait()
-                && self.host.config.watchers_max > 0
+                && self.host.config().watchers_max > 0
                 && !self.make_seat(pass.is_staff, watcher_before));
         // A player who is refused keeps the earlier seat or place.
         let has_room = match watches {
@@ -115,33 +99,57 @@ impl<G: Game> Room<G> {
             false => self.make_seat(pass.is_staff, watcher_before),
         };
         if !has_room {
-            let text = self.no_room(watches);
-            return self.host.put_out(client, Disconnect::new(Code::Full, text));
+            return Err(Disconnect::new(Code::Full, self.no_room(watches)));
         }
         if let Some(old) = player_before {
-            let text = "you joined again from elsewhere";
-            self.close(old, Disconnect::new(Code::Replaced, text));
+            self.close(old, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
         }
         let before = watcher_before.and_then(|old| self.take_watcher(old));
-        if watches {
-            return self.watch(now, client, hello, pass, wanted, before.as_ref());
+        match watches {
+            true => self.watch(arrival, wanted, before.as_ref()),
+            false => self.play(arrival, wanted),
         }
+        Ok(())
+    }
+
+    /// Checks that somebody may come in who has no seat yet. Returns the wished name.
+    fn check_newcomer(&mut self, arrival: &Arrival) -> Result<String, Disconnect> {
+        let Arrival { now, hello, pass, .. } = arrival;
+        if let Some(goodbye) = self.host.drain_goodbye() {
+            return Err(goodbye.clone());
+        }
+        let key = hello.credentials.key;
+        if let Some(goodbye) = self.host.farewell(*now, key) {
+            return Err(goodbye);
+        }
+        let out_for = self.conversation.votes_mut().is_out(*now, key);
+        if let Some(left) = out_for.filter(|_| !pass.is_staff) {
+            let text = format!("the players voted you out; come back in {}", left.in_words());
+            return Err(Disconnect::new(Code::Kicked, text));
+        }
+        checked(&hello.name).map_err(|bad| Disconnect::new(Code::BadName, bad.to_string()))
+    }
+
+    /// Lets a newcomer play, under the name `wanted` if that is free. There must be a seat.
+    fn play(&mut self, arrival: Arrival, wanted: String) {
+        let (now, client) = (arrival.now, arrival.client);
         self.make_way();
         let (player, name) = self.free_player(wanted);
+        let (key, version) = (arrival.hello.credentials.key, &arrival.hello.version);
         tracing::info!(
             name: "player_joined",
             client = client.0,
             %player,
             name,
             %key,
-            version = hello.version,
+            version,
             "joined"
         );
         let roster = self.roster(None);
         let token = self.host.token();
-        let address = pass.address;
-        let member = self.member(now, (player, name.clone()), token, hello, pass);
-        let seat = member.seat();
+        let address = arrival.pass.address;
+        let member = self.member(arrival, (player, name.clone()), token);
+        let seat = member.person().seat();
         self.welcome(client, &member, false);
         self.seat(client, member);
         for message in roster {
@@ -150,12 +158,12 @@ impl<G: Game> Room<G> {
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
         self.brief(now, client);
         self.host.tell(Event::Joined { player, name, key, address, is_kept: false });
-        self.world.snap();
+        self.simulation.snap();
     }
 
     /// Text of the goodbye if there is no place to watch from, or no seat.
     fn no_room(&self, watches: bool) -> String {
-        let (seats, places) = (self.seats_max(), self.host.config.watchers_max);
+        let (seats, places) = (self.seats_max(), self.host.config().watchers_max);
         match places {
             _ if !watches => format!("all seats are taken ({seats} of {seats}); try again later"),
             0 => "nobody may watch on this server".to_owned(),
@@ -165,13 +173,13 @@ impl<G: Game> Room<G> {
 
     /// Seats for people.
     pub(super) fn seats_max(&self) -> u16 {
-        self.seats_up_to(self.host.config.players_max)
+        self.seats_up_to(self.host.config().players_max)
     }
 
     /// Seats that somebody may have: some more for the host's people.
     pub(super) fn seats_for(&self, is_staff: bool) -> usize {
         let more = if is_staff { STAFF_SEATS_MAX } else { 0 };
-        self.seats_up_to(self.host.config.players_max.saturating_add(more)).into()
+        self.seats_up_to(self.host.config().players_max.saturating_add(more)).into()
     }
 
     fn seats_up_to(&self, most: u16) -> u16 {
@@ -183,18 +191,17 @@ impl<G: Game> Room<G> {
     /// away for longest. Returns false if too many are there. `before` is the newcomer's own place
     /// to watch from, if there is one.
     fn make_seat(&mut self, is_staff: bool, before: Option<ClientId>) -> bool {
-        if self.present().count() >= self.seats_for(is_staff) {
+        if self.seats.players().present().count() >= self.seats_for(is_staff) {
             return false;
         }
-        let waits = !is_staff && self.gallery.waiting().any(|(_, client)| Some(client) != before);
-        if waits && self.members.len() >= self.seats_max().into() {
+        let seats_max = usize::from(self.seats_max());
+        let waits = !is_staff && self.seats.queue().any(|(_, client)| Some(client) != before);
+        if waits && self.seats.players().len() >= seats_max {
             // Others were here before.
             return false;
         }
-        while self.members.len() >= self.seats_max().into() {
-            let members = self.members.iter();
-            let away = members.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
-            let Some((_, client)) = away.min() else { break };
+        while self.seats.players().len() >= seats_max {
+            let Some(client) = self.seats.longest_away() else { break };
             self.free(client, Code::Lost, "the server was full while the player was away");
         }
         true
@@ -204,74 +211,69 @@ impl<G: Game> Room<G> {
     /// connection may linger, so it does not matter whether the player seems to be there.
     fn seat_of(&self, hello: &Hello) -> Result<Option<ClientId>, Disconnect> {
         let key = hello.credentials.key;
-        let mut members = self.members.iter();
-        let token = hello.resume;
-        match members.find(|(_, seated)| Some(seated.member.token) == token) {
-            Some((client, seated)) if seated.member.key == key => Ok(Some(*client)),
+        let mut by_token = self.seats.players().iter();
+        match by_token.find(|(_, member)| Some(member.person().token()) == hello.resume) {
+            Some((client, member)) if member.person().key() == key => Ok(Some(client)),
             Some(_) => {
                 let text = "the session to resume is another player's; join anew";
                 Err(Disconnect::new(Code::BadToken, text))
             }
             None => {
-                let mut members = self.members.iter();
-                let kept = members.find(|(_, seated)| seated.member.key == key);
-                Ok(kept.map(|(client, _)| *client))
+                let mut by_key = self.seats.players().iter();
+                let kept = by_key.find(|(_, member)| member.person().key() == key);
+                Ok(kept.map(|(client, _)| client))
             }
         }
     }
 
     /// A player is back over another connection; the one before ends.
-    fn resume(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        old: ClientId,
-        hello: Hello,
-        pass: Pass,
-    ) {
-        let Some(Seated { member, .. }) = self.members.remove(&old) else { return };
-        self.due.retain(|due| *due != old);
-        if member.away_until.is_none() {
-            let text = "you joined again from elsewhere";
-            self.host.put_out(old, Disconnect::new(Code::Replaced, text));
+    fn resume(&mut self, arrival: Arrival, old: ClientId) {
+        let (now, client) = (arrival.now, arrival.client);
+        let Some((before, _)) = self.remove(old) else { return };
+        if before.is_here() {
+            self.host.put_out(old, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
         }
-        let player = member.player;
+        let player = before.person().player();
         tracing::info!(
             name: "player_resumed",
             client = client.0,
             %player,
-            name = member.name,
+            name = before.person().name(),
             "resumed"
         );
-        let resumed = member.away_until.is_none() || member.away_in == self.host.number;
-        let address = pass.address;
-        let is_muted = pass.mute.is_some() || member.muted.as_ref().is_some_and(|it| it.holds(now));
-        let name = self.name_of_return(&member, &hello.name, is_muted);
-        let mut back = self.member(now, (player, name.clone()), member.token, hello, pass);
-        back.resume(&member);
-        let (seat, is_muted) = (back.seat(), back.muted.is_some());
+        let resumed = before.attendance().was_in(self.host.number());
+        let is_muted = arrival.pass.mute.is_some() || before.person().is_muted(now);
+        let name = self.name_of_return(&before, &arrival.hello.name, is_muted);
+        let mut back = self.member(arrival, (player, name), before.person().token());
+        back.resume(&before);
+        let person = back.person().clone();
         self.welcome(client, &back, resumed);
-        self.take_seat(client, back);
-        let profile = Profile { name: name.clone(), key: Some(member.key) };
-        self.world.set_profile(player, Some(profile));
-        self.game.resume(&mut self.world, player);
-        self.world.snap();
+        self.seats.take(&self.host, client, back, Part::Play);
+        self.simulation.resume(player, person.profile());
+        self.simulation.snap();
         for message in self.roster(Some(player)) {
             self.host.send(client, message);
         }
         self.brief(now, client);
         self.host.tell(Event::Resumed { player });
-        let before = member.address;
-        let is_new = |now: &_| !before.is_some_and(|before| is_same_host(before, *now));
-        if let Some(address) = address.filter(is_new) {
+        self.tell_changes(before.person(), &person);
+    }
+
+    /// Tells host and players what has changed about a player who is back.
+    fn tell_changes(&mut self, before: &Person, back: &Person) {
+        let player = back.player();
+        let is_new = |now: &_| !before.address().is_some_and(|before| is_same_host(before, *now));
+        if let Some(address) = back.address().filter(is_new) {
+            let is_muted = back.last_mute().is_some();
             self.host.tell(Event::Moved { player, address, is_muted });
         }
-        if seat != member.seat() {
-            self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
+        if back.seat() != before.seat() {
+            self.broadcast(&ServerMessage::Joined(vec![(player, back.seat())]));
         }
-        if name != member.name {
-            tracing::info!(name: "player_renamed", %player, before = member.name, name, "renamed");
-            self.host.tell(Event::Renamed { player, name });
+        if back.name() != before.name() {
+            let name = back.name();
+            tracing::info!(name: "player_renamed", %player, before = before.name(), name, "renamed");
+            self.host.tell(Event::Renamed { player, name: name.to_owned() });
         }
     }
 
@@ -279,40 +281,57 @@ impl<G: Game> Room<G> {
     /// new one is refused, or if the player is muted and could speak through it.
     fn name_of_return(&self, before: &Member, stated: &str, is_muted: bool) -> String {
         match checked(stated) {
-            Ok(wanted) if !is_muted => {
-                let people = self.everybody().map(|(_, member)| &*member.name);
-                free_name(people.chain(self.bots.values().map(|it| &*it.name)), wanted)
-            }
-            _ => before.name.clone(),
+            Ok(wanted) if !is_muted => self.seats.free_name(wanted, None),
+            _ => before.person().name().to_owned(),
         }
+    }
+
+    /// A number and a name that nobody has; the name is the wanted one if that is free.
+    pub(super) fn free_player(&mut self, wanted: String) -> (PlayerId, String) {
+        self.seats.free_player(wanted, self.host.next_player())
     }
 
     /// A member who has just said hello.
     pub(super) fn member(
         &self,
-        now: LocalTime,
+        arrival: Arrival,
         seat: (PlayerId, String),
         token: ResumeToken,
-        hello: Hello,
-        pass: Pass,
     ) -> Member {
-        let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
-        let Host { epoch_number, ref config, .. } = self.host;
-        Member::new(seat, token, hello, now, offset, epoch_number, config).with(pass)
+        let Arrival { now, hello, pass, .. } = arrival;
+        let person = Person::new(seat, hello.credentials.key, hello.look, token, now);
+        Member::new(person.with(pass, now), hello, self.host.terms(now, self.tick()))
     }
 
     /// Lets a player into the game.
     pub(super) fn seat(&mut self, client: ClientId, member: Member) {
-        let profile = Profile { name: member.name.clone(), key: Some(member.key) };
-        let player = member.player;
-        self.world.set_profile(player, Some(profile));
-        self.take_seat(client, member);
-        self.game.join(&mut self.world, player);
+        let (player, profile) = (member.person().player(), member.person().profile());
+        self.seats.take(&self.host, client, member, Part::Play);
+        self.simulation.join(player, profile);
     }
 
-    pub(super) fn take_seat(&mut self, client: ClientId, member: Member) {
-        let seated = Seated::new::<G>(member, self.host.number, self.host.config.rates);
-        self.members.insert(client, seated);
+    /// Keeps the seat of a client whose connection is gone.
+    pub(super) fn lose(&mut self, now: LocalTime, client: ClientId, reason: &str) {
+        let mut until = now + self.host.config().resume;
+        if let Some(end) = self.host.drain_end() {
+            until = until.min(end);
+        }
+        let Some(member) = self.seats.member_mut(client) else { return };
+        // A seat is kept for a player, and not for whoever only knocked.
+        if until <= now || !member.has_played() {
+            return self.free(client, Code::Lost, reason);
+        }
+        let player = member.person().player();
+        if member.attendance_mut().leave(until, self.host.number()) {
+            tracing::info!(
+                name: "player_away",
+                client = client.0,
+                %player,
+                reason,
+                "away"
+            );
+            self.host.tell(Event::Away { player });
+        }
     }
 
     /// Puts a member out and frees the seat.
@@ -329,20 +348,16 @@ impl<G: Game> Room<G> {
         drop(self.take_out(client, code, reason));
     }
 
-    /// The same; returns who had it.
+    /// Frees a member's seat, or a watcher's place. Returns who had it.
     pub(super) fn take_out(
         &mut self,
         client: ClientId,
         code: Code,
         reason: &str,
     ) -> Option<Member> {
-        let seated = self.members.remove(&client);
-        let plays = seated.is_some();
-        let seated = seated.or_else(|| self.gallery.watchers.remove(&client))?;
-        self.due.retain(|due| *due != client);
-        self.gallery.due.retain(|due| *due != client);
-        let member = seated.into_member();
-        let Member { player, ref name, stats, .. } = member;
+        let (member, part) = self.remove(client)?;
+        let (player, name, stats) =
+            (member.person().player(), member.person().name(), member.stats());
         tracing::info!(
             name: "player_left",
             client = client.0,
@@ -352,26 +367,28 @@ impl<G: Game> Room<G> {
             ?stats,
             "left"
         );
-        if plays {
-            self.game.leave(&mut self.world, player);
-            self.world.set_profile(player, None);
+        if part == Part::Play {
+            self.simulation.leave(player);
         }
         self.broadcast(&ServerMessage::Left { player, code });
-        self.assembly.forget(player);
+        self.conversation.assembly_mut().forget(player);
         self.host.tell(Event::Left { player, code, reason: reason.to_owned() });
-        if plays {
+        if part == Part::Play {
             self.keep_bots();
         }
         Some(member)
     }
 
-    /// Tells whether a build with these games can play this one, or the goodbye if it cannot.
-    pub(super) fn check_games(
-        &self,
-        games: &[(String, u64)],
-        plain: bool,
-    ) -> Result<(), Disconnect> {
-        let ours = || if plain { fields_hash::<G>() } else { self.hash };
+    /// Takes somebody out of the seat or place, and sends nothing more.
+    pub(super) fn remove(&mut self, client: ClientId) -> Option<(Member, Part)> {
+        let removed = self.seats.remove(client);
+        self.broadcast.forget(client);
+        removed
+    }
+
+    /// Returns the goodbye if a build with these games cannot play this one.
+    fn check_build(&self, games: &[(String, u64)], plain: bool) -> Result<(), Disconnect> {
+        let ours = || if plain { fields_hash::<G>() } else { self.simulation.hash() };
         let text = match games.iter().find(|(name, _)| name == G::NAME) {
             Some((_, hash)) if *hash == ours() => return Ok(()),
             Some(_) => format!(
@@ -386,42 +403,44 @@ impl<G: Game> Room<G> {
         Err(Disconnect::new(Code::OtherGame, text))
     }
 
+    /// Returns the goodbye if a member's build cannot play this game.
+    pub(super) fn check_games(&self, member: &Member) -> Result<(), Disconnect> {
+        self.check_build(member.delivery().games(), member.delivery().is_plain())
+    }
+
+    /// Welcomes a member to play.
     pub(super) fn welcome(&mut self, client: ClientId, member: &Member, resumed: bool) {
-        self.welcome_to(client, member, resumed, self.world.tick, None);
+        let reception = Reception { resumed, tick: self.tick(), watching: None };
+        self.welcome_to(client, member, reception);
     }
 
-    /// The same for one who watches.
+    /// Welcomes a member to watch.
     pub(super) fn welcome_watcher(&mut self, client: ClientId, member: &Member) {
-        let tick = self.gallery.tick(self.world.tick);
-        self.welcome_to(client, member, false, tick, Some(self.gallery.delay));
+        let gallery = self.broadcast.gallery();
+        let (tick, delay) = (gallery.tick(self.tick()), gallery.delay());
+        self.welcome_to(client, member, Reception { resumed: false, tick, watching: Some(delay) });
     }
 
-    fn welcome_to(
-        &mut self,
-        client: ClientId,
-        member: &Member,
-        resumed: bool,
-        tick: Tick,
-        watching: Option<Micros>,
-    ) {
-        if member.away_until.is_some() {
+    fn welcome_to(&mut self, client: ClientId, member: &Member, reception: Reception) {
+        if !member.is_here() {
             return;
         }
-        let Host { ref config, number, epoch_number, .. } = self.host;
+        let Reception { resumed, tick, watching } = reception;
+        let (config, number) = (self.host.config(), self.host.number());
         let welcome = ServerMessage::Welcome(Welcome {
             server: config.name.clone(),
             game: G::NAME.into(),
-            number: member.number(number),
+            number: member.attendance().number(number),
             seed: config.map_seed.wrapping_add(u64::from(number)),
             rates: config.rates,
-            player: member.player,
-            token: member.token,
+            player: member.person().player(),
+            token: member.person().token(),
             resumed,
             tick,
-            offset: member.welcome_offset,
-            epoch: epoch_number,
+            offset: member.timing().welcome_offset(),
+            epoch: self.host.epoch(),
             unix_micros: config.unix_micros,
-            setup: self.setup.clone(),
+            setup: self.simulation.setup().to_vec(),
             watching,
         });
         self.host.send(client, welcome);
@@ -429,15 +448,11 @@ impl<G: Game> Room<G> {
 
     /// All who play and who watch; the reader last, by whom a client tells who comes later.
     pub(super) fn roster(&self, reader: Option<PlayerId>) -> Vec<ServerMessage> {
-        let people = self.everybody().map(|(_, member)| (member.player, member.seat()));
-        let bots = self.bots.iter().map(|(player, bot)| (*player, bot_seat(*player, &bot.name)));
-        let mut seats: Vec<_> = bots.chain(people).collect();
-        seats.sort_by_key(|(player, _)| Some(*player) == reader);
+        let seats = self.seats.roster(reader);
         let chunks = seats.chunks(ROSTER_CHUNK);
         let mut roster: Vec<_> =
             chunks.map(|seats| ServerMessage::Joined(seats.to_vec())).collect();
-        let watchers = self.gallery.watchers.values().map(|seated| seated.member.player);
-        let players: Vec<_> = watchers.collect();
+        let players: Vec<_> = self.seats.watchers().players().collect();
         if !players.is_empty() {
             // Before the reader's own seat, behind which everything is news.
             let end = roster.len().saturating_sub(1);

@@ -4,103 +4,86 @@
 //! member who is muted says nothing in any of these ways.
 
 use super::Room;
-use crate::game::{Game, Profile};
+use super::orders::line;
+use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{QUICK_MESSAGES_MAX, TEXT_BYTES_MAX};
-use crate::server::allowance::TalkAllowance;
-use crate::server::bucket::{Bucket, RequestLimit};
 use crate::server::control::Event;
-use crate::server::member::Seated;
-use crate::server::naming::{checked, free_name};
+use crate::server::conversation::clean_line;
+use crate::server::member::allowances::Request;
+use crate::server::naming::checked;
 use crate::server::output::ClientId;
-use crate::time::{LocalTime, Micros};
-use crate::wire::control::{Refusal, Seat, ServerMessage};
-use crate::wire::talk::{Audience, Look, Mark, person};
-use crate::wire::text::{clip, one_line};
+use crate::time::LocalTime;
+use crate::wire::control::{Refusal, ServerMessage};
+use crate::wire::talk::{Audience, Look, Mark};
+use crate::wire::text::clip;
 
-/// Chat: a quick exchange, and no more than anybody reads. Arbitrary.
-const CHAT: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
-/// Quick messages: as chat. Arbitrary.
-const QUICK: RequestLimit = RequestLimit { burst: 3, interval: Micros::from_ms(1500) };
-/// Marks: here, there, and there again. Arbitrary.
-const MARKS: RequestLimit = RequestLimit { burst: 4, interval: Micros::from_ms(1000) };
-/// Names and looks: somebody tries three, and settles for one. Arbitrary.
-const STYLES: RequestLimit = RequestLimit { burst: 3, interval: Micros::from_ms(10_000) };
-/// All of it by everybody together: it may not displace a slow reader's game. Arbitrary.
-const OF_ALL: RequestLimit = RequestLimit { burst: 32, interval: Micros::from_ms(125) };
+/// Something that a member says, in one way or another.
+pub(super) enum Talk {
+    /// A line to read.
+    Chat(String),
+    /// The number of a quick message.
+    Quick(u8),
+    /// A mark on the map.
+    Mark(Mark),
+}
 
-/// A text as others may see it: [one line](one_line) without blanks around it, at most
-/// [`TEXT_BYTES_MAX`] bytes; none if nothing is left.
-pub(super) fn clean_line(text: &str) -> Option<String> {
-    let visible = one_line(text);
-    let line = clip(visible.trim(), TEXT_BYTES_MAX).trim_end();
-    (!line.is_empty()).then(|| line.to_owned())
+impl Talk {
+    /// Checks and cleans what a client sent.
+    fn checked(self) -> Result<Self, Refusal> {
+        match self {
+            Self::Chat(text) => clean_line(&text).map(Self::Chat).ok_or(Refusal::Length),
+            Self::Quick(number) if number >= QUICK_MESSAGES_MAX => Err(Refusal::Range),
+            Self::Mark(mark) if !mark.is_valid() => Err(Refusal::Range),
+            Self::Quick(_) | Self::Mark(_) => Ok(self),
+        }
+    }
+
+    fn request(&self) -> Request {
+        match self {
+            Self::Chat(_) => Request::Chat,
+            Self::Quick(_) => Request::Quick,
+            Self::Mark(_) => Request::Mark,
+        }
+    }
+
+    fn message(&self, from: PlayerId, to: Audience) -> ServerMessage {
+        match self {
+            Self::Chat(text) => ServerMessage::Chat { from: Some(from), to, text: text.clone() },
+            Self::Quick(number) => ServerMessage::Quick { from, to, number: *number },
+            Self::Mark(mark) => ServerMessage::Mark { from, to, mark: *mark },
+        }
+    }
 }
 
 impl<G: Game> Room<G> {
-    /// A member wrote a line.
-    pub(super) fn handle_chat(
+    /// A member says something.
+    pub(super) fn handle_talk(
         &mut self,
         now: LocalTime,
         client: ClientId,
-        (to, text): (Audience, &str),
+        to: Audience,
+        talk: Talk,
     ) -> Result<(), Refusal> {
-        let text = clean_line(text).ok_or(Refusal::Length)?;
-        let Some(player) = self.speaker(now, client, |member| &mut member.chat, CHAT)? else {
-            return Ok(());
-        };
-        if text.starts_with('/') && self.host.config.takes_commands {
-            self.host.tell(Event::Asked { player, text });
+        let talk = talk.checked()?;
+        let Some(player) = self.speaker(now, client, talk.request())? else { return Ok(()) };
+        if let Talk::Chat(text) = &talk
+            && text.starts_with('/')
+            && self.host.config().takes_commands
+        {
+            self.host.tell(Event::Asked { player, text: text.clone() });
             return Ok(());
         }
         if self.is_muted(now, client) {
             return Ok(());
         }
-        let message = ServerMessage::Chat { from: Some(player), to, text: text.clone() };
-        self.say_to(player, to, &message)?;
-        let found = self.everybody().find(|(id, _)| *id == client);
-        let name = found.map_or("", |(_, member)| &member.name);
-        tracing::info!(name: "player_chat", %player, name, to = to.name(), text, "chat");
-        self.host.tell(Event::Chat { player, to, text });
+        self.say_to(player, to, &talk.message(player, to))?;
+        if let Talk::Chat(text) = talk {
+            let name = self.seats.member(client).map_or("", |member| member.person().name());
+            tracing::info!(name: "player_chat", %player, name, to = to.name(), text, "chat");
+            self.host.tell(Event::Chat { player, to, text });
+        }
         Ok(())
-    }
-
-    /// A member chose a quick message.
-    pub(super) fn handle_quick(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        (to, number): (Audience, u8),
-    ) -> Result<(), Refusal> {
-        if number >= QUICK_MESSAGES_MAX {
-            return Err(Refusal::Range);
-        }
-        let speaker = self.speaker(now, client, |member| &mut member.quick, QUICK)?;
-        match speaker {
-            Some(from) if !self.is_muted(now, client) => {
-                self.say_to(from, to, &ServerMessage::Quick { from, to, number })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// A member set a mark.
-    pub(super) fn handle_mark(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        (to, mark): (Audience, Mark),
-    ) -> Result<(), Refusal> {
-        if !mark.is_valid() {
-            return Err(Refusal::Range);
-        }
-        let speaker = self.speaker(now, client, |member| &mut member.marks, MARKS)?;
-        match speaker {
-            Some(from) if !self.is_muted(now, client) => {
-                self.say_to(from, to, &ServerMessage::Mark { from, to, mark })
-            }
-            _ => Ok(()),
-        }
     }
 
     /// A member wishes for another name or other looks. A name that deceives is answered as to a
@@ -109,7 +92,8 @@ impl<G: Game> Room<G> {
         &mut self,
         now: LocalTime,
         client: ClientId,
-        (name, look): (&str, Look),
+        name: &str,
+        look: Look,
     ) -> Result<(), Refusal> {
         if name.len() > TEXT_BYTES_MAX {
             return Err(Refusal::Length);
@@ -117,9 +101,7 @@ impl<G: Game> Room<G> {
         if !look.is_wish() {
             return Err(Refusal::Range);
         }
-        let Some(player) = self.speaker(now, client, |member| &mut member.styles, STYLES)? else {
-            return Ok(());
-        };
+        let Some(player) = self.speaker(now, client, Request::Style)? else { return Ok(()) };
         let wanted = match checked(name) {
             Ok(wanted) => wanted,
             Err(bad) => {
@@ -127,30 +109,25 @@ impl<G: Game> Room<G> {
                 return Ok(());
             }
         };
-        let found = self.everybody().find(|(id, _)| *id == client);
-        let before = found.map(|(_, member)| member.name.clone()).unwrap_or_default();
+        let found = self.seats.member(client);
+        let before = found.map(|member| member.person().name().to_owned()).unwrap_or_default();
         // A name would be a way to speak.
         if wanted != before && self.is_muted(now, client) {
             return Ok(());
         }
-        let people = self.everybody().filter(|(id, _)| *id != client);
-        let people = people.map(|(_, member)| &*member.name);
-        let name = free_name(people.chain(self.bots.values().map(|it| &*it.name)), wanted);
-        let Some(Seated { member, .. }) = self.seated_mut(client) else { return Ok(()) };
-        let look = look.worn_by(person(member.key));
-        if member.name == name && member.look == look {
+        let name = self.seats.free_name(wanted, Some(client));
+        let Some(member) = self.seats.member_mut(client) else { return Ok(()) };
+        let person = member.person_mut();
+        if !person.restyle(name.clone(), look) {
             return Ok(());
         }
-        (member.name, member.look) = (name.clone(), look);
-        let seat = member.seat();
-        let profile = Profile { name: name.clone(), key: Some(member.key) };
-        if self.members.contains_key(&client) {
-            self.world.set_profile(player, Some(profile));
-        }
-        let watching = !self.members.contains_key(&client);
+        let (seat, profile) = (person.seat(), person.profile());
         self.broadcast(&ServerMessage::Joined(vec![(player, seat)]));
-        if watching {
-            self.broadcast(&ServerMessage::Watching { players: vec![player], watching });
+        if self.seats.players().has(client) {
+            self.simulation.set_profile(player, profile);
+        } else {
+            let watching = ServerMessage::Watching { players: vec![player], watching: true };
+            self.broadcast(&watching);
         }
         if name != before {
             tracing::info!(name: "player_renamed", %player, before, name, "renamed");
@@ -159,41 +136,39 @@ impl<G: Game> Room<G> {
         Ok(())
     }
 
-    /// Takes one request off a member's allowance of its kind. None: no member.
+    /// Takes one request off a member's allowance of its kind, and off everybody's. None: no
+    /// member.
     fn speaker(
         &mut self,
         now: LocalTime,
         client: ClientId,
-        allowance: impl Fn(&mut TalkAllowance) -> &mut Bucket,
-        limit: RequestLimit,
+        request: Request,
     ) -> Result<Option<PlayerId>, Refusal> {
-        let Some(Seated { member, .. }) = self.seated_mut(client) else { return Ok(None) };
-        let is_within = allowance(&mut member.talk).take(now, limit);
-        let player = member.player;
-        if is_within {
-            member.activity.note(now);
-        }
-        if !is_within || !self.host.talk.take(now, OF_ALL) {
+        let Some(member) = self.seats.member_mut(client) else { return Ok(None) };
+        if !member.may_ask(now, request) {
             return Err(Refusal::TooMany);
         }
-        Ok(Some(player))
+        member.attendance_mut().note_activity(now);
+        let player = member.person().player();
+        match self.conversation.may_talk(now) {
+            true => Ok(Some(player)),
+            false => Err(Refusal::TooMany),
+        }
     }
 
-    /// Tells whether a member is muted, and if so that member as well.
+    /// Returns whether a member is muted, and if so tells the member.
     fn is_muted(&mut self, now: LocalTime, client: ClientId) -> bool {
-        let Some(Seated { member, .. }) = self.seated_mut(client) else { return false };
-        member.muted.take_if(|mute| !mute.holds(now));
-        let Some(mute) = &member.muted else { return false };
-        let answer = mute.answer(now);
-        self.answer(client, &answer);
-        true
+        let member = self.seats.member_mut(client);
+        let answer = member.and_then(|member| member.person_mut().answer_if_muted(now));
+        if let Some(answer) = &answer {
+            self.answer(client, answer);
+        }
+        answer.is_some()
     }
 
     /// Tells one client a line in the host's name.
     fn answer(&mut self, client: ClientId, text: &str) {
-        let text = clip(text, TEXT_BYTES_MAX).to_owned();
-        let line = ServerMessage::Chat { from: None, to: Audience::All, text };
-        self.host.send(client, line);
+        self.host.send(client, line(clip(text, TEXT_BYTES_MAX).to_owned()));
     }
 
     /// Sends what a player says to those whom it is for, the player included. Watchers may see
@@ -204,40 +179,24 @@ impl<G: Game> Room<G> {
         to: Audience,
         message: &ServerMessage,
     ) -> Result<(), Refusal> {
-        if self.gallery.watchers.values().any(|seated| seated.member.player == from) {
+        if self.seats.watchers().players().any(|player| player == from) {
             match to {
                 Audience::All => self.tell_watchers(message),
                 Audience::Side => return Err(Refusal::NoSide),
             }
             return Ok(());
         }
-        let side_of = |player| (G::KIT.sides.of)(&self.world.entities, player);
-        let side = match to {
-            Audience::All => {
-                self.broadcast(message);
-                return Ok(());
+        if to == Audience::All {
+            self.broadcast(message);
+            return Ok(());
+        }
+        let side = self.simulation.place_of(from).ok_or(Refusal::NoSide)?;
+        for (client, member) in self.seats.players().present() {
+            let player = member.person().player();
+            if player == from || self.simulation.place_of(player) == Some(side) {
+                self.host.send(client, message.clone());
             }
-            Audience::Side => side_of(from).ok_or(Refusal::NoSide)?,
-        };
-        let hears = |player| player == from || side_of(player) == Some(side);
-        let present = self.present().filter(|(_, member)| hears(member.player));
-        let clients: Vec<_> = present.map(|(client, _)| client).collect();
-        for client in clients {
-            self.host.send(client, message.clone());
         }
         Ok(())
     }
-}
-
-impl crate::server::member::Member {
-    /// The member's seat, as everybody is told of it.
-    pub(super) fn seat(&self) -> Seat {
-        let person = Some(person(self.key));
-        Seat { name: self.name.clone(), bot: false, look: self.look, person }
-    }
-}
-
-/// The seat of a bot, as everybody is told of it.
-pub(super) fn bot_seat(player: PlayerId, name: &str) -> Seat {
-    Seat { name: name.to_owned(), bot: true, look: Look::of_bot(player), person: None }
 }

@@ -1,84 +1,39 @@
 //! Coming to watch, and changing between a seat and a place to watch from.
 
 use super::Room;
+use super::reception::{Arrival, FROM_ELSEWHERE};
 use crate::game::Game;
-use crate::ids::PlayerId;
-use crate::server::bucket::RequestLimit;
 use crate::server::control::Event;
-use crate::server::gallery::Gallery;
-use crate::server::member::{Member, Seated};
-use crate::server::naming::free_name;
+use crate::server::member::Member;
+use crate::server::member::allowances::Request;
 use crate::server::output::ClientId;
-use crate::server::people::Pass;
-use crate::server::seating::free_seat;
+use crate::server::seated::Part;
 use crate::time::{LocalTime, Micros};
 use crate::wire::control::{Hello, Refusal, ServerMessage};
 use crate::wire::disconnect::{Code, Disconnect};
 
-/// Changes between watching and playing: each begins a game for the client. Arbitrary.
-const CHANGES: RequestLimit = RequestLimit { burst: 2, interval: Micros::from_ms(3000) };
-
 impl<G: Game> Room<G> {
-    /// The client's seat or place to watch from.
-    pub(super) fn seated_mut(&mut self, client: ClientId) -> Option<&mut Seated<G::Input>> {
-        let watcher = self.gallery.watchers.get_mut(&client);
-        watcher.or_else(|| self.members.get_mut(&client))
-    }
-
-    /// Everybody who plays or watches.
-    pub(super) fn everybody(&self) -> impl Iterator<Item = (ClientId, &Member)> + Clone {
-        let everybody = self.members.iter().chain(&self.gallery.watchers);
-        everybody.map(|(client, seated)| (*client, &seated.member))
-    }
-
-    /// Sends a message to all who watch.
-    pub(super) fn tell_watchers(&mut self, message: &ServerMessage) {
-        for client in self.gallery.present() {
-            self.host.send(client, message.clone());
-        }
-    }
-
-    /// A number and a name that nobody has; the name is the wanted one if that is free.
-    pub(super) fn free_player(&mut self, wanted: String) -> (PlayerId, String) {
-        let people = self.members.values().chain(self.gallery.watchers.values());
-        let people = people.map(|seated| (seated.member.player, &*seated.member.name));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
-        let taken = people.chain(bots);
-        let next = &mut self.host.next_player;
-        let player = free_seat(taken.clone().map(|(player, _)| player), next);
-        (player, free_name(taken.map(|(_, name)| name), wanted))
-    }
-
     /// Returns the watcher who returns with this hello: the one with its key.
     pub(super) fn watcher_of(&self, hello: &Hello) -> Option<ClientId> {
-        let mut watchers = self.gallery.watchers.iter();
+        let mut watchers = self.seats.watchers().iter();
         let key = hello.credentials.key;
-        let (client, _) = watchers.find(|(_, seated)| seated.member.key == key)?;
-        Some(*client)
+        let (client, _) = watchers.find(|(_, member)| member.person().key() == key)?;
+        Some(client)
     }
 
     /// Removes a watcher who returns.
     pub(super) fn take_watcher(&mut self, client: ClientId) -> Option<Member> {
-        let seated = self.gallery.watchers.get(&client)?;
-        if seated.member.away_until.is_none() {
-            let text = "you joined again from elsewhere";
-            self.host.put_out(client, Disconnect::new(Code::Replaced, text));
+        if self.seats.watchers().get(client)?.is_here() {
+            self.host.put_out(client, Disconnect::new(Code::Replaced, FROM_ELSEWHERE));
         }
         self.take_out(client, Code::Replaced, "came again")
     }
 
     /// Lets a newcomer watch, under the name `wanted` if that is free. There must be a place.
-    pub(super) fn watch(
-        &mut self,
-        now: LocalTime,
-        client: ClientId,
-        hello: Hello,
-        pass: Pass,
-        wanted: String,
-        before: Option<&Member>,
-    ) {
+    pub(super) fn watch(&mut self, arrival: Arrival, wanted: String, before: Option<&Member>) {
         let (player, name) = self.free_player(wanted);
-        let (key, address) = (hello.credentials.key, pass.address);
+        let Arrival { client, hello, pass, .. } = &arrival;
+        let (client, key, address) = (*client, hello.credentials.key, pass.address);
         tracing::info!(
             name: "player_watches",
             client = client.0,
@@ -91,18 +46,18 @@ impl<G: Game> Room<G> {
         let roster = self.roster(None);
         let token = self.host.token();
         let waits = hello.wishes_to_wait();
-        let mut member = self.member(now, (player, name.clone()), token, hello, pass);
+        let mut member = self.member(arrival, (player, name.clone()), token);
         if let Some(before) = before {
             member.resume(before);
         }
-        member.waits = waits.then(|| {
-            let kept = before.and_then(|before| before.waits);
+        member.attendance_mut().set_ticket(waits.then(|| {
+            let kept = before.and_then(|before| before.attendance().ticket());
             kept.unwrap_or_else(|| self.host.ticket())
-        });
-        member.set_delay(self.gallery.delay);
-        let seat = member.seat();
+        }));
+        member.timing_mut().set_delay(self.broadcast.gallery().delay());
+        let seat = member.person().seat();
         self.welcome_watcher(client, &member);
-        self.take_place(client, member);
+        self.seats.take(&self.host, client, member, Part::Watch);
         for message in roster {
             self.host.send(client, message);
         }
@@ -113,51 +68,18 @@ impl<G: Game> Room<G> {
         self.host.tell(Event::Watching { player, watching: true });
     }
 
-    /// Lets those who watched the game before into this one.
-    pub(super) fn open_gallery(
-        &mut self,
-        watchers: Vec<(ClientId, Member)>,
-        lost: &mut Vec<(PlayerId, Disconnect)>,
-    ) {
-        for (client, mut member) in watchers {
-            member.set_delay(self.gallery.delay);
-            match self.check_games(&member.games, member.plain) {
-                Ok(()) => {
-                    self.welcome_watcher(client, &member);
-                    self.take_place(client, member);
-                }
-                Err(goodbye) => {
-                    lost.push((member.player, goodbye.clone()));
-                    if member.away_until.is_none() {
-                        self.host.put_out(client, goodbye);
-                    }
-                }
-            }
-        }
-    }
-
     /// Makes sure that there is a place to watch from, if need be that of the watcher who has been
     /// away for longest. The one of `before` counts as free: its watcher comes again.
     pub(super) fn make_place(&mut self, before: Option<ClientId>) -> bool {
-        let places = Gallery::<G>::places(self.host.config.watchers_max);
-        let is_other = |client: &ClientId| Some(*client) != before;
-        if self.gallery.present().filter(is_other).count() >= places {
+        let watchers_max = self.host.config().watchers_max;
+        if !self.seats.has_place(watchers_max, before) {
             return false;
         }
-        while self.gallery.watchers.keys().filter(|client| is_other(client)).count() >= places {
-            let watchers = self.gallery.watchers.iter().filter(|(client, _)| is_other(client));
-            let away = watchers.filter_map(|(client, it)| Some((it.member.away_until?, *client)));
-            let Some((_, client)) = away.min() else { break };
+        while let Some(client) = self.seats.place_to_free(watchers_max, before) {
             let text = "all places to watch from were taken while the watcher was away";
             self.free(client, Code::Full, text);
         }
         true
-    }
-
-    pub(super) fn take_place(&mut self, client: ClientId, member: Member) {
-        let number = self.host.number;
-        let seated = Seated::new::<G>(member, number, self.host.config.rates).watching();
-        self.gallery.watchers.insert(client, seated);
     }
 
     /// A member wishes to watch from now on, or to play.
@@ -167,116 +89,89 @@ impl<G: Game> Room<G> {
         client: ClientId,
         on: bool,
     ) -> Result<(), Refusal> {
-        let plays = self.members.contains_key(&client);
-        let Some(seated) = self.seated_mut(client) else { return Ok(()) };
-        let member = &mut seated.member;
+        let plays = self.seats.players().has(client);
+        let Some(member) = self.seats.member_mut(client) else { return Ok(()) };
         if plays != on {
             // To play on, or to watch on and to wait no more.
-            member.waits = None;
+            member.attendance_mut().set_ticket(None);
             return Ok(());
         }
-        if !plays && member.waits.is_some() {
+        if !plays && member.attendance().ticket().is_some() {
             return Ok(());
         }
-        if !member.changes.take(now, CHANGES) {
+        if !member.may_ask(now, Request::Part) {
             return Err(Refusal::TooMany);
         }
         if !plays {
-            let ticket = self.host.ticket();
-            if let Some(seated) = self.seated_mut(client) {
-                seated.member.waits = Some(ticket);
-            }
-            self.gallery.next_look = self.world.tick;
+            member.attendance_mut().set_ticket(Some(self.host.ticket()));
+            self.seats.look_at(self.simulation.tick());
             return Ok(());
         }
         if !self.make_place(None) {
             return Err(Refusal::Full);
         }
-        let Some(mut member) = self.leave_seat(client) else { return Ok(()) };
-        let player = member.player;
-        member.change_part(now, self.gallery.delay);
-        self.welcome_watcher(client, &member);
-        self.take_place(client, member);
-        self.broadcast(&ServerMessage::Watching { players: vec![player], watching: true });
-        self.host.tell(Event::Watching { player, watching: true });
+        self.leave_seat(now, client);
         Ok(())
     }
 
-    /// Takes a player out of the game, who stays in the room.
-    fn leave_seat(&mut self, client: ClientId) -> Option<Member> {
-        let mut member = self.members.remove(&client)?.into_member();
-        self.due.retain(|due| *due != client);
-        member.is_ready = false;
-        self.assembly.forget(member.player);
-        self.game.leave(&mut self.world, member.player);
-        self.world.set_profile(member.player, None);
+    /// Takes a player out of the game, who stays in the room and watches.
+    fn leave_seat(&mut self, now: LocalTime, client: ClientId) {
+        let Some((mut member, _)) = self.remove(client) else { return };
+        let player = member.person().player();
+        member.attendance_mut().set_ready(false);
+        self.conversation.assembly_mut().forget(player);
+        self.simulation.leave(player);
         self.keep_bots();
-        Some(member)
+        member.change_part(now, self.broadcast.gallery().delay());
+        self.welcome_watcher(client, &member);
+        self.seats.take(&self.host, client, member, Part::Watch);
+        self.broadcast(&ServerMessage::Watching { players: vec![player], watching: true });
+        self.host.tell(Event::Watching { player, watching: true });
     }
 
     /// Gives seats that are free to those who wait for one, and tells watchers how many there are,
     /// twice a second.
     pub(super) fn look_for_seats(&mut self, now: LocalTime) {
-        if self.world.tick < self.gallery.next_look || self.gallery.watchers.is_empty() {
+        let tick = self.simulation.tick();
+        if !self.seats.is_look_due(tick) {
             return;
         }
-        self.gallery.next_look =
-            self.world.tick.plus(u64::from(self.host.config.rates.tick_hz / 2));
-        while self.host.draining.is_none()
-            && let Some(client) = self.gallery.first_waiting()
+        self.seats.look_at(tick.plus(u64::from(self.host.rates().tick_hz / 2)));
+        while !self.host.is_draining()
+            && let Some((_, client)) = self.seats.queue().min()
         {
-            let is_staff = self.seated_mut(client).is_some_and(|seated| seated.member.is_staff);
-            if self.members.len() >= self.seats_for(is_staff) {
+            let member = self.seats.member(client);
+            let is_staff = member.is_some_and(|member| member.person().is_staff());
+            if self.seats.players().len() >= self.seats_for(is_staff) {
                 break;
             }
             self.seat_watcher(now, client);
         }
-        self.tell_of_places();
+        let free = usize::from(self.seats_max()).saturating_sub(self.seats.players().len());
+        let free = u16::try_from(free).unwrap_or(u16::MAX);
+        for (client, (free, ahead)) in self.seats.news_of_places(free) {
+            self.host.send(client, ServerMessage::Places { free, ahead });
+        }
     }
 
     fn seat_watcher(&mut self, now: LocalTime, client: ClientId) {
-        let Some(seated) = self.gallery.watchers.remove(&client) else { return };
-        self.gallery.due.retain(|due| *due != client);
-        let mut member = seated.into_member();
-        let player = member.player;
+        let Some((mut member, _)) = self.remove(client) else { return };
+        let player = member.person().player();
         tracing::info!(
             name: "player_plays",
             client = client.0,
             %player,
-            name = member.name,
+            name = member.person().name(),
             "plays"
         );
         member.change_part(now, Micros::ZERO);
-        member.waits = None;
+        member.attendance_mut().set_ticket(None);
         self.make_way();
         self.welcome(client, &member, false);
         self.seat(client, member);
-        self.world.snap();
+        self.simulation.snap();
         self.broadcast(&ServerMessage::Watching { players: vec![player], watching: false });
         self.brief(now, client);
         self.host.tell(Event::Watching { player, watching: false });
-    }
-
-    fn tell_of_places(&mut self) {
-        let free = usize::from(self.seats_max()).saturating_sub(self.members.len());
-        let free = u16::try_from(free).unwrap_or(u16::MAX);
-        let mut line: Vec<_> =
-            self.gallery.watchers.values().filter_map(|seated| seated.member.waits).collect();
-        line.sort_unstable();
-        for (client, Seated { member, .. }) in &mut self.gallery.watchers {
-            let ahead = member.waits.map(|ticket| line.partition_point(|other| *other < ticket));
-            let places = (free, ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)));
-            if member.away_until.is_none() && member.places_told.replace(places) != Some(places) {
-                let (free, ahead) = places;
-                self.host.send(*client, ServerMessage::Places { free, ahead });
-            }
-        }
-    }
-
-    /// Sends watchers the events of the game that are old enough.
-    pub(super) fn send_late_events(&mut self) {
-        while let Some(event) = self.gallery.poll_event(self.world.tick) {
-            self.tell_watchers(&ServerMessage::Game(event));
-        }
     }
 }

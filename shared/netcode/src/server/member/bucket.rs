@@ -4,23 +4,23 @@ use crate::time::{LocalTime, Micros};
 
 /// Limit of requests of one kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RequestLimit {
+pub(in crate::server) struct RequestLimit {
     /// Requests at once.
-    pub(super) burst: u32,
+    pub(in crate::server) burst: u32,
     /// Time in which another one is allowed.
-    pub(super) interval: Micros,
+    pub(in crate::server) interval: Micros,
 }
 
 /// Allowance of one client for requests of one kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bucket {
+pub(in crate::server) struct Bucket {
     /// Time up to which requests are paid for, if it is not past.
     paid: Option<LocalTime>,
 }
 
 impl Bucket {
     /// Takes one request off the allowance. Returns false if it is used up.
-    pub(super) fn take(&mut self, now: LocalTime, limit: RequestLimit) -> bool {
+    pub(in crate::server) fn take(&mut self, now: LocalTime, limit: RequestLimit) -> bool {
         let paid = self.paid.map_or(now, |paid| paid.max(now)) + limit.interval;
         let is_within = (paid - now).0 <= limit.interval.0 * i64::from(limit.burst);
         if is_within {

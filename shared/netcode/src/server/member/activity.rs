@@ -1,23 +1,18 @@
-//! A player's last deed.
+//! When a player last did something.
 
 use crate::time::LocalTime;
 
-/// The moment of it, and of a warning since.
+/// Time of the last activity, and whether the player was warned since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Activity {
     /// Time of the last input that differed from the one before, or of the last line of chat.
     pub(super) at: LocalTime,
-    /// The player has been told since.
+    /// The player has been warned since.
     pub(super) is_warned: bool,
 }
 
 impl Activity {
     pub(super) fn new(now: LocalTime) -> Self {
         Self { at: now, is_warned: false }
-    }
-
-    /// Takes in that the player does something.
-    pub(super) fn note(&mut self, now: LocalTime) {
-        *self = Self::new(now);
     }
 }

@@ -23,9 +23,20 @@ use crate::rewind::{Adjusted, Claim, ViewTime};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::input::VIEW_PARTS;
 
+/// Snapshot packets that a client acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) struct HeldAck {
+    /// Sequence number of the newest one.
+    pub(in crate::server) newest: u64,
+    /// Those before it.
+    pub(in crate::server) mask: u32,
+    /// Time from the newest one's arrival to the acknowledgement's departure.
+    pub(in crate::server) held: Micros,
+}
+
 /// The estimate for one client.
 #[derive(Debug)]
-pub(super) struct ViewEstimate {
+pub(in crate::server) struct ViewEstimate {
     rates: Rates,
     /// Time from a shown moment to the arrival of its input, without the frame in between.
     behind: Option<Delay>,
@@ -51,36 +62,34 @@ impl ViewEstimate {
     /// Packets remembered: as many as a mask can acknowledge, for a second at any usual rate.
     const SENT_MAX: usize = 64;
 
-    pub(super) fn new(rates: Rates) -> Self {
+    pub(in crate::server) fn new(rates: Rates) -> Self {
         let sent = VecDeque::with_capacity(Self::SENT_MAX);
         Self { rates, behind: None, sent, newest: None, round_trip: None, lag: None }
     }
 
     /// Forgets ticks after tick 0 moved. Spans of time remain.
-    pub(super) fn restart(&mut self) {
+    pub(in crate::server) fn restart(&mut self) {
         self.newest = None;
         self.round_trip = None;
         self.sent.clear();
     }
 
     /// Takes in that a snapshot packet of a tick leaves.
-    pub(super) fn handle_sent(&mut self, seq: u64, tick: Tick) {
+    pub(in crate::server) fn handle_sent(&mut self, seq: u64, tick: Tick) {
         if self.sent.len() == Self::SENT_MAX {
             self.sent.pop_front();
         }
         self.sent.push_back((seq, tick));
     }
 
-    /// Takes in an acknowledgement of the snapshot packet `newest`, which arrived `held` before it
-    /// left, and of those before it in `mask`.
-    pub(super) fn handle_ack(
+    /// Takes in an acknowledgement that arrived at `now`, which is `server_time`.
+    pub(in crate::server) fn handle_ack(
         &mut self,
         now: LocalTime,
         server_time: ServerTime,
-        newest: u64,
-        mask: u32,
-        held: Micros,
+        ack: HeldAck,
     ) {
+        let HeldAck { newest, mask, held } = ack;
         let Some(tick) = self.tick_of(newest) else { return };
         // Its arrival there, but for the way back.
         let came = server_time - held;
@@ -119,7 +128,7 @@ impl ViewEstimate {
 
     /// Bounds the view lag, in parts of a tick, of an input that arrived `early`; none before the
     /// first echo.
-    pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
+    pub(in crate::server) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
         let most = early + self.behind.as_ref()?.delay() + Self::TOLERANCE;
@@ -130,7 +139,7 @@ impl ViewEstimate {
 
     /// The accepted view of a tick's input, at most `most` before it; an input that did not arrive
     /// has no claim.
-    pub(super) fn accept(
+    pub(in crate::server) fn accept(
         &mut self,
         tick: Tick,
         claim: Option<Claim>,
@@ -215,7 +224,8 @@ mod tests {
                 let seq = newest.0 / 2;
                 let held = sent - self.down - RATES.time_of(Tick(seq * 2));
                 let arrival = LocalTime(came.0);
-                self.estimate.handle_ack(arrival, came, seq, u32::MAX, held);
+                let ack = HeldAck { newest: seq, mask: u32::MAX, held };
+                self.estimate.handle_ack(arrival, came, ack);
                 let parts = claimed.as_secs() * 60.0 * f64::from(VIEW_PARTS);
                 self.estimate.judge(self.early, parts.round() as u16)
             });
@@ -361,7 +371,8 @@ mod tests {
             let now = ServerTime(n as i64 * 5000);
             estimate.handle_sent(n, Tick(n));
             let newest = if lag > 9 { n.saturating_sub(seq % 64) } else { seq };
-            estimate.handle_ack(LocalTime(now.0), now, newest, mask, Micros(held));
+            let ack = HeldAck { newest, mask, held: Micros(held) };
+            estimate.handle_ack(LocalTime(now.0), now, ack);
             let claim = estimate.judge(Micros(early), lag);
             if let Some(view) = estimate.accept(Tick(n), claim, MOST) {
                 assert!((Micros::ZERO..=MOST).contains(&view.accepted));

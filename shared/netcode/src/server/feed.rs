@@ -1,0 +1,135 @@
+//! Snapshots for everybody who is told the world at the same time: players, or watchers.
+
+use std::collections::VecDeque;
+
+use crate::fields::Entities;
+use crate::game::Game;
+use crate::interest::Relevant;
+use crate::motion::send_rule::SendRule;
+use crate::snapshot::encodings::Encodings;
+use crate::snapshot::history::History;
+use crate::snapshot::sender::Begun;
+use crate::time::{LocalTime, Rates, ServerTime, Tick};
+use crate::wire::state::Codec;
+
+use super::mailbox::Mailbox;
+use super::output::{ClientId, Output};
+use super::seated::{Scene, Seated};
+use super::seats::Occupants;
+use super::workers::{Workers, flat_map};
+
+/// Clients that each worker packs for at a time: a fraction of a millisecond, after which the
+/// driver may look at what came, and a tick may go first. Arbitrary.
+const PACKED_TOGETHER: usize = 16;
+
+/// When a snapshot leaves, and to whom it does not.
+#[derive(Clone, Copy)]
+pub(super) struct Leaving<'a> {
+    pub(super) now: LocalTime,
+    /// The server's time as the clients are told it.
+    pub(super) server_time: ServerTime,
+    /// Clients that do not keep up.
+    pub(super) behind: &'a dyn Fn(ClientId) -> bool,
+    /// Entities that all are told of; none if each is told of what it sees.
+    pub(super) told: Option<&'a [Relevant]>,
+}
+
+/// Snapshots, what they are coded from, and who has not got the newest.
+#[derive(Debug)]
+pub(super) struct SnapshotFeed<G: Game> {
+    rates: Rates,
+    history: History,
+    encodings: Encodings<G>,
+    /// The same for clients with plain coding, from the first one on.
+    plain_encodings: Option<Encodings<G>>,
+    /// Clients that have not got the newest snapshot yet.
+    due: VecDeque<ClientId>,
+    /// Scratch space: clients whose snapshots are being packed.
+    begun: Vec<(ClientId, Begun)>,
+}
+
+impl<G: Game> SnapshotFeed<G> {
+    pub(super) fn new(rates: Rates) -> Self {
+        Self {
+            rates,
+            history: History::default(),
+            encodings: Encodings::new(Codec::new(rates)),
+            plain_encodings: None,
+            due: VecDeque::new(),
+            begun: Vec::new(),
+        }
+    }
+
+    /// Sends a kind by another rule from now on.
+    pub(super) fn set_rule(&mut self, kind: u8, rule: SendRule) {
+        self.encodings.set_rule(kind, rule);
+    }
+
+    /// Records the world for the next snapshot.
+    pub(super) fn record(&mut self, tick: Tick, entities: &Entities<G::Entity>) {
+        self.history.push(tick, entities);
+    }
+
+    /// Has these clients get the newest snapshot, in the order of their numbers.
+    pub(super) fn address(&mut self, clients: impl Iterator<Item = ClientId>) {
+        self.due.clear();
+        self.due.extend(clients);
+    }
+
+    /// Whether everybody has got the newest snapshot.
+    pub(super) fn is_sent(&self) -> bool {
+        self.due.is_empty()
+    }
+
+    /// Sends nothing more to a client.
+    pub(super) fn forget(&mut self, client: ClientId) {
+        self.due.retain(|due| *due != client);
+    }
+
+    /// Tick of the newest snapshot.
+    pub(super) fn newest(&self) -> Option<Tick> {
+        self.history.newest().map(|frame| frame.tick)
+    }
+
+    /// Packs the newest snapshot for the next of those who have not got it, are not behind, and
+    /// whose path is not full.
+    pub(super) fn pack(
+        &mut self,
+        game: &G,
+        members: &mut Occupants<G::Input>,
+        leaving: Leaving<'_>,
+        (workers, mailbox): (&dyn Workers, &mut Mailbox),
+    ) {
+        let Self { rates, history, encodings, plain_encodings, due, begun } = self;
+        let Leaving { now, server_time, behind, told } = leaving;
+        let now_due = due.len().min(PACKED_TOGETHER * workers.count());
+        let mut due = due.drain(..now_due).filter(|client| !behind(*client)).peekable();
+        begun.clear();
+        // All are in the order of clients.
+        for (client, seated) in members.seated_mut() {
+            if due.next_if_eq(&client).is_none() || seated.is_path_full(now) {
+                continue;
+            }
+            let encodings = if seated.member().delivery().is_plain() {
+                plain_encodings.get_or_insert_with(|| Encodings::new(Codec::plain(*rates)))
+            } else {
+                &mut *encodings
+            };
+            begun.push((client, seated.begin_snapshot(encodings, history)));
+        }
+        drop(due);
+        let plain = plain_encodings.as_ref();
+        let scene = Scene { game, history, trained: encodings, plain, told, now, server_time };
+        let mut begun = begun.iter().peekable();
+        let items = members.seated_mut().filter_map(|(client, seated)| {
+            let (_, snapshot) = *begun.next_if(|(begun, _)| *begun == client)?;
+            Some((client, seated, snapshot))
+        });
+        let pack = |(client, seated, snapshot): (_, &mut Seated<_>, _),
+                    take: &mut dyn FnMut(Output)| {
+            seated
+                .pack_snapshot(&scene, snapshot, |bytes| take(Output::Datagram { client, bytes }));
+        };
+        flat_map(workers, items, pack, |output| mailbox.push(output));
+    }
+}

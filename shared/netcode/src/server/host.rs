@@ -1,0 +1,339 @@
+//! The room's state that outlives a game: its settings, clock and mailbox, the numbers that it
+//! gives out, and whether it sleeps or is drained.
+
+use std::collections::BTreeMap;
+
+use super::clock::{RoomClock, RoomTime};
+use super::config::{RoomChanges, RoomConfig};
+use super::control::Event;
+use super::mailbox::Mailbox;
+use super::member::Terms;
+use super::output::{ClientId, Output};
+use super::workers::Workers;
+use crate::identity::{PublicKey, ResumeToken};
+use crate::ids::PlayerId;
+use crate::limits::{BOTS_MAX, RESUME_MAX};
+use crate::motion::send_rule::SendRule;
+use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use crate::wire::control::ServerMessage;
+use crate::wire::disconnect::Disconnect;
+
+/// Seconds before the end of a drained server at which players are told.
+const COUNTDOWN: [i64; 9] = [1, 2, 3, 4, 5, 10, 30, 60, 300];
+/// Goodbyes that wait for players who are away. Arbitrary.
+const FAREWELLS_MAX: usize = 256;
+/// Resume tokens that a room may have given after its last checkpoint: far more than it can.
+const TOKENS_BETWEEN: u64 = 1 << 16;
+
+/// Whether a room sleeps because it is empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Sleep {
+    /// People are here, or the room does not sleep.
+    #[default]
+    Awake,
+    /// Nobody is here.
+    Empty { since: LocalTime },
+    /// No tick runs.
+    Asleep { since: LocalTime, look_at: LocalTime },
+}
+
+/// The host's command to drain the room: see [`Command::Drain`](super::Command::Drain).
+#[derive(Debug)]
+pub(super) struct DrainOrder {
+    pub(super) goodbye: Disconnect,
+    pub(super) within: Micros,
+    pub(super) restarts: bool,
+}
+
+/// A server that takes no newcomers and stops soon.
+#[derive(Clone, Debug)]
+struct Draining {
+    goodbye: Disconnect,
+    end: LocalTime,
+    /// Whether the server starts again after it.
+    restarts: bool,
+    /// Rounds played when it began; it ends with the round.
+    rounds: u32,
+    /// Steps of the countdown that are still to be said, in seconds, the last one first.
+    countdown: Vec<i64>,
+}
+
+/// Numbers that the room gives out.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    /// The next seat to try.
+    player: PlayerId,
+    /// The next resume token. They count on from the time of the start, each room's in a range of
+    /// its own, so that no two sessions have the same, of whatever run. They are no secret: whoever
+    /// uses one proves its player's key.
+    token: u64,
+    /// The last ticket of the queue for a seat.
+    ticket: u64,
+}
+
+/// What a checkpoint keeps of a host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostState {
+    pub(super) seed: u64,
+    pub(super) map_seed: u64,
+    pub(super) number: u8,
+    pub(super) epoch_number: u8,
+    pub(super) next_player: PlayerId,
+    pub(super) next_token: u64,
+}
+
+/// The room's state that outlives a game.
+#[derive(Debug)]
+pub(super) struct Host {
+    config: RoomConfig,
+    /// Index of the game in the rotation, modulo 256.
+    number: u8,
+    clock: RoomClock,
+    mailbox: Mailbox,
+    numbers: Numbers,
+    draining: Option<Draining>,
+    sleep: Sleep,
+    /// Goodbyes to players who were put out while they were away, and how long they wait.
+    farewells: BTreeMap<PublicKey, (Disconnect, LocalTime)>,
+}
+
+impl Host {
+    /// Before the first game.
+    pub(super) fn new(config: RoomConfig) -> Self {
+        Self {
+            number: 0,
+            clock: RoomClock::new(config.start),
+            mailbox: Mailbox::default(),
+            numbers: Numbers {
+                player: PlayerId(config.bots.min(BOTS_MAX)),
+                token: ResumeToken::first(config.number, config.unix_micros).0,
+                ticket: 0,
+            },
+            draining: None,
+            sleep: Sleep::default(),
+            farewells: BTreeMap::new(),
+            config,
+        }
+    }
+
+    /// Moves on to the next game of the rotation.
+    pub(super) fn rotate(self) -> Self {
+        Self { number: self.number.wrapping_add(1), ..self }
+    }
+
+    /// State for a checkpoint.
+    pub(super) fn state(&self) -> HostState {
+        HostState {
+            seed: self.config.seed,
+            map_seed: self.config.map_seed,
+            number: self.number,
+            epoch_number: self.clock.number(),
+            next_player: self.numbers.player,
+            next_token: self.numbers.token,
+        }
+    }
+
+    /// Continues from a checkpoint made at `tick`. The clock stood still while nobody ran.
+    pub(super) fn restore(&mut self, kept: HostState, tick: Tick) {
+        let passed = Micros(self.config.rates.time_of(tick).0);
+        self.clock = self.clock.resumed(kept.epoch_number, passed);
+        self.config.unix_micros = self.config.unix_micros.saturating_add((Micros::ZERO - passed).0);
+        (self.config.seed, self.config.map_seed) = (kept.seed, kept.map_seed);
+        self.number = kept.number;
+        // Some were given since, and the room does not know them.
+        self.numbers.token = kept.next_token.wrapping_add(TOKENS_BETWEEN);
+        self.numbers.player = kept.next_player;
+    }
+
+    pub(super) fn config(&self) -> &RoomConfig {
+        &self.config
+    }
+
+    pub(super) fn rates(&self) -> Rates {
+        self.config.rates
+    }
+
+    /// Takes over other settings.
+    pub(super) fn configure(&mut self, changes: RoomChanges) {
+        changes.apply(&mut self.config);
+    }
+
+    /// Sends a kind of entity by another rule, also in later games.
+    pub(super) fn set_rule(&mut self, kind: String, rule: SendRule) {
+        self.config.send.retain(|(name, _)| !name.eq_ignore_ascii_case(&kind));
+        self.config.send.push((kind, rule));
+    }
+
+    /// Index of the game in the rotation, modulo 256.
+    pub(super) fn number(&self) -> u8 {
+        self.number
+    }
+
+    /// Number of the epoch, modulo 256.
+    pub(super) fn epoch(&self) -> u8 {
+        self.clock.number()
+    }
+
+    pub(super) fn server_time(&self, now: LocalTime) -> ServerTime {
+        self.clock.server_time(now)
+    }
+
+    /// The newest tick that is due.
+    pub(super) fn due(&self, now: LocalTime) -> Tick {
+        self.rates().tick_at(self.server_time(now))
+    }
+
+    /// Time at which a tick is due.
+    pub(super) fn time_of(&self, tick: Tick) -> LocalTime {
+        self.clock.local_time(self.rates().time_of(tick))
+    }
+
+    /// The present moment, as players are told it.
+    pub(super) fn time(&self, now: LocalTime, tick: Tick) -> RoomTime {
+        RoomTime { now, server_time: self.server_time(now), tick, rates: self.rates() }
+    }
+
+    /// Terms for a newcomer.
+    pub(super) fn terms(&self, now: LocalTime, tick: Tick) -> Terms {
+        Terms {
+            time: self.time(now, tick),
+            epoch: self.epoch(),
+            bytes_per_second: self.config.client_bytes_per_second,
+        }
+    }
+
+    /// Moves the epoch by the last `ticks` ticks, which do not run. Returns their time.
+    pub(super) fn stand_still(&mut self, now: LocalTime, ticks: u64) -> Micros {
+        let due = self.due(now);
+        let lost = self.rates().time_of(due) - self.rates().time_of(due.minus(ticks));
+        self.clock.lose(lost);
+        self.config.unix_micros = self.config.unix_micros.saturating_add(lost.0);
+        lost
+    }
+
+    pub(super) fn send(&mut self, client: ClientId, message: ServerMessage) {
+        self.mailbox.send(client, message);
+    }
+
+    /// Answers a client's only question, then closes its connection.
+    pub(super) fn answer(&mut self, client: ClientId, answer: ServerMessage) {
+        self.mailbox.answer(client, answer);
+    }
+
+    /// Says goodbye to a client, then closes its connection.
+    pub(super) fn put_out(&mut self, client: ClientId, goodbye: Disconnect) {
+        self.mailbox.put_out(client, goodbye);
+    }
+
+    /// Tells the host.
+    pub(super) fn tell(&mut self, event: Event) {
+        self.mailbox.tell(event);
+    }
+
+    /// Tells the host of something that the rules report.
+    pub(super) fn report(&mut self, event: Event) {
+        self.mailbox.report(event);
+    }
+
+    pub(super) fn mailbox(&self) -> &Mailbox {
+        &self.mailbox
+    }
+
+    /// Threads that pack snapshots, and where packets go.
+    pub(super) fn packing(&mut self) -> (&dyn Workers, &mut Mailbox) {
+        (self.config.workers(), &mut self.mailbox)
+    }
+
+    pub(super) fn poll_output(&mut self) -> Option<Output> {
+        self.mailbox.poll_output()
+    }
+
+    pub(super) fn poll_event(&mut self) -> Option<Event> {
+        self.mailbox.poll_event()
+    }
+
+    /// The next resume token.
+    pub(super) fn token(&mut self) -> ResumeToken {
+        let token = ResumeToken(self.numbers.token);
+        self.numbers.token = self.numbers.token.wrapping_add(1);
+        token
+    }
+
+    /// A ticket behind all others in the queue for a seat.
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.numbers.ticket += 1;
+        self.numbers.ticket
+    }
+
+    /// The next seat to try; whoever takes one sets it to the one after.
+    pub(super) fn next_player(&mut self) -> &mut PlayerId {
+        &mut self.numbers.player
+    }
+
+    pub(super) fn sleep(&self) -> Sleep {
+        self.sleep
+    }
+
+    pub(super) fn set_sleep(&mut self, sleep: Sleep) {
+        self.sleep = sleep;
+    }
+
+    /// Takes no newcomers, and ends with the round after `rounds`, or when the time is up.
+    pub(super) fn drain(&mut self, now: LocalTime, order: DrainOrder, rounds: u32) {
+        let DrainOrder { goodbye, within, restarts } = order;
+        let end = now + within.clamp(Micros::ZERO, RESUME_MAX);
+        let left = (end - now).0 / 1_000_000;
+        let countdown = COUNTDOWN.into_iter().filter(|secs| *secs < left).collect();
+        self.draining = Some(Draining { goodbye, end, restarts, rounds, countdown });
+    }
+
+    /// Takes a drain back. Returns false if there was none.
+    pub(super) fn undrain(&mut self) -> bool {
+        self.draining.take().is_some()
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining.is_some()
+    }
+
+    /// Goodbye to newcomers while the room is drained.
+    pub(super) fn drain_goodbye(&self) -> Option<&Disconnect> {
+        self.draining.as_ref().map(|draining| &draining.goodbye)
+    }
+
+    /// Time at which a drained room ends.
+    pub(super) fn drain_end(&self) -> Option<LocalTime> {
+        self.draining.as_ref().map(|draining| draining.end)
+    }
+
+    /// Whether a drained room has played the round in which the drain began, or its time is up.
+    pub(super) fn is_drain_over(&self, now: LocalTime, rounds: u32) -> bool {
+        let is_over = |it: &Draining| now >= it.end || rounds > it.rounds;
+        self.draining.as_ref().is_some_and(is_over)
+    }
+
+    /// What the next step of the countdown that is due tells players.
+    pub(super) fn count_down(&mut self, now: LocalTime) -> Option<String> {
+        let draining = self.draining.as_mut()?;
+        // A tick may be late for several of them.
+        let left = (draining.end - now).0;
+        let due = draining.countdown.iter().filter(|secs| left <= **secs * 1_000_000).count();
+        let kept = draining.countdown.len() - due;
+        let secs = draining.countdown.drain(kept..).next()?;
+        let does = if draining.restarts { "restarts" } else { "stops" };
+        Some(format!("the server {does} in {}", Micros::from_ms(secs * 1000).in_words()))
+    }
+
+    /// Keeps a goodbye until then for a player who is away.
+    pub(super) fn keep_farewell(&mut self, key: PublicKey, goodbye: Disconnect, until: LocalTime) {
+        if self.farewells.len() < FAREWELLS_MAX {
+            self.farewells.insert(key, (goodbye, until));
+        }
+    }
+
+    /// The goodbye that was kept for a player.
+    pub(super) fn farewell(&mut self, now: LocalTime, key: PublicKey) -> Option<Disconnect> {
+        self.farewells.retain(|_, (_, until)| now < *until);
+        self.farewells.remove(&key).map(|(goodbye, _)| goodbye)
+    }
+}

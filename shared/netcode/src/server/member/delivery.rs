@@ -1,0 +1,70 @@
+//! What a member's client reads, and what its path carries.
+
+use crate::limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN};
+use crate::path::SendRate;
+use crate::server::clock::RoomTime;
+use crate::wire::control::Hello;
+
+/// How snapshots are delivered to a client, in whichever game.
+#[derive(Debug)]
+pub(in crate::server) struct Delivery {
+    /// Games of the client's build, with their hashes.
+    games: Vec<(String, u64)>,
+    /// The client gets snapshots in plain coding.
+    plain: bool,
+    /// The client reads what a snapshot's silence says.
+    reads_silence: bool,
+    /// Most bytes of a datagram on the client's path.
+    datagram_bytes: usize,
+    /// Send rate at the beginning of the game.
+    rate: SendRate,
+}
+
+impl Delivery {
+    pub(in crate::server) fn new(hello: Hello, time: RoomTime, bytes_per_second: u32) -> Self {
+        let interval = time.rates.snapshot_interval();
+        Self {
+            plain: hello.wishes_plain(),
+            reads_silence: hello.wishes_silence(),
+            games: hello.games,
+            datagram_bytes: DATAGRAM_BYTES_MAX,
+            rate: SendRate::new(time.now, bytes_per_second, interval),
+        }
+    }
+
+    /// Games of the client's build, with their hashes.
+    pub(in crate::server) fn games(&self) -> &[(String, u64)] {
+        &self.games
+    }
+
+    /// Whether the client gets snapshots in plain coding.
+    pub(in crate::server) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    pub(in crate::server) fn reads_silence(&self) -> bool {
+        self.reads_silence
+    }
+
+    pub(in crate::server) fn datagram_bytes(&self) -> usize {
+        self.datagram_bytes
+    }
+
+    /// Limits datagrams to what the path carries.
+    pub(in crate::server) fn handle_path(&mut self, bytes_max: usize) {
+        self.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+    }
+
+    /// Sets the most bytes of snapshots a second, from the next game on.
+    pub(in crate::server) fn set_bytes_per_second(&mut self, most: u32) {
+        self.rate.set_most(most);
+    }
+
+    pub(in crate::server) fn rate(&self) -> &SendRate {
+        &self.rate
+    }
+
+    pub(in crate::server) fn set_rate(&mut self, rate: SendRate) {
+        self.rate = rate;
+    }
+}

@@ -1,0 +1,156 @@
+//! A member as a person: who it is, how it is shown, and what the host allows it.
+
+use core::net::SocketAddr;
+
+use crate::game::Profile;
+use crate::identity::{PublicKey, ResumeToken};
+use crate::ids::PlayerId;
+use crate::server::people::{Muted, Pass, Target};
+use crate::time::LocalTime;
+use crate::wire::control::Seat;
+use crate::wire::talk::{Look, person};
+
+/// A person in the room. Name and looks have been checked.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct Person {
+    player: PlayerId,
+    name: String,
+    look: Look,
+    key: PublicKey,
+    token: ResumeToken,
+    /// Time of the first hello.
+    joined: LocalTime,
+    address: Option<SocketAddr>,
+    muted: Option<Muted>,
+    /// One of the host's people, as the pass says.
+    is_staff: bool,
+}
+
+impl Person {
+    /// A newcomer with a name that is free, whom the host has said nothing about.
+    pub(in crate::server) fn new(
+        (player, name): (PlayerId, String),
+        key: PublicKey,
+        look: Look,
+        token: ResumeToken,
+        joined: LocalTime,
+    ) -> Self {
+        Self {
+            player,
+            name,
+            look: look.worn_by(person(key)),
+            key,
+            token,
+            joined,
+            address: None,
+            muted: None,
+            is_staff: false,
+        }
+    }
+
+    /// Adds what the host knows, as of `now`.
+    pub(in crate::server) fn with(self, pass: Pass, now: LocalTime) -> Self {
+        Self {
+            address: pass.address,
+            is_staff: pass.is_staff,
+            muted: pass.mute.map(|mute| Muted::from(mute, now)),
+            ..self
+        }
+    }
+
+    /// Adds where the last connection came from.
+    pub(in crate::server) fn coming_from(self, address: Option<SocketAddr>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// Takes over token, first hello and mute of the session before.
+    pub(in crate::server) fn resume(&mut self, before: &Self) {
+        (self.token, self.joined) = (before.token, before.joined);
+        if self.muted.is_none() {
+            self.muted = before.muted.clone();
+        }
+    }
+
+    pub(in crate::server) fn player(&self) -> PlayerId {
+        self.player
+    }
+
+    pub(in crate::server) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(in crate::server) fn look(&self) -> Look {
+        self.look
+    }
+
+    pub(in crate::server) fn key(&self) -> PublicKey {
+        self.key
+    }
+
+    pub(in crate::server) fn token(&self) -> ResumeToken {
+        self.token
+    }
+
+    /// Time of the first hello.
+    pub(in crate::server) fn joined(&self) -> LocalTime {
+        self.joined
+    }
+
+    pub(in crate::server) fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    pub(in crate::server) fn is_staff(&self) -> bool {
+        self.is_staff
+    }
+
+    /// Whether a command for that target is for this player.
+    pub(in crate::server) fn is(&self, target: Target) -> bool {
+        self.player == target.seat && target.key.is_none_or(|key| key == self.key)
+    }
+
+    /// The seat, as everybody is told of it.
+    pub(in crate::server) fn seat(&self) -> Seat {
+        let person = Some(person(self.key));
+        Seat { name: self.name.clone(), bot: false, look: self.look, person }
+    }
+
+    /// Name and key, as the rules know them.
+    pub(in crate::server) fn profile(&self) -> Profile {
+        Profile { name: self.name.clone(), key: Some(self.key) }
+    }
+
+    /// Changes name and looks. Returns whether either differs from before.
+    pub(in crate::server) fn restyle(&mut self, name: String, look: Look) -> bool {
+        let look = look.worn_by(person(self.key));
+        let differs = self.name != name || self.look != look;
+        (self.name, self.look) = (name, look);
+        differs
+    }
+
+    /// Changes the address. Returns the previous one.
+    pub(in crate::server) fn relocate(&mut self, address: SocketAddr) -> Option<SocketAddr> {
+        self.address.replace(address)
+    }
+
+    /// Mutes, or lifts the mute (none).
+    pub(in crate::server) fn mute(&mut self, muted: Option<Muted>) {
+        self.muted = muted;
+    }
+
+    /// The mute that was given last, even if it is over.
+    pub(in crate::server) fn last_mute(&self) -> Option<&Muted> {
+        self.muted.as_ref()
+    }
+
+    /// Whether a mute is in force.
+    pub(in crate::server) fn is_muted(&self, now: LocalTime) -> bool {
+        self.muted.as_ref().is_some_and(|mute| mute.holds(now))
+    }
+
+    /// The answer to somebody who speaks while muted; none if no mute is in force.
+    pub(in crate::server) fn answer_if_muted(&mut self, now: LocalTime) -> Option<String> {
+        self.muted.take_if(|mute| !mute.holds(now));
+        self.muted.as_ref().map(|mute| mute.answer(now))
+    }
+}

@@ -1,0 +1,185 @@
+//! A member in one game: its input packets on the way in, and its snapshots on the way out.
+
+use crate::fields::Record;
+use crate::game::{Game, Inputs};
+use crate::interest::Relevant;
+use crate::path::PathWindow;
+use crate::snapshot::encodings::Encodings;
+use crate::snapshot::history::History;
+use crate::snapshot::sender::{Begun, Departure, Sender, Shared};
+use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use crate::wire::mark_game;
+use crate::wire::snapshot::{KindSet, References, SnapshotHeader};
+
+use super::clock::RoomTime;
+use super::interest::Sight;
+use super::member::Member;
+pub(super) use uplink::DatagramError;
+use uplink::Uplink;
+
+mod uplink;
+
+/// Part that a member takes in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Play,
+    Watch,
+}
+
+/// A member in one game.
+#[derive(Debug)]
+pub(super) struct Seated<I> {
+    member: Member,
+    /// Index of the game in the server's rotation, modulo 256, as the client counts it.
+    game: u8,
+    uplink: Uplink<I>,
+    sender: Sender,
+    sight: Sight,
+}
+
+/// The newest snapshot, as it leaves to everybody who is told it in the same way.
+#[derive(Debug)]
+pub(super) struct Scene<'a, G: Game> {
+    pub(super) game: &'a G,
+    pub(super) history: &'a History,
+    pub(super) trained: &'a Encodings<G>,
+    /// Encodings for clients with plain coding, if there is such a client.
+    pub(super) plain: Option<&'a Encodings<G>>,
+    /// Entities that all are told of; none if each sees others.
+    pub(super) told: Option<&'a [Relevant]>,
+    pub(super) now: LocalTime,
+    /// The server's time as they are told it.
+    pub(super) server_time: ServerTime,
+}
+
+impl<I: Record> Seated<I> {
+    /// Seats a member in the game with that index in the rotation.
+    pub(super) fn new<G: Game<Input = I>>(
+        mut member: Member,
+        game: u8,
+        rates: Rates,
+        part: Part,
+    ) -> Self {
+        // Packets are numbered from 0 again.
+        member.timing_mut().restart();
+        let game = member.attendance().number(game);
+        let delivery = member.delivery();
+        let sender = Sender::new(member.person().player(), delivery.rate().clone());
+        Self {
+            game,
+            uplink: Uplink::new(game, G::LATE, part == Part::Watch),
+            sender: sender.reading_silence(delivery.reads_silence()),
+            sight: Sight::new(rates),
+            member,
+        }
+    }
+
+    /// Ends the game; what was measured of the client's path and clock remains.
+    pub(super) fn into_member(self) -> Member {
+        let Self { mut member, sender, .. } = self;
+        member.delivery_mut().set_rate(sender.rate().clone());
+        member
+    }
+
+    pub(super) fn member(&self) -> &Member {
+        &self.member
+    }
+
+    pub(super) fn member_mut(&mut self) -> &mut Member {
+        &mut self.member
+    }
+
+    /// Voids what was measured and sent before tick 0 moved.
+    pub(super) fn handle_epoch(&mut self, epoch: u8) {
+        self.member.timing_mut().handle_epoch(epoch);
+        self.uplink.restart(self.sender.next_seq());
+    }
+
+    /// Takes in a datagram. An error means that it changed nothing but the member's allowance.
+    pub(super) fn handle_datagram(
+        &mut self,
+        bytes: &[u8],
+        time: RoomTime,
+    ) -> Result<(), DatagramError> {
+        self.uplink.handle_datagram(&mut self.member, &mut self.sender, bytes, time)
+    }
+
+    /// Adds the member's steps of the tick that runs next, with views at most `rewind_most` old.
+    pub(super) fn take<G: Game<Input = I>>(
+        &mut self,
+        rates: Rates,
+        tick: Tick,
+        rewind_most: Micros,
+        inputs: &mut Inputs<I>,
+    ) {
+        self.uplink.take::<G>(&mut self.member, rates, (tick, rewind_most), inputs);
+    }
+
+    /// Whether the newest snapshot would wait on the path.
+    pub(super) fn is_path_full(&mut self, now: LocalTime) -> bool {
+        self.sender.is_path_full(now)
+    }
+
+    /// Bytes that may be in flight to the client.
+    pub(super) fn window(&mut self, now: LocalTime) -> PathWindow {
+        self.sender.window(now)
+    }
+
+    /// What the player sees, to be updated once a snapshot.
+    pub(super) fn sight_mut(&mut self) -> &mut Sight {
+        &mut self.sight
+    }
+
+    /// Begins the newest snapshot.
+    pub(super) fn begin_snapshot<G: Game>(
+        &self,
+        encodings: &mut Encodings<G>,
+        history: &History,
+    ) -> Begun {
+        self.sender.begin(encodings, history)
+    }
+
+    /// Packs the snapshot that was begun into packets that leave now.
+    pub(super) fn pack_snapshot<G: Game>(
+        &mut self,
+        scene: &Scene<'_, G>,
+        begun: Begun,
+        mut send: impl FnMut(Vec<u8>),
+    ) {
+        let Scene { game, history, now, server_time, .. } = *scene;
+        let header = SnapshotHeader {
+            seq: 0,
+            tick: Tick(0),
+            sent: server_time.low(),
+            echo: self.uplink.echo(now),
+            perceived: self.member.timing().perceived(server_time),
+            inputs: self.uplink.report(self.member.stats().missing),
+            references: References::NONE,
+            silent: KindSet::NONE,
+        };
+        let delivery = self.member.delivery();
+        let plain = scene.plain.filter(|_| delivery.is_plain());
+        let shared = Shared { encodings: plain.unwrap_or(scene.trained), game, history };
+        let relevant = scene.told.unwrap_or_else(|| self.sight.told());
+        let departure =
+            Departure { relevant, header, now, packet_bytes: delivery.datagram_bytes() };
+        let first = self.sender.next_seq();
+        let (mut packets, mut bytes) = (0, 0);
+        self.sender.pack(&shared, begun, departure, |mut packet| {
+            mark_game(&mut packet, self.game);
+            packets += 1;
+            bytes += packet.len() as u64;
+            send(packet);
+        });
+        let tick = history.newest().map(|frame| frame.tick);
+        let view = self.member.timing_mut().view_mut();
+        for seq in first..self.sender.next_seq() {
+            view.handle_sent(seq, tick.unwrap_or_default());
+        }
+        let stats = self.member.stats_mut();
+        stats.packets += packets;
+        stats.bytes += bytes;
+        stats.left_out += self.sender.left_out() as u64;
+        stats.rate = self.sender.rate().bytes_per_second();
+    }
+}

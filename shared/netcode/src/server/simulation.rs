@@ -1,0 +1,243 @@
+//! The world and its history, under the rules of one game: the part of a room that calls them.
+
+use super::config::RoomConfig;
+use crate::fields::{Entities, Entity, Slot};
+use crate::game::{
+    Game, Inputs, Late, Measure, Memory as _, MessageError, Place, Profile, Report, RoundClock,
+    World,
+};
+use crate::ids::PlayerId;
+use crate::random::Random;
+use crate::rewind::{Past, Rewind, Rewound};
+use crate::time::{Micros, Rates, Tick};
+use crate::wire::protocol::game_hash;
+
+/// State of a world that does not follow from its entities.
+#[derive(Debug)]
+pub(super) struct Hidden<M> {
+    pub(super) generations: Vec<u8>,
+    pub(super) random: Random,
+    pub(super) memory: M,
+}
+
+/// One game's rules and world.
+#[derive(Debug)]
+pub(super) struct Simulation<G: Game> {
+    game: G,
+    world: World<G>,
+    /// Hash of the rules, which is not cheap to make.
+    hash: u64,
+    /// Configuration of the rules.
+    setup: Vec<u8>,
+    /// Inputs of this tick.
+    inputs: Inputs<G::Input>,
+}
+
+fn rewind_of<G: Game>(config: &RoomConfig) -> Rewind {
+    Rewind {
+        most: config.rewind.unwrap_or(G::REWIND.most),
+        favour: config.favour.unwrap_or(G::REWIND.favour),
+    }
+}
+
+impl<G: Game> Simulation<G> {
+    /// A world of the game with that index in the rotation, as it is before anybody joins. If the
+    /// rules cannot read the `setup`, they have their default.
+    pub(super) fn new(config: &RoomConfig, number: u8, tick: Tick, setup: &[u8]) -> Self {
+        // A new game is a new world.
+        let [seed, map_seed] =
+            [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
+        if !(G::KIT.coding.tables)().are_of(<G::Entity as Entity>::KINDS) {
+            tracing::warn!(
+                name: "game_tables_stale",
+                game = G::NAME,
+                "the coding tables were trained on other records, so snapshots take more bytes; \
+                 train them anew"
+            );
+        }
+        let make = |setup: &[u8]| (G::KIT.configure)(config.rates, map_seed, setup);
+        let (game, setup) = match make(setup) {
+            Ok(game) => (game, setup.to_vec()),
+            Err(error) => {
+                tracing::error!(
+                    name: "game_setup_invalid",
+                    game = G::NAME,
+                    %error,
+                    "the configuration is not of this game"
+                );
+                // As clients make it of none.
+                let default = make(&[]).unwrap_or_else(|_| G::new(config.rates, map_seed));
+                (default, Vec::new())
+            }
+        };
+        let mut world = World::new(seed);
+        world.tick = tick;
+        world.past = Past::new(config.rates, rewind_of::<G>(config));
+        game.populate(&mut world);
+        Self { game, world, hash: game_hash::<G>(), setup, inputs: Inputs::default() }
+    }
+
+    /// Takes over other settings.
+    pub(super) fn configure(&mut self, config: &RoomConfig) {
+        self.world.past.configure(config.rates, rewind_of::<G>(config));
+    }
+
+    /// Goes on from the entities of a checkpoint and the state that they do not show.
+    pub(super) fn restore(&mut self, slots: &[Slot<G::Entity>], hidden: Hidden<G::Memory>) {
+        let Hidden { generations, random, mut memory } = hidden;
+        self.world.entities.refill(slots.iter());
+        self.world.generations = generations;
+        memory.restored(&self.game, &self.world.entities);
+        (self.world.random, self.world.memory) = (random, memory);
+    }
+
+    pub(super) fn game(&self) -> &G {
+        &self.game
+    }
+
+    pub(super) fn world(&self) -> &World<G> {
+        &self.world
+    }
+
+    pub(super) fn entities(&self) -> &Entities<G::Entity> {
+        &self.world.entities
+    }
+
+    pub(super) fn tick(&self) -> Tick {
+        self.world.tick
+    }
+
+    /// Hash of the rules.
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Configuration of the rules.
+    pub(super) fn setup(&self) -> &[u8] {
+        &self.setup
+    }
+
+    /// Greatest rewind of a shot.
+    pub(super) fn rewind_most(&self) -> Micros {
+        self.world.past.policy().most
+    }
+
+    /// Runs the next tick with the inputs that `collect` adds for it.
+    pub(super) fn step(
+        &mut self,
+        rates: Rates,
+        collect: impl FnOnce(&G, &World<G>, &mut Inputs<G::Input>),
+    ) {
+        let Self { game, world, inputs, .. } = self;
+        inputs.clear();
+        collect(game, world, inputs);
+        world.tick = world.tick.plus(1);
+        game.step(world, inputs);
+        if G::LATE == Late::Wait {
+            world.state_ages(inputs);
+        }
+        world.snap();
+        world.past.push(world.tick, &world.entities);
+        world.outbox.refill(rates);
+    }
+
+    /// Moves the world to the wire's grid, after something other than a step has changed it.
+    pub(super) fn snap(&mut self) {
+        self.world.snap();
+    }
+
+    /// Lets a player into the game.
+    pub(super) fn join(&mut self, player: PlayerId, profile: Profile) {
+        self.world.set_profile(player, Some(profile));
+        self.game.join(&mut self.world, player);
+    }
+
+    /// Lets a player go on who was in the game before.
+    pub(super) fn resume(&mut self, player: PlayerId, profile: Profile) {
+        self.world.set_profile(player, Some(profile));
+        self.game.resume(&mut self.world, player);
+    }
+
+    /// Takes a player out of the game.
+    pub(super) fn leave(&mut self, player: PlayerId) {
+        self.game.leave(&mut self.world, player);
+        self.world.set_profile(player, None);
+    }
+
+    /// Names a player who is in the game.
+    pub(super) fn set_profile(&mut self, player: PlayerId, profile: Profile) {
+        self.world.set_profile(player, Some(profile));
+    }
+
+    /// Takes out of the game whoever owns something and has no profile.
+    pub(super) fn dismiss_strangers(&mut self) {
+        let owners = self.world.entities.iter().filter_map(|slot| slot.owner);
+        let strangers = owners.filter(|owner| self.world.profile(*owner).is_none());
+        for player in strangers.collect::<std::collections::BTreeSet<_>>() {
+            self.game.leave(&mut self.world, player);
+        }
+    }
+
+    /// Takes in a player's request to the game.
+    pub(super) fn request(&mut self, player: PlayerId, bytes: &[u8]) -> Result<(), MessageError> {
+        (G::KIT.request)(&self.game, &mut self.world, player, bytes)?;
+        self.world.snap();
+        Ok(())
+    }
+
+    /// Rounds played to their ends.
+    pub(super) fn rounds_played(&self) -> u32 {
+        (G::KIT.rounds_played)(&self.world)
+    }
+
+    /// The round's clock; none if the game has none.
+    pub(super) fn round_clock(&self) -> Option<RoundClock> {
+        (G::KIT.clock)(&self.world)
+    }
+
+    /// Has the present part of the round end in so many ticks.
+    pub(super) fn set_ticks_left(&mut self, ticks: u64) {
+        (G::KIT.set_ticks_left)(&mut self.world, ticks);
+        self.world.snap();
+    }
+
+    /// Side of a player; none if on no side.
+    pub(super) fn place_of(&self, player: PlayerId) -> Option<Place> {
+        (G::KIT.sides.of)(&self.world.entities, player)
+    }
+
+    /// Moves a player to a side of its group, if need be in exchange for another. Returns false if
+    /// there is no seat, and then nothing has changed. Does not [snap](Self::snap).
+    pub(super) fn put(&mut self, player: PlayerId, side: u8, exchange: Option<PlayerId>) -> bool {
+        (G::KIT.sides.put)(&self.game, &mut self.world, player, side, exchange)
+    }
+
+    /// The game's numbers for a player.
+    pub(super) fn scores(&self, player: PlayerId) -> Vec<(&'static str, f64)> {
+        let number = |measure: &Measure<G>| {
+            let value = (measure.of)(&self.world.entities, player)?;
+            value.is_finite().then_some((measure.name, value))
+        };
+        G::KIT.measures.iter().filter_map(number).collect()
+    }
+
+    /// Draws a number below `end` from the world's randomness.
+    pub(super) fn below(&mut self, end: u32) -> u32 {
+        self.world.random.below(end)
+    }
+
+    /// The next event that the rules emitted: for a player, or for everybody (none).
+    pub(super) fn poll_event(&mut self) -> Option<(Option<PlayerId>, Vec<u8>)> {
+        self.world.outbox.pop()
+    }
+
+    /// The next number that the rules report.
+    pub(super) fn poll_report(&mut self) -> Option<Report> {
+        self.world.outbox.pop_report()
+    }
+
+    /// The next shot that was tested against the past.
+    pub(super) fn poll_rewound(&mut self) -> Option<Rewound> {
+        self.world.past.poll_rewound()
+    }
+}
