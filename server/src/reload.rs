@@ -8,9 +8,9 @@ use std::{fs, mem};
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::games::Games;
-use phaselock::server::RoomChanges;
+use phaselock::server::RoomSettings;
 use phaselock::time::Micros;
-use phaselock_quic::server::{RoomSettings, ServerHandle};
+use phaselock_quic::server::{ServerHandle, SettingsByRoom};
 use tokio::sync::{Mutex, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
@@ -317,8 +317,8 @@ fn tell(report: &ReloadReport) {
 }
 
 /// Settings of all rooms, and of those and of games that differ.
-pub(crate) fn room_settings(config: &Config) -> RoomSettings {
-    let mut settings = RoomSettings::from(room_changes(config));
+pub(crate) fn room_settings(config: &Config) -> SettingsByRoom {
+    let mut settings = SettingsByRoom::from(room_changes(config));
     for Special { room, game, config } in &config.special {
         settings.set(room.clone(), game.clone(), room_changes(config));
     }
@@ -326,9 +326,9 @@ pub(crate) fn room_settings(config: &Config) -> RoomSettings {
 }
 
 /// Settings of rooms that take effect while they run.
-pub(crate) fn room_changes(config: &Config) -> RoomChanges {
+pub(crate) fn room_changes(config: &Config) -> RoomSettings {
     let secs = |secs: u32| Micros::from_ms(1000 * i64::from(secs));
-    RoomChanges {
+    RoomSettings {
         name: config.name.clone(),
         bots: config.bots,
         strength: config.bot_strength,

@@ -345,16 +345,15 @@ async fn stopped(
 pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
     let seed = config.seed.unwrap_or_else(Clock::seed);
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
-    let mut room = RoomConfig {
+    Ok(RoomConfig {
+        settings: room_changes(config),
         rates,
         seed,
         map_seed: map_seed(seed),
         takes_commands: true,
         workers: workers(config.workers)?,
         ..RoomConfig::default()
-    };
-    room_changes(config).apply(&mut room);
-    Ok(room)
+    })
 }
 
 fn processors() -> usize {

@@ -10,7 +10,7 @@ use phaselock::ids::EntityId;
 use phaselock::limits::CLIENT_BYTES_MAX;
 use phaselock::motion::Choice;
 use phaselock::random::Random;
-use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, ServerMessage};
 use phaselock_games::skirmish::Piece;
@@ -38,7 +38,8 @@ impl Player {
     fn new(method: Choice) -> Self {
         let config = room_config(1, OTHERS);
         let client_bytes_per_second = CLIENT_BYTES_MAX;
-        let mut room = Room::new(RoomConfig { client_bytes_per_second, ..config });
+        let mut room =
+            Room::new(config.with(|it| it.client_bytes_per_second = client_bytes_per_second));
         let now = LocalTime(0);
         let hello = ClientMessage::Hello(hello::<Open>("Ada", now));
         room.handle_first(now, ClientId(0), &body(&hello));

@@ -6,7 +6,7 @@ use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::random::Random;
-use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, ServerMessage};
 use phaselock_games::skirmish::{Bot, Skirmish};
@@ -28,7 +28,7 @@ struct Table {
 impl Table {
     fn new(bytes_per_second: u32) -> Self {
         let config = room_config(1, BOTS);
-        let config = RoomConfig { client_bytes_per_second: bytes_per_second, ..config };
+        let config = config.with(|it| it.client_bytes_per_second = bytes_per_second);
         let (mut room, now) = (Room::new(config), LocalTime(0));
         let mut clients = Vec::new();
         for client in 0..CLIENTS {

@@ -19,7 +19,6 @@ use clap::Parser;
 use phaselock::client::SessionConfig;
 use phaselock::games::Games;
 use phaselock::random::Random;
-use phaselock::server::RoomConfig;
 use phaselock_lab::scores::quantile;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -120,7 +119,7 @@ async fn play(rooms: u16, players: u16, spans: u32) -> anyhow::Result<Row> {
     let address = socket.address();
     let server = Server::with_controller(socket, &Identity::ephemeral()?, None, None)?;
     let games = Games::new().with::<Meadows>();
-    let config = RoomConfig { players_max: players / rooms, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.players_max = players / rooms);
     let several = RoomsConfig { rooms, rooms_max: rooms, ..RoomsConfig::default() };
     let took = Rc::new(Cell::new(Duration::ZERO));
     let hosted = games.clone();

@@ -22,7 +22,10 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 fn config(bots: u16) -> RoomConfig {
     let games = vec!["puck".to_owned(), "race".to_owned()];
-    RoomConfig { games, rounds: Some(2), ..room_config(5, bots) }
+    room_config(5, bots).with(|it| {
+        it.games = games;
+        it.rounds = Some(2);
+    })
 }
 
 /// A game of puck with so many bots and people, who have been there for half a minute.
@@ -221,7 +224,7 @@ fn the_hosts_people_are_not_voted_out_and_may_veto() {
 #[test]
 fn requests_about_the_round_are_limited_and_what_is_off_is_refused() {
     let votes = VoteKinds::NONE;
-    let mut sim = Sim::<Bells>::with(RoomConfig { votes, ..room_config(1, 0) });
+    let mut sim = Sim::<Bells>::with(room_config(1, 0).with(|it| it.votes = votes));
     let client = sim.join_bot(CABLE);
     sim.run(1.0);
     for request in [
@@ -268,7 +271,7 @@ fn a_warm_up_ends_early_when_everybody_is_ready() {
 
 #[test]
 fn a_warm_up_that_waits_goes_on_when_most_are_ready_or_in_the_end() {
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { ready: ReadyUp::Wait, ..config(0) });
+    let mut sim = Sim::<ShufflePuck>::with(config(0).with(|it| it.ready = ReadyUp::Wait));
     for _ in 0..3 {
         sim.join_bot(CABLE);
     }
@@ -280,7 +283,7 @@ fn a_warm_up_that_waits_goes_on_when_most_are_ready_or_in_the_end() {
     ask(&mut sim, 1, RoundRequest::Ready(true));
     sim.run(12.0);
     assert_eq!(clock(&sim).0, RoundPart::Play, "most are");
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { ready: ReadyUp::Wait, ..config(0) });
+    let mut sim = Sim::<ShufflePuck>::with(config(0).with(|it| it.ready = ReadyUp::Wait));
     sim.join_bot(CABLE);
     sim.run(135.0);
     assert_eq!(clock(&sim).0, RoundPart::Play, "nobody is waited for for ever");
@@ -327,7 +330,7 @@ fn people_go_before_bots() {
 
 #[test]
 fn bots_make_way_where_they_only_fill_up() {
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { fill: true, ..room_config(1, 3) });
+    let mut sim = Sim::<ShufflePuck>::with(room_config(1, 3).with(|it| it.fill = true));
     let bots = |sim: &Sim<ShufflePuck>| sim.room.status().bots;
     assert_eq!(bots(&sim), 3);
     for left in [2, 1, 0, 0] {

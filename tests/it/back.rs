@@ -127,7 +127,7 @@ fn who_is_back_has_the_name_of_now() {
 
 #[test]
 fn watchers_come_back_and_change_sides_without_ghosts() {
-    let mut room = Room::<Skirmish>::new(RoomConfig { watchers_max: 4, ..room_config(1, 0) });
+    let mut room = Room::<Skirmish>::new(room_config(1, 0).with(|it| it.watchers_max = 4));
     let bob = come(&mut room, 1, &hello_of::<Skirmish>(8, "Bob", 0)).welcome(1).player;
     come(&mut room, 0, &hello_of::<Skirmish>(7, "Ada", WISH_WATCH));
     room.handle_datagram(LocalTime(1), ClientId(0), &crate::control::an_input());
@@ -149,7 +149,7 @@ fn watchers_come_back_and_change_sides_without_ghosts() {
 
 #[test]
 fn a_second_window_that_is_refused_costs_the_first_one_nothing() {
-    let config = RoomConfig { watchers_max: 0, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.watchers_max = 0);
     let mut room = Room::<Skirmish>::new(config);
     let first = come(&mut room, 0, &hello_of::<Skirmish>(7, "Ada", 0)).welcome(0);
     room.handle_datagram(LocalTime(1), ClientId(0), &crate::control::an_input());
@@ -169,7 +169,10 @@ fn a_second_window_that_is_refused_costs_the_first_one_nothing() {
 
 #[test]
 fn a_seat_that_is_not_to_be_had_costs_no_place_in_the_queue() {
-    let config = RoomConfig { players_max: 1, watchers_max: 1, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| {
+        it.players_max = 1;
+        it.watchers_max = 1;
+    });
     let mut room = Room::<Skirmish>::new(config);
     come(&mut room, 0, &hello_of::<Skirmish>(8, "Bob", 0)).welcome(0);
     let waits = come(&mut room, 1, &hello_of::<Skirmish>(7, "Ada", WISH_WAIT)).welcome(1);
@@ -196,7 +199,8 @@ fn a_restart_costs_nothing<G: Game>() {
     for client in &clients {
         sim.cut(*client);
     }
-    let config = RoomConfig { start: sim.now, resume: Micros::from_ms(9000), ..room_config(5, 1) };
+    let config = RoomConfig { start: sim.now, ..room_config(5, 1) }
+        .with(|it| it.resume = Micros::from_ms(9000));
     sim.room = Room::restore(Rotation::new(config), &[], &kept, sim.now).expect("it is whole");
     let after: Vec<_> = seats.iter().map(|player| owned(&sim, *player)).collect();
     assert!(before == after, "{}: scores and bodies are kept", G::NAME);

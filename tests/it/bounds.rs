@@ -24,7 +24,7 @@ fn outputs(room: &mut dyn AnyRoom) -> Vec<Output> {
 
 #[test]
 fn a_newcomer_is_told_of_a_thousand_players() {
-    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, BOTS_MAX) };
+    let config = room_config(1, BOTS_MAX).with(|it| it.players_max = PLAYERS_MAX);
     let mut room = Room::<Bells>::new(config);
     for client in 0..u64::from(PLAYERS_MAX) {
         let name = format!("{client:-<32}");
@@ -62,7 +62,7 @@ fn a_newcomer_is_told_of_a_thousand_players() {
 
 #[test]
 fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
-    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, 2) };
+    let config = room_config(1, 2).with(|it| it.players_max = PLAYERS_MAX);
     let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
     let mut room = Room::<Skirmish>::new(config);
     for client in 0..600 {
@@ -84,7 +84,7 @@ fn a_game_with_fewer_seats_puts_out_whoever_has_none() {
 
 #[test]
 fn whoever_is_away_gives_way_to_who_is_there() {
-    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.players_max = PLAYERS_MAX);
     let games = Games::new().with::<Skirmish>().with::<ShufflePuck>();
     let mut room = Room::<Skirmish>::new(config);
     for client in 0..513 {
@@ -173,7 +173,7 @@ impl Game for Sand {
 #[test]
 fn a_full_world_reaches_a_client_whole() {
     let rates = Rates { tick_hz: 10, snapshot_hz: 10 };
-    let config = RoomConfig { client_bytes_per_second: CLIENT_BYTES_MAX, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.client_bytes_per_second = CLIENT_BYTES_MAX);
     let mut sim = Sim::<Sand>::with(RoomConfig { rates, ..config });
     let client = sim.join_bot(LinkConfig::delayed(10, 0));
     for _ in 0..40 {

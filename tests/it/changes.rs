@@ -9,7 +9,7 @@ use phaselock::games::Games;
 use phaselock::link::LinkConfig;
 use phaselock::motion::SendRule;
 use phaselock::rewind::{Favour, Rewind};
-use phaselock::server::{AnyRoom, Command, CommandError, Event, RoomChanges, RoomConfig};
+use phaselock::server::{AnyRoom, Command, CommandError, Event, RoomConfig, RoomSettings};
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::rooms::RoomCode;
@@ -29,10 +29,13 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 fn config() -> RoomConfig {
     let send = vec![("Rock".to_owned(), SendRule::Every)];
-    RoomConfig { players_max: 4, send, ..room_config(3, 2) }
+    room_config(3, 2).with(|it| {
+        it.players_max = 4;
+        it.send = send;
+    })
 }
 
-fn configure<G: Game>(sim: &mut Sim<G>, changes: RoomChanges) {
+fn configure<G: Game>(sim: &mut Sim<G>, changes: RoomSettings) {
     let order = Command::Configure(Box::new(changes));
     sim.room.handle_command(sim.now, order).expect("it is carried out");
 }
@@ -62,14 +65,14 @@ fn a_room_takes_over_settings_and_goes_on() {
     let ada = sim.join_bot(CABLE);
     sim.run(1.0);
     events(&mut sim);
-    let changes = RoomChanges {
+    let changes = RoomSettings {
         name: "another".into(),
         bots: 5,
         rewind: Some(Micros::from_ms(120)),
         favour: Some(Favour::Defender),
         rounds: Some(3),
         send: Vec::new(),
-        ..RoomChanges::of(&config())
+        ..config().settings
     };
     configure(&mut sim, changes.clone());
     let declared = Event::Sending { kind: "Rock", rule: SendRule::Predictable };
@@ -86,7 +89,7 @@ fn a_room_takes_over_settings_and_goes_on() {
     // The same once more changes nothing, and fewer bots leave.
     configure(&mut sim, changes.clone());
     assert_eq!(events(&mut sim), [Event::Configured]);
-    configure(&mut sim, RoomChanges { bots: 1, ..changes });
+    configure(&mut sim, RoomSettings { bots: 1, ..changes });
     sim.run(2.0);
     assert_eq!(sim.clients[ada].core().roster().len(), 2);
     assert_eq!(sim.room.status().bots, 1);
@@ -97,7 +100,7 @@ fn nobody_is_put_out_of_a_room_that_shrinks_and_nobody_gets_a_seat_there() {
     let mut sim = Sim::<Asteroids>::with(config());
     let old = [sim.join_bot(CABLE), sim.join_bot(CABLE)];
     sim.run(1.0);
-    configure(&mut sim, RoomChanges { players_max: 1, ..RoomChanges::of(&config()) });
+    configure(&mut sim, RoomSettings { players_max: 1, ..config().settings });
     let late = sim.join_bot(CABLE);
     sim.run(2.0);
     for client in old {
@@ -125,11 +128,11 @@ async fn rooms_that_are_made_later_have_the_settings_too() {
             let _ = stopped.await;
             Disconnect::new(Code::Shutdown, "the test is over")
         };
-        let config = RoomConfig { players_max: 2, ..room_config(1, 0) };
+        let config = room_config(1, 0).with(|it| it.players_max = 2);
         let games = Games::new().with::<Bells>();
         server.run_rooms(&games, config, rooms, shutdown).await.expect("threads");
     });
-    let changes = RoomChanges { players_max: 7, ..RoomChanges::of(&room_config(1, 3)) };
+    let changes = RoomSettings { players_max: 7, ..room_config(1, 3).settings };
     let order = Command::Configure(Box::new(changes));
     timeout(Duration::from_secs(60), handle.command(order)).await.expect("in time").expect("done");
     let room = Some("made-later".parse().expect("a code"));
@@ -190,14 +193,14 @@ async fn games_come_and_go_while_others_are_played() {
     let server = Server::with_controller(ether.socket(), &identity, None, None).expect("a server");
     let handle = server.handle();
     let mut news = handle.events();
-    let config = || RoomConfig { rounds: Some(1), ..room_config(1, 2) };
+    let config = || room_config(1, 2).with(|it| it.rounds = Some(1));
     let running = tokio::spawn(async move {
         let games = Games::new().with::<ShufflePuck>();
         let forever = std::future::pending();
         server.run_rooms(&games, config(), RoomsConfig::default(), forever).await
     });
     let (puck, rocks) = (Event::Game { name: "puck" }, Event::Game { name: "asteroids" });
-    let configure = || Command::Configure(Box::new(RoomChanges::of(&config())));
+    let configure = || Command::Configure(Box::new(config().settings));
     assert_eq!(next(&mut news).await, puck);
     assert_eq!(next(&mut news).await, Event::Round { played: 1 });
 

@@ -117,7 +117,7 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     for client in &clients {
         sim.cut(*client);
     }
-    let config = RoomConfig { resume: Micros::from_ms(5000), ..room_config(7, 2) };
+    let config = room_config(7, 2).with(|it| it.resume = Micros::from_ms(5000));
     sim.now = sim.now + Micros::from_ms(1000);
     sim.room = restored(&kept, config, sim.now);
     let away = std::iter::from_fn(|| sim.room.poll_event());
@@ -127,7 +127,7 @@ fn players_of_a_killed_server_have_their_seats_and_scores_and_there_are_no_ghost
     }
     // Killed once more before anybody was back, they are still expected.
     let kept = sim.room.checkpoint(sim.now).expect("it can be written");
-    let config = RoomConfig { resume: Micros::from_ms(5000), ..room_config(7, 2) };
+    let config = room_config(7, 2).with(|it| it.resume = Micros::from_ms(5000));
     sim.room = restored(&kept, config, sim.now);
     assert_eq!(sim.room.seats_taken(), 5);
     // One stays away.

@@ -6,9 +6,7 @@ use phaselock::identity::{Credentials, PublicKey, ResumeToken};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::TEXT_BYTES_MAX;
 use phaselock::link::LinkConfig;
-use phaselock::server::{
-    AnyRoom, ClientId, Command, CommandError, Event, Output, Room, RoomConfig,
-};
+use phaselock::server::{AnyRoom, ClientId, Command, CommandError, Event, Output, Room};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello, Refusal, ServerMessage, Welcome};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -274,7 +272,7 @@ fn lost_player_comes_back_to_seat_score_and_entity() {
 #[test]
 fn kept_seat_is_free_after_its_time() {
     let mut config = room_config(1, 0);
-    config.resume = Micros::from_ms(3000);
+    config.settings.resume = Micros::from_ms(3000);
     let mut sim = Sim::<Skirmish>::with(config);
     let client = sim.join_bot(CABLE);
     sim.run(1.0);
@@ -289,7 +287,7 @@ fn kept_seat_is_free_after_its_time() {
 
 #[test]
 fn kept_seats_lock_nobody_out() {
-    let config = RoomConfig { players_max: 2, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.players_max = 2);
     let mut room = Room::<Skirmish>::new(config);
     for client in 0..2 {
         greet(&mut room, LocalTime(0), client, &hello_of(client as u8, None));
@@ -361,7 +359,7 @@ fn hello_of_a_client_that_was_heard_before_is_no_hello() {
 #[test]
 fn resume_that_is_switched_off_frees_the_seat_at_once() {
     let mut config = room_config(1, 0);
-    config.resume = Micros::ZERO;
+    config.settings.resume = Micros::ZERO;
     let mut sim = Sim::<Skirmish>::with(config);
     let client = sim.join_bot(CABLE);
     sim.run(1.0);

@@ -28,7 +28,7 @@ async fn servers_are_announced_asked_back_and_found() {
 
     let identity = Identity::ephemeral().expect("an identity");
     let (signer, fingerprint) = (identity.signer(), identity.fingerprint);
-    let config = RoomConfig { name: "Found".into(), ..RoomConfig::default() };
+    let config = RoomConfig::default().with(|it| it.name = "Found".into());
     let here = "127.0.0.1:0".parse().expect("an address");
     let games = phaselock_games::all();
     let server = LocalServer::start_with(games, config, here, identity).expect("a server");

@@ -2,7 +2,6 @@
 
 use phaselock::client::Notice;
 use phaselock::link::LinkConfig;
-use phaselock::server::RoomConfig;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::Code;
 use phaselock_games::skirmish::{Command, Skirmish};
@@ -23,7 +22,7 @@ fn lines(sim: &mut Sim<Skirmish>, client: usize) -> Vec<String> {
 #[test]
 fn player_whose_inputs_do_not_change_is_warned_and_put_out() {
     let idle = Some(Micros::from_ms(40_000));
-    let mut sim = Sim::<Skirmish>::with(RoomConfig { idle, ..room_config(1, 0) });
+    let mut sim = Sim::<Skirmish>::with(room_config(1, 0).with(|it| it.idle = idle));
     let busy = sim.join_bot(CABLE);
     // One that holds a key down does nothing either.
     let held = Command { fire: true, ..Command::default() };

@@ -87,7 +87,7 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
 #[test]
 fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
     let mut config = room_config(1, 2);
-    config.players_max = 1;
+    config.settings.players_max = 1;
     let mut sim = Sim::<Skirmish>::with(config);
     sim.join_bot(CABLE);
     sim.run(0.5);

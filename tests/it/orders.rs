@@ -202,8 +202,10 @@ fn arrive(sim: &mut Sim<Skirmish>, client: u64, is_staff: bool) -> Option<Code> 
 
 #[test]
 fn the_hosts_people_get_a_seat_when_all_are_taken_and_nobody_loses_one() {
-    let config =
-        RoomConfig { players_max: 3, resume: Micros::from_ms(60_000), ..room_config(1, 2) };
+    let config = room_config(1, 2).with(|it| {
+        it.players_max = 3;
+        it.resume = Micros::from_ms(60_000);
+    });
     let mut sim = Sim::<Skirmish>::with(config);
     for client in 0..3 {
         assert_eq!(arrive(&mut sim, client, false), None);

@@ -4,7 +4,6 @@
 use crate::games::runners::Runners;
 use phaselock::client::Stats;
 use phaselock::link::LinkConfig;
-use phaselock::server::RoomConfig;
 use phaselock::time::{Micros, Rates};
 use phaselock_testing::{Sim, room_config};
 
@@ -70,7 +69,7 @@ impl Watched {
 #[test]
 fn a_server_short_of_time_sends_less_often_to_all_alike_and_recovers() {
     for (takes, rate) in [(Micros(1000), 22.0), (Micros(3000), 7.8)] {
-        let config = RoomConfig { players_max: PLAYERS as u16, ..room_config(1, 0) };
+        let config = room_config(1, 0).with(|it| it.players_max = PLAYERS as u16);
         let mut sim = Sim::<Runners<false>>::with(config);
         sim.frame = Micros::from_ms(16);
         sim.datagram_takes = Micros(100);

@@ -13,7 +13,6 @@ use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, ServerTime, Tick};
 use phaselock_games::puck::motion::{PUCK_SPEED, TOUCH};
 use phaselock_games::puck::seats::{rinks, sides};
@@ -336,7 +335,7 @@ fn an_untouched_puck_costs_nothing_on_the_wire() {
 
 #[test]
 fn sides_stay_even_while_people_go_to_watch_and_come_back() {
-    let config = RoomConfig { watchers_max: 8, ..room_config(11, 2) };
+    let config = room_config(11, 2).with(|it| it.watchers_max = 8);
     let mut sim = Sim::<ShufflePuck>::with(config);
     let clients: Vec<_> = (0..4).map(|_| sim.join_bot(LinkConfig::delayed(10, 0))).collect();
     sim.run(1.0);

@@ -189,7 +189,7 @@ fn a_client_finds_a_restarted_server_again() {
 #[test]
 fn a_full_server_says_so_and_lets_in_later() {
     let data = tempfile::tempdir().expect("a directory");
-    let config = RoomConfig { players_max: 1, ..room_config(1, 1) };
+    let config = room_config(1, 1).with(|it| it.players_max = 1);
     let server = serve(config, ANY_PORT, data.path());
     let mut first = Player::join(server.address(), Pins::Memory);
     first.until("playing", Player::plays);
@@ -262,7 +262,7 @@ fn games_that_cannot_be_hosted_are_refused_with_a_reason() {
 #[test]
 fn a_client_that_does_not_read_takes_nobodys_place() {
     let data = tempfile::tempdir().expect("a directory");
-    let server = serve(RoomConfig { players_max: 1, ..room_config(1, 1) }, ANY_PORT, data.path());
+    let server = serve(room_config(1, 1).with(|it| it.players_max = 1), ANY_PORT, data.path());
     let address = server.address();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {

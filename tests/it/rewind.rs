@@ -16,7 +16,7 @@ use phaselock::motion::choice::Choice;
 use phaselock::motion::interpolate::TickTime;
 use phaselock::physics::{in_sight, turns};
 use phaselock::rewind::{Adjusted, Favour, Rewound};
-use phaselock::server::{AnyRoom, RoomConfig};
+use phaselock::server::AnyRoom;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock::wire::input::{InputPacket, VIEW_PARTS};
 use phaselock_games::skirmish::arena::Arena;
@@ -31,7 +31,10 @@ const GOOD: LinkConfig = LinkConfig::delayed(5, 0);
 
 fn sim(seed: u64, rewind_ms: Option<i64>, favour: Option<Favour>) -> Sim<Range> {
     let rewind = rewind_ms.map(Micros::from_ms);
-    Sim::with(RoomConfig { rewind, favour, ..room_config(seed, 0) })
+    Sim::with(room_config(seed, 0).with(|it| {
+        it.rewind = rewind;
+        it.favour = favour;
+    }))
 }
 
 fn join(sim: &mut Sim<Range>, link: LinkConfig, screen: &Screen, press: Press<Range>) -> usize {

@@ -6,7 +6,7 @@ use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::record;
-use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, ServerMessage};
@@ -20,7 +20,7 @@ use phaselock_tests::toy::{Bells, Walk};
 
 #[test]
 fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
-    let config = RoomConfig { players_max: 2, ..room_config(1, 3) };
+    let config = room_config(1, 3).with(|it| it.players_max = 2);
     let mut room = Room::<Skirmish>::new(config);
     let clients = [ClientId(1), ClientId(2)];
     let players = clients.map(|client| {

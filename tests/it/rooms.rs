@@ -36,7 +36,7 @@ fn games() -> Games {
 }
 
 fn config(seats: u16) -> RoomConfig {
-    RoomConfig { players_max: seats, ..room_config(1, 0) }
+    room_config(1, 0).with(|it| it.players_max = seats)
 }
 
 /// A server with rooms.

@@ -13,7 +13,7 @@ use phaselock::game::Game;
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
 use phaselock::link::{Link, LinkConfig};
-use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::ServerMessage;
 use phaselock_quic::client::{Driver, Options, Pins};
@@ -303,7 +303,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
 /// network.
 #[tokio::test(start_paused = true)]
 async fn a_server_takes_its_players_from_game_to_game() {
-    let config = RoomConfig { rounds: Some(1), ..room_config(8, 5) };
+    let config = room_config(8, 5).with(|it| it.rounds = Some(1));
     let world = World::playing(&["puck", "platformer"], config, None);
     let clock = Clock::start_at(LocalTime(0));
     let options = Options {

@@ -10,7 +10,7 @@ use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{SendRule, Shape};
 use phaselock::physics::Torus;
 use phaselock::random::Random;
-use phaselock::server::{AnyRoom, Command, CommandError, Event, RoomConfig};
+use phaselock::server::{AnyRoom, Command, CommandError, Event};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::asteroids::Asteroids;
@@ -239,7 +239,7 @@ fn plays_within<G: Game>(tolerance: f32) {
     let rule: SendRule = format!("threshold:{tolerance}").parse().expect("a rule");
     let kinds = G::Entity::KINDS.iter();
     let send = kinds.map(|kind| (kind.name.to_owned(), rule)).collect();
-    let mut sim = Sim::<G>::with(RoomConfig { send, ..room_config(3, 8) });
+    let mut sim = Sim::<G>::with(room_config(3, 8).with(|it| it.send = send));
     let client = sim.join_bot(CABLE);
     let lossy = sim.join_bot(LinkConfig { loss: 0.2, ..CABLE });
     sim.run(2.0);
@@ -267,7 +267,7 @@ fn the_five_games_are_within_a_tolerance() {
 #[test]
 fn a_host_switches_rules_while_the_game_runs() {
     let send = vec![("rock".to_owned(), SendRule::Predictable), ("Car".into(), SendRule::Every)];
-    let mut sim = Sim::<Asteroids>::with(RoomConfig { send, ..room_config(2, 8) });
+    let mut sim = Sim::<Asteroids>::with(room_config(2, 8).with(|it| it.send = send));
     let told = events(&mut sim);
     let sending = |rule| Event::Sending { kind: "Rock", rule };
     assert!(told.contains(&sending(SendRule::Predictable)), "{told:?}");

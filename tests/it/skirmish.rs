@@ -14,7 +14,6 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
-use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock_games::rounds::{self, Phase, round};
 use phaselock_games::skirmish::movement::RADIUS;
@@ -33,7 +32,7 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     let conditions: Conditions =
         "delay=75ms,jitter=15ms,loss=5%,burst=2".parse().expect("it is a link");
     // Bots enough that somebody has the last frag soon.
-    let mut sim = Sim::<Skirmish>::with(RoomConfig { players_max: 32, ..room_config(41, 12) });
+    let mut sim = Sim::<Skirmish>::with(room_config(41, 12).with(|it| it.players_max = 32));
     sim.frame = depth::frame();
     for client in 0..4 {
         sim.join_over(&conditions, Skew::default(), bot::<Skirmish>(client));

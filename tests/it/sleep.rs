@@ -4,7 +4,7 @@ use phaselock::client::Part;
 use phaselock::game::Game;
 use phaselock::link::LinkConfig;
 use phaselock::server::{
-    AnyRoom, ClientId, Command, Output, Room, RoomChanges, RoomConfig, Rotation,
+    AnyRoom, ClientId, Command, Output, Room, RoomConfig, RoomSettings, Rotation,
 };
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
@@ -18,7 +18,11 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 /// A room with bots that sleeps after ten seconds, and keeps seats for five.
 fn config() -> RoomConfig {
     let (sleep, resume) = (Some(Micros::from_ms(10_000)), Micros::from_ms(5000));
-    RoomConfig { sleep, resume, watchers_max: 4, ..room_config(5, 4) }
+    room_config(5, 4).with(|it| {
+        it.sleep = sleep;
+        it.resume = resume;
+        it.watchers_max = 4;
+    })
 }
 
 /// Everything in the world that a tick could change.
@@ -61,7 +65,7 @@ fn a_room_without_people_stands_still_and_goes_on_where_it_fell_asleep() {
 
 #[test]
 fn clocks_and_predictions_are_right_after_each_sleep() {
-    let mut sim = Sim::<Skirmish>::with(RoomConfig { bots: 0, ..config() });
+    let mut sim = Sim::<Skirmish>::with(config().with(|it| it.bots = 0));
     for visit in 0..3 {
         sim.run(100.0);
         assert!(sim.room.is_asleep(), "visit {visit}");
@@ -84,7 +88,7 @@ fn clocks_and_predictions_are_right_after_each_sleep() {
 #[test]
 fn seats_that_are_kept_and_people_who_watch_keep_a_room_awake() {
     let resume = Micros::from_ms(60_000);
-    let mut sim = Sim::<Asteroids>::with(RoomConfig { resume, ..config() });
+    let mut sim = Sim::<Asteroids>::with(config().with(|it| it.resume = resume));
     let ada = sim.join_bot(CABLE);
     sim.run(2.0);
     let (now, id) = (sim.now, sim.clients[ada].id);
@@ -145,11 +149,11 @@ fn a_room_that_sleeps_has_a_turn_each_second_and_one_at_once_after_an_order() {
 
     // Settings are taken over, and may end its sleep.
     let mut room = sleeper();
-    let changes = RoomChanges { bots: 2, ..RoomChanges::of(&config()) };
+    let changes = RoomSettings { bots: 2, ..config().settings };
     room.handle_command(at(21), Command::Configure(Box::new(changes.clone()))).expect("it is");
     room.handle_timeout(at(21));
     assert_eq!((room.status().bots, room.is_asleep()), (2, true));
-    let awake = RoomChanges { sleep: None, ..changes };
+    let awake = RoomSettings { sleep: None, ..changes };
     room.handle_command(at(22), Command::Configure(Box::new(awake))).expect("it is");
     room.handle_timeout(at(22));
     run_second(&mut room, at(22));

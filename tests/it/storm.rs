@@ -13,7 +13,6 @@ use std::time::Duration;
 use phaselock::client::{SessionConfig, Stats};
 use phaselock::games::Games;
 use phaselock::random::Random;
-use phaselock::server::RoomConfig;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
@@ -194,7 +193,7 @@ async fn storm() {
     let socket = Arc::new(Costly { inner, micros: Arc::clone(&micros) });
     let identity = Identity::ephemeral().expect("an identity");
     let server = Server::with_controller(socket, &identity, None, None).expect("a server");
-    let config = RoomConfig { players_max: (PLAYERS + NEWCOMERS) as u16, ..room_config(1, 0) };
+    let config = room_config(1, 0).with(|it| it.players_max = (PLAYERS + NEWCOMERS) as u16);
     let games = Games::new().with::<Meadows>();
     let serve = async move { server.run(&games, config, std::future::pending()).await };
     let busy = Box::pin(sleep(Duration::ZERO));

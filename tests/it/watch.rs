@@ -20,7 +20,11 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
 fn config(seats: u16, delay_ms: i64) -> RoomConfig {
     let watch_delay = Some(Micros::from_ms(delay_ms));
-    RoomConfig { players_max: seats, watchers_max: 16, watch_delay, ..room_config(4, 3) }
+    room_config(4, 3).with(|it| {
+        it.players_max = seats;
+        it.watchers_max = 16;
+        it.watch_delay = watch_delay;
+    })
 }
 
 fn watcher<G: Game>(sim: &mut Sim<G>, part: Part) -> usize {
@@ -173,7 +177,7 @@ fn player_goes_to_watch_and_comes_back_over_one_connection() {
 
 #[test]
 fn changes_and_watchers_are_limited() {
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { watchers_max: 2, ..config(4, 0) });
+    let mut sim = Sim::<ShufflePuck>::with(config(4, 0).with(|it| it.watchers_max = 2));
     let client = sim.join_bot(CABLE);
     sim.run(1.0);
     for on in [true, false, true, false, true, false] {
@@ -236,7 +240,7 @@ fn watchers_speak_to_watchers_alone_and_hear_all() {
 
 #[test]
 fn watchers_marks_are_for_watchers_and_the_round_is_not_theirs() {
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { ready: ReadyUp::Wait, ..config(4, 0) });
+    let mut sim = Sim::<ShufflePuck>::with(config(4, 0).with(|it| it.ready = ReadyUp::Wait));
     let player = sim.join_bot(CABLE);
     let watchers = [watcher(&mut sim, Part::Watch), watcher(&mut sim, Part::Watch)];
     sim.run(2.0);
@@ -328,7 +332,7 @@ fn drained_server_waits_for_no_watcher_and_a_checkpoint_has_none() {
 
 #[test]
 fn sixteen_watchers_of_all_rinks_take_few_more_bytes_each_than_a_player_of_one() {
-    let mut sim = Sim::<ShufflePuck>::with(RoomConfig { bots: 8, ..config(4, 500) });
+    let mut sim = Sim::<ShufflePuck>::with(config(4, 500).with(|it| it.bots = 8));
     let player = sim.join_bot(CABLE);
     let watchers: Vec<_> = (0..16).map(|_| watcher(&mut sim, Part::Watch)).collect();
     sim.run(3.0);

@@ -232,7 +232,7 @@ pub(super) async fn ended(connection: &Connection) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn a_player_of_the_native_carriage_with_a_browsers_stream_is_out_of_the_room() {
-    let world = World::new(RoomConfig { players_max: 2, ..room_config(1, 0) });
+    let world = World::new(room_config(1, 0).with(|it| it.players_max = 2));
     let seats = || world.handle.rooms()[0].seats_taken;
     for _ in 0..3 {
         let connection = connected(&world, ALPN).await;

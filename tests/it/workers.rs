@@ -31,8 +31,10 @@ impl Workers for Threads {
 
 /// All datagrams to the clients of a short game over bad links, some of them in plain coding.
 fn datagrams<G: Game>(workers: Arc<dyn Workers>) -> Vec<Vec<u8>> {
-    let config =
-        RoomConfig { players_max: 64, client_bytes_per_second: 12_000, ..room_config(3, 8) };
+    let config = room_config(3, 8).with(|it| {
+        it.players_max = 64;
+        it.client_bytes_per_second = 12_000;
+    });
     let mut sim = Sim::<G>::with(RoomConfig { workers: Some(workers), ..config });
     for client in 0..24 {
         sim.plain = client % 8 == 7;

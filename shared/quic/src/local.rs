@@ -45,18 +45,16 @@ impl LocalServer {
     pub fn start(games: Games, bots: impl Into<Bots>) -> Result<Self, LocalError> {
         let seed = Clock::seed();
         let Bots { count, strength } = bots.into();
-        let config = RoomConfig {
-            name: "This computer".into(),
-            seed,
-            map_seed: map_seed(seed),
-            bots: count,
-            strength,
-            rounds: Some(2),
-            // The others are bots.
-            watchers_max: 4,
-            watch_delay: Some(Micros::ZERO),
-            ..RoomConfig::default()
-        };
+        let config =
+            RoomConfig { seed, map_seed: map_seed(seed), ..RoomConfig::default() }.with(|it| {
+                it.name = "This computer".into();
+                it.bots = count;
+                it.strength = strength;
+                it.rounds = Some(2);
+                // The others are bots.
+                it.watchers_max = 4;
+                it.watch_delay = Some(Micros::ZERO);
+            });
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         Self::start_with(games, config, address, Identity::ephemeral()?)
     }
@@ -74,15 +72,13 @@ impl LocalServer {
         let ports = LAN_PORTS.chain([0]);
         let mut last = None;
         for port in ports {
-            let config = RoomConfig {
-                name: name.to_owned(),
-                seed,
-                map_seed: map_seed(seed),
-                bots: count,
-                strength,
-                rounds: Some(2),
-                ..RoomConfig::default()
-            };
+            let config = RoomConfig { seed, map_seed: map_seed(seed), ..RoomConfig::default() }
+                .with(|it| {
+                    it.name = name.to_owned();
+                    it.bots = count;
+                    it.strength = strength;
+                    it.rounds = Some(2);
+                });
             let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
             let identity = Identity::load_or_create(folder)?;
             match Self::start_with(games.clone(), config, address, identity) {

@@ -6,7 +6,6 @@ use phaselock::fields::Entity;
 use phaselock::game::{Entities, Game, Slot};
 use phaselock::ids::EntityId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
-use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock::wire::counts::Counts;
 use phaselock_games::skirmish::{Piece, Player, Skirmish, players};
@@ -90,10 +89,8 @@ fn measure<G: Game<Entity = Piece>>(
 ) -> anyhow::Result<()> {
     let name = format!("{game}, {}", scene.name);
     out.progress(&name);
-    let config = RoomConfig {
-        client_bytes_per_second: scene.bytes_per_second,
-        ..room_config(SEED, CROWD - 1)
-    };
+    let config =
+        room_config(SEED, CROWD - 1).with(|it| it.client_bytes_per_second = scene.bytes_per_second);
     let carried = carry::<G>(config, scene.network, seconds)?;
     let (payload, updates) = (carried.bytes_sent(), carried.updates_sent());
     let wire = carried.wire_bytes();

@@ -135,12 +135,10 @@ fn in_sight(world: &World<Steppe>) -> f64 {
 
 fn measure(players: u16, workers: u8, seconds: u64) -> Row {
     let pool = Pool::new(workers.into()).unwrap_or_else(|error| panic!("no threads: {error}"));
-    let config = RoomConfig {
-        players_max: players,
-        workers: Some(Arc::new(pool)),
-        client_bytes_per_second: 125_000,
-        ..room_config(1, 0)
-    };
+    let config = RoomConfig { workers: Some(Arc::new(pool)), ..room_config(1, 0) }.with(|it| {
+        it.players_max = players;
+        it.client_bytes_per_second = 125_000;
+    });
     let rates = config.rates;
     let mut room = Room::<Steppe>::new(config);
     let mut clients = Vec::new();

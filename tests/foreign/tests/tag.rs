@@ -9,7 +9,7 @@ use phaselock::game::{Game, read_message, write_message};
 use phaselock::games::Games;
 use phaselock::limits::PLAYERS_MAX;
 use phaselock::link::LinkConfig;
-use phaselock::server::{AnyRoom, Event as HostEvent, RoomConfig};
+use phaselock::server::{AnyRoom, Event as HostEvent};
 use phaselock::time::{Rates, Tick};
 use phaselock_quic::client::Pins;
 use phaselock_quic::local::LocalServer;
@@ -120,7 +120,7 @@ fn a_configured_game_is_the_same_over_quic() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn a_crowd_fits() {
-    let config = RoomConfig { players_max: PLAYERS_MAX, ..room_config(5, 120) };
+    let config = room_config(5, 120).with(|it| it.players_max = PLAYERS_MAX);
     let mut sim = Sim::<Tag>::with(config);
     let client = sim.join_bot(LinkConfig::delayed(50, 5));
     sim.run(4.0);

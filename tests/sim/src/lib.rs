@@ -153,7 +153,10 @@ pub struct Sim<G: Game> {
 
 /// The configuration of a room at the usual rates.
 pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
-    RoomConfig { name: "test".into(), seed, map_seed: seed, bots, ..RoomConfig::default() }
+    RoomConfig { seed, map_seed: seed, ..RoomConfig::default() }.with(|it| {
+        it.name = "test".into();
+        it.bots = bots;
+    })
 }
 
 /// A hello of this build, of a new player each time.

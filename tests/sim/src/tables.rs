@@ -51,7 +51,10 @@ pub fn crowd<G: Game>(
     client_bytes_per_second: u32,
 ) -> Sim<G> {
     let config = room_config(seed, players - clients);
-    let config = RoomConfig { client_bytes_per_second, players_max: 256, ..config };
+    let config = config.with(|it| {
+        it.client_bytes_per_second = client_bytes_per_second;
+        it.players_max = 256;
+    });
     with_clients(Sim::with(config), clients, conditions)
 }
 
@@ -153,10 +156,12 @@ impl Training {
         let clients = players.saturating_sub(BOTS_MAX).max(2);
         let config = RoomConfig {
             rates: self.rates.validate().expect("valid rates"),
-            players_max: clients,
-            client_bytes_per_second: 1_000_000,
             ..room_config(seed, players - clients)
-        };
+        }
+        .with(|it| {
+            it.players_max = clients;
+            it.client_bytes_per_second = 1_000_000;
+        });
         let conditions = network.parse().expect("the network is well-formed");
         with_clients(Sim::with_setup(config, &self.setup), clients, &conditions)
     }

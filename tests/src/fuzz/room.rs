@@ -77,7 +77,7 @@ struct Play {
 pub fn room(data: &[u8]) -> bool {
     let mut script = Script(data);
     let bots = u16::from(script.u8() % 4);
-    let config = RoomConfig { players_max: PLAYERS, ..room_config(1, bots) };
+    let config = room_config(1, bots).with(|it| it.players_max = PLAYERS);
     let mut play = Play {
         game: Skirmish::new(config.rates, config.seed).into(),
         room: Room::new(config.clone()),
@@ -141,7 +141,7 @@ impl Play {
                     self.peers[index] = self.peer();
                 }
                 6 => {
-                    let player = PlayerId(index as u16 + self.config.bots).into();
+                    let player = PlayerId(index as u16 + self.config.settings.bots).into();
                     let text = "the fuzzer kicked it".into();
                     let _ = self.room.handle_command(self.now, Command::Kick { player, text });
                 }
@@ -287,7 +287,7 @@ impl Play {
     /// Checks status and world. Returns true if anybody is in.
     fn check(&self) -> bool {
         let status = self.room.status();
-        assert!(status.players <= PLAYERS && status.bots == self.config.bots);
+        assert!(status.players <= PLAYERS && status.bots == self.config.settings.bots);
         let entities = &self.room.world().entities;
         // A player and a score each, and what they fired. Kept seats count, too.
         assert!(self.room.seats_taken() <= usize::from(PLAYERS));

@@ -53,13 +53,13 @@ pub fn recorded() -> &'static [Recorded; 2] {
 }
 
 fn record() -> [Recorded; 2] {
-    let config = RoomConfig {
-        rates: RATES,
-        client_bytes_per_second: BYTES_PER_SECOND,
-        unix_micros: 1_700_000_000_000_000,
-        name: "vectors".into(),
-        ..room_config(11, 1)
-    };
+    let config =
+        RoomConfig { rates: RATES, unix_micros: 1_700_000_000_000_000, ..room_config(11, 1) }.with(
+            |it| {
+                it.client_bytes_per_second = BYTES_PER_SECOND;
+                it.name = "vectors".into();
+            },
+        );
     let mut sim = Sim::<Specimens>::with(config.clone());
     for _ in 0..GAMES_BEFORE {
         let next = Room::open(Rotation::new(config.clone()), &[]);

@@ -210,8 +210,8 @@ where
     pub(super) fn new(hooks: Hooks<V>) -> Self {
         macroquad::rand::srand(5);
         let mut config = room_config(5, BOTS);
-        (config.votes, config.watchers_max) = (VoteKinds::ALL, 4);
-        config.games = vec![V::Game::NAME.to_owned(), "another".to_owned()];
+        (config.settings.votes, config.settings.watchers_max) = (VoteKinds::ALL, 4);
+        config.settings.games = vec![V::Game::NAME.to_owned(), "another".to_owned()];
         let mut sim = Sim::with(config);
         let link = LinkConfig::delayed(20, 2);
         sim.join_bot(link);

@@ -96,7 +96,7 @@ impl<G: Game> Broadcast<G> {
         });
         self.interest.update(simulation.game(), simulation.world(), config.workers(), told);
         self.feed.address(seats.players().present().map(|(client, _)| client));
-        self.gallery.record(simulation, seats.watchers(), config.watchers_max);
+        self.gallery.record(simulation, seats.watchers(), config.settings.watchers_max);
     }
 
     /// Packs the newest snapshot for the next clients, unless outputs are queued or a tick is due.

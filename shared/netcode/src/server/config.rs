@@ -10,31 +10,28 @@ use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
 use crate::wire::round::{ReadyUp, VoteKinds};
 
-/// Settings of a room.
-#[derive(Clone, Debug)]
-pub struct RoomConfig {
-    /// The server's name, for people.
+/// Settings of a room that may change while it runs
+/// ([`Command::Configure`](super::Command::Configure)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoomSettings {
+    /// The server's name, for people. Those who are there keep the one that they were welcomed
+    /// with.
     pub name: String,
-    /// Ticks and snapshots a second.
-    pub rates: Rates,
-    /// Seed of the world's randomness. No client is told: the future follows from it.
-    pub seed: u64,
-    /// Seed of maps and rules, which clients make for themselves.
-    pub map_seed: u64,
-    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX).
+    /// Number of bots, at most [`BOTS_MAX`](crate::limits::BOTS_MAX), as far as the game has seats.
     pub bots: u16,
     /// Strength of the bots.
     pub strength: Strength,
     /// Bots leave when people come, so that bots and people together are as many as `bots`.
     pub fill: bool,
-    /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX).
+    /// Seats for people, at most [`PLAYERS_MAX`](crate::limits::PLAYERS_MAX). If a change takes
+    /// seats away, nobody is put out, but seats that are freed stay free.
     pub players_max: u16,
     /// People who may watch beside them, at most [`WATCHERS_MAX`](crate::limits::WATCHERS_MAX); 0
-    /// for nobody.
+    /// for nobody. A change puts nobody out.
     pub watchers_max: u16,
     /// Time after which they see the world, from 0 to
     /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX), up to a whole snapshot; none for the
-    /// game's own.
+    /// game's own. A change applies from the next game on.
     pub watch_delay: Option<Micros>,
     /// Most bytes of snapshots a second for one client.
     pub client_bytes_per_second: u32,
@@ -55,10 +52,6 @@ pub struct RoomConfig {
     /// Time without people, from 0, after which the room sleeps: no tick runs and no bot plays
     /// until somebody comes. None for never.
     pub sleep: Option<Micros>,
-    /// Time of tick 0.
-    pub start: LocalTime,
-    /// Unix time of that moment in microseconds.
-    pub unix_micros: i64,
     /// Rounds of a game; none for no end.
     pub rounds: Option<u32>,
     /// Games of the rotation in their order, as far as the driver knows: people may vote for them.
@@ -67,23 +60,13 @@ pub struct RoomConfig {
     pub votes: VoteKinds,
     /// Effect of people who say that they are ready.
     pub ready: ReadyUp,
-    /// Number of the room in its process, below 4096: resume tokens carry it.
-    pub number: u16,
-    /// Lines of chat that begin with a slash go to the host alone.
-    pub takes_commands: bool,
-    /// Threads that pack snapshots. By default the driver lends its own; without any, the calling
-    /// thread packs alone.
-    pub workers: Option<Arc<dyn Workers>>,
 }
 
-impl Default for RoomConfig {
-    /// A room for 16 people, no watchers and no bots, at the default rates, without end.
+impl Default for RoomSettings {
+    /// For 16 people, no watchers and no bots, without end.
     fn default() -> Self {
         Self {
             name: "Phaselock".into(),
-            rates: Rates::DEFAULT,
-            seed: 0,
-            map_seed: 0,
             bots: 0,
             strength: Strength::Normal,
             fill: false,
@@ -97,12 +80,48 @@ impl Default for RoomConfig {
             resume: RESUME_DEFAULT,
             idle: None,
             sleep: None,
-            start: LocalTime(0),
-            unix_micros: 0,
             rounds: None,
             games: Vec::new(),
             votes: VoteKinds::ALL,
             ready: ReadyUp::Early,
+        }
+    }
+}
+
+/// Configuration of a room: its settings, and what stays for as long as it runs.
+#[derive(Clone, Debug)]
+pub struct RoomConfig {
+    /// Settings that may change while it runs.
+    pub settings: RoomSettings,
+    /// Ticks and snapshots a second.
+    pub rates: Rates,
+    /// Seed of the world's randomness. No client is told: the future follows from it.
+    pub seed: u64,
+    /// Seed of maps and rules, which clients make for themselves.
+    pub map_seed: u64,
+    /// Time of tick 0.
+    pub start: LocalTime,
+    /// Unix time of that moment in microseconds.
+    pub unix_micros: i64,
+    /// Number of the room in its process, below 4096: resume tokens carry it.
+    pub number: u16,
+    /// Lines of chat that begin with a slash go to the host alone.
+    pub takes_commands: bool,
+    /// Threads that pack snapshots. By default the driver lends its own; without any, the calling
+    /// thread packs alone.
+    pub workers: Option<Arc<dyn Workers>>,
+}
+
+impl Default for RoomConfig {
+    /// The default settings at the default rates.
+    fn default() -> Self {
+        Self {
+            settings: RoomSettings::default(),
+            rates: Rates::DEFAULT,
+            seed: 0,
+            map_seed: 0,
+            start: LocalTime(0),
+            unix_micros: 0,
             number: 0,
             takes_commands: false,
             workers: None,
@@ -111,87 +130,15 @@ impl Default for RoomConfig {
 }
 
 impl RoomConfig {
+    /// This configuration with other settings.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut RoomSettings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
     /// Threads that pack snapshots.
     pub(super) fn workers(&self) -> &dyn Workers {
         self.workers.as_deref().unwrap_or(&Alone)
-    }
-}
-
-/// Settings that a room takes over while it runs; each is as in [`RoomConfig`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct RoomChanges {
-    /// The server's name. Those who are there keep the one that they were welcomed with.
-    pub name: String,
-    /// Number of bots. More of them come as far as the game has seats.
-    pub bots: u16,
-    /// Strength of the bots.
-    pub strength: Strength,
-    /// Bots leave when people come.
-    pub fill: bool,
-    /// Seats for people. With fewer of them nobody is put out, but seats that are freed stay free.
-    pub players_max: u16,
-    /// People who may watch. With fewer of them nobody is put out.
-    pub watchers_max: u16,
-    /// Time after which watchers see the world, from the next game on; none for the game's own.
-    pub watch_delay: Option<Micros>,
-    /// Most bytes of snapshots a second for one client.
-    pub client_bytes_per_second: u32,
-    /// Kinds of entities that are sent by another rule than the game declares.
-    pub send: Vec<(String, SendRule)>,
-    /// Greatest rewind for a shot; none for the game's own.
-    pub rewind: Option<Micros>,
-    /// Side that a rewind favours; none for the game's own.
-    pub favour: Option<Favour>,
-    /// Time for which seats are kept from now on.
-    pub resume: Micros,
-    /// Rounds of a game; none for no end.
-    pub rounds: Option<u32>,
-    /// Time without a change of the keys after which a player is put out; none for never.
-    pub idle: Option<Micros>,
-    /// Time without people after which the room sleeps; none for never.
-    pub sleep: Option<Micros>,
-    /// Games of the rotation.
-    pub games: Vec<String>,
-    /// Votes that people may call.
-    pub votes: VoteKinds,
-    /// Effect of people who say that they are ready.
-    pub ready: ReadyUp,
-}
-
-impl RoomChanges {
-    /// The settings of a configuration.
-    pub fn of(config: &RoomConfig) -> Self {
-        Self {
-            name: config.name.clone(),
-            bots: config.bots,
-            strength: config.strength,
-            fill: config.fill,
-            players_max: config.players_max,
-            watchers_max: config.watchers_max,
-            watch_delay: config.watch_delay,
-            client_bytes_per_second: config.client_bytes_per_second,
-            send: config.send.clone(),
-            rewind: config.rewind,
-            favour: config.favour,
-            resume: config.resume,
-            rounds: config.rounds,
-            idle: config.idle,
-            sleep: config.sleep,
-            games: config.games.clone(),
-            votes: config.votes,
-            ready: config.ready,
-        }
-    }
-
-    /// Puts them into a configuration.
-    pub fn apply(self, config: &mut RoomConfig) {
-        let Self { name, bots, players_max, client_bytes_per_second, send, .. } = self;
-        (config.name, config.bots, config.players_max) = (name, bots, players_max);
-        (config.client_bytes_per_second, config.send) = (client_bytes_per_second, send);
-        (config.rewind, config.favour) = (self.rewind, self.favour);
-        (config.watchers_max, config.watch_delay) = (self.watchers_max, self.watch_delay);
-        (config.resume, config.rounds, config.idle) = (self.resume, self.rounds, self.idle);
-        (config.fill, config.games, config.strength) = (self.fill, self.games, self.strength);
-        (config.votes, config.ready, config.sleep) = (self.votes, self.ready, self.sleep);
     }
 }

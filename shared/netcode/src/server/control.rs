@@ -2,7 +2,7 @@
 
 use core::net::SocketAddr;
 
-use super::config::RoomChanges;
+use super::config::RoomSettings;
 use super::people::{Mute, Target};
 use crate::fields::UnknownKind;
 use crate::identity::PublicKey;
@@ -65,7 +65,7 @@ pub enum Command {
     },
     /// Takes over other settings, also for later games. What a client of the room is told only
     /// when it joins stays for those who are there.
-    Configure(Box<RoomChanges>),
+    Configure(Box<RoomSettings>),
     /// Takes nobody in any more. The server stops when everybody has left, when the round is over,
     /// or when the time is up.
     Drain {

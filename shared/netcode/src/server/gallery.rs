@@ -43,7 +43,7 @@ impl<G: Game> Gallery<G> {
     /// Of a game that begins.
     pub(super) fn new(config: &RoomConfig) -> Self {
         let rates = config.rates;
-        let wished = config.watch_delay.unwrap_or(G::KIT.watch_delay);
+        let wished = config.settings.watch_delay.unwrap_or(G::KIT.watch_delay);
         let delay_ticks = ticks_of(rates, wished.clamp(Micros::ZERO, WATCH_DELAY_MAX));
         Self {
             delay: Micros(rates.time_of(Tick(delay_ticks)).0).min(WATCH_DELAY_MAX),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::clock::{RoomClock, RoomTime};
-use super::config::{RoomChanges, RoomConfig};
+use super::config::{RoomConfig, RoomSettings};
 use super::control::Event;
 use super::mailbox::Mailbox;
 use super::member::Terms;
@@ -105,7 +105,7 @@ impl Host {
             clock: RoomClock::new(config.start),
             mailbox: Mailbox::default(),
             numbers: Numbers {
-                player: PlayerId(config.bots.min(BOTS_MAX)),
+                player: PlayerId(config.settings.bots.min(BOTS_MAX)),
                 token: ResumeToken::first(config.number, config.unix_micros).0,
                 ticket: 0,
             },
@@ -153,15 +153,19 @@ impl Host {
         self.config.rates
     }
 
+    pub(super) fn settings(&self) -> &RoomSettings {
+        &self.config.settings
+    }
+
     /// Takes over other settings.
-    pub(super) fn configure(&mut self, changes: RoomChanges) {
-        changes.apply(&mut self.config);
+    pub(super) fn configure(&mut self, settings: RoomSettings) {
+        self.config.settings = settings;
     }
 
     /// Sends a kind of entity by another rule, also in later games.
     pub(super) fn set_rule(&mut self, kind: String, rule: SendRule) {
-        self.config.send.retain(|(name, _)| !name.eq_ignore_ascii_case(&kind));
-        self.config.send.push((kind, rule));
+        self.config.settings.send.retain(|(name, _)| !name.eq_ignore_ascii_case(&kind));
+        self.config.settings.send.push((kind, rule));
     }
 
     /// Index of the game in the rotation, modulo 256.
@@ -198,7 +202,7 @@ impl Host {
         Terms {
             time: self.time(now, tick),
             epoch: self.epoch(),
-            bytes_per_second: self.config.client_bytes_per_second,
+            bytes_per_second: self.config.settings.client_bytes_per_second,
         }
     }
 

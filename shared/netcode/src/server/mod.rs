@@ -26,7 +26,7 @@ mod votes;
 mod workers;
 
 pub use any::AnyRoom;
-pub use config::{RoomChanges, RoomConfig};
+pub use config::{RoomConfig, RoomSettings};
 pub use control::{Command, CommandError, Event};
 pub use interest::{Interest, Sight};
 pub use output::{ClientId, Output};

@@ -102,7 +102,7 @@ impl<G: Game> Room<G> {
             host,
         };
         room.host.tell(Event::Game { name: G::NAME });
-        for (kind, rule) in room.host.config().send.clone() {
+        for (kind, rule) in room.host.settings().send.clone() {
             if let Ok(kind) = find_kind(G::Entity::KINDS, &kind) {
                 room.send_by(kind, rule);
             }
@@ -192,7 +192,7 @@ impl<G: Game> Room<G> {
     /// Lets a bot into the game.
     fn add_bot(&mut self, player: PlayerId, name: String) {
         self.simulation.join(player, Profile { name: name.clone(), key: None });
-        self.seats.add_bot(player, name, self.host.config().strength);
+        self.seats.add_bot(player, name, self.host.settings().strength);
     }
 
     /// Sends a kind by another rule from now on.
@@ -327,7 +327,7 @@ impl<G: Game> Room<G> {
     pub fn status(&self) -> Status {
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         Status {
-            server: self.host.config().name.clone(),
+            server: self.host.settings().name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             game: G::NAME.into(),
             players: count(self.seats.players().present().count()),

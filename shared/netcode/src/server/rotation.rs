@@ -4,7 +4,7 @@ use crate::ids::PlayerId;
 use crate::limits::BOTS_MAX;
 use crate::time::Tick;
 
-use super::config::{RoomChanges, RoomConfig};
+use super::config::{RoomConfig, RoomSettings};
 use super::conversation::Conversation;
 use super::host::Host;
 use super::member::Member;
@@ -25,7 +25,7 @@ pub struct Rotation {
 impl Rotation {
     /// The rotation before the first game, with nobody but bots.
     pub fn new(config: RoomConfig) -> Self {
-        let count = config.bots.min(BOTS_MAX);
+        let count = config.settings.bots.min(BOTS_MAX);
         let bots = (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect();
         Self::empty(Host::new(config), Tick(0), bots)
     }
@@ -38,7 +38,7 @@ impl Rotation {
 
     /// Applies new settings to the next game. Bots join and leave with the next
     /// [`Configure`](super::Command::Configure).
-    pub fn configure(&mut self, changes: RoomChanges) {
+    pub fn configure(&mut self, changes: RoomSettings) {
         self.host.configure(changes);
     }
 }

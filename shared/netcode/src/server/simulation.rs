@@ -35,8 +35,8 @@ pub(super) struct Simulation<G: Game> {
 
 fn rewind_of<G: Game>(config: &RoomConfig) -> Rewind {
     Rewind {
-        most: config.rewind.unwrap_or(G::REWIND.most),
-        favour: config.favour.unwrap_or(G::REWIND.favour),
+        most: config.settings.rewind.unwrap_or(G::REWIND.most),
+        favour: config.settings.favour.unwrap_or(G::REWIND.favour),
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::counters::{Counters, Traffic};
 use super::directory::{Destination, Directory, Draining, RoomFigures};
 use super::newcomers::SharedPlaces;
-use super::plan::{RoomSettings, SharedChanges, SharedGames};
+use super::plan::{SettingsByRoom, SharedChanges, SharedGames};
 use crate::clock::Clock;
 use crate::settings::SPARE_CONNECTIONS;
 
@@ -190,7 +190,7 @@ impl ServerHandle {
     }
 
     /// Sets the settings of rooms that open and games that begin from now on.
-    fn change(&self, settings: RoomSettings) {
+    fn change(&self, settings: SettingsByRoom) {
         let (players_max, watchers_max) = settings.most();
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(settings));
         self.directory.set_seats(players_max);
@@ -201,13 +201,13 @@ impl ServerHandle {
 
     /// Applies settings to all rooms, each by its code and its game, and waits for that. Returns
     /// the first error. Before the server runs there is nothing to wait for.
-    pub async fn configure(&self, settings: RoomSettings) -> Result<(), OrderError> {
+    pub async fn configure(&self, settings: SettingsByRoom) -> Result<(), OrderError> {
         self.change(settings);
         self.order_all(self.directory.destinations(), &Task::Configure).await
     }
 
     /// Sets the settings that rooms begin with, before the server runs.
-    pub fn begin_with(&self, settings: RoomSettings) {
+    pub fn begin_with(&self, settings: SettingsByRoom) {
         self.change(settings);
     }
 

@@ -97,7 +97,7 @@ use network::Network;
 use newcomers::SharedPlaces;
 pub(crate) use peek::VERSION;
 use plan::Plan;
-pub use plan::{RoomSettings, RoomsConfig};
+pub use plan::{RoomsConfig, SettingsByRoom};
 pub(crate) use retry::Mint;
 use rooms::Rooms;
 pub use rooms::{InputCounts, Measured, TIME_CLASSES, TickMicros, Times};
@@ -369,7 +369,7 @@ impl Server {
 
         let lines = (!shards.is_empty()).then_some(lines);
         let info = Info {
-            server: common.plan.config.name.clone(),
+            server: common.plan.config.settings.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             ..Info::default()
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use phaselock::games::{GameEntry, Games};
 #[cfg(doc)]
 use phaselock::limits::ROOMS_MAX;
-use phaselock::server::{RoomChanges, RoomConfig};
+use phaselock::server::{RoomConfig, RoomSettings};
 use phaselock::time::Micros;
 use phaselock::wire::rooms::RoomCode;
 
@@ -51,30 +51,30 @@ pub(super) struct Plan {
 }
 
 /// Settings of the rooms, from the host to rooms and games that begin later.
-pub(super) type SharedChanges = Arc<Mutex<Option<Arc<RoomSettings>>>>;
+pub(super) type SharedChanges = Arc<Mutex<Option<Arc<SettingsByRoom>>>>;
 
 /// Settings of all rooms, and different ones of single rooms and games.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RoomSettings {
-    common: RoomChanges,
-    special: BTreeMap<(Option<RoomCode>, Option<String>), RoomChanges>,
+pub struct SettingsByRoom {
+    common: RoomSettings,
+    special: BTreeMap<(Option<RoomCode>, Option<String>), RoomSettings>,
 }
 
-impl From<RoomChanges> for RoomSettings {
-    fn from(common: RoomChanges) -> Self {
+impl From<RoomSettings> for SettingsByRoom {
+    fn from(common: RoomSettings) -> Self {
         Self { common, special: BTreeMap::new() }
     }
 }
 
-impl RoomSettings {
+impl SettingsByRoom {
     /// Sets the settings with which a room (`None`: all) plays a game (`None`: any). Those of a
     /// room override those of a game.
-    pub fn set(&mut self, room: Option<RoomCode>, game: Option<String>, changes: RoomChanges) {
+    pub fn set(&mut self, room: Option<RoomCode>, game: Option<String>, changes: RoomSettings) {
         self.special.insert((room, game), changes);
     }
 
     /// Settings of a room that plays a game.
-    pub fn of(&self, room: &RoomCode, game: &str) -> &RoomChanges {
+    pub fn of(&self, room: &RoomCode, game: &str) -> &RoomSettings {
         let (room, game) = (Some(room.clone()), Some(game.to_owned()));
         let find = |room: &Option<RoomCode>, game: &Option<String>| {
             self.special.get(&(room.clone(), game.clone()))
@@ -154,34 +154,37 @@ impl Plan {
     }
 
     /// The host's settings for a room that plays a game, if it has given any.
-    pub(super) fn changed(&self, room: &RoomCode, game: &str) -> Option<RoomChanges> {
+    pub(super) fn changed(&self, room: &RoomCode, game: &str) -> Option<RoomSettings> {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let changes = settings.of(room, game).clone();
         let (rounds, games) = (self.games.rounds(game, changes.rounds), self.games.names());
-        Some(RoomChanges { rounds, games, ..changes })
+        Some(RoomSettings { rounds, games, ..changes })
     }
 
     /// Settings of a room that is opened now with a game.
     pub(super) fn config(&self, room: &RoomCode, game: &str) -> RoomConfig {
         let mut config = self.config.clone();
-        if let Some(changes) = self.changed(room, game) {
-            changes.apply(&mut config);
+        if let Some(settings) = self.changed(room, game) {
+            config.settings = settings;
         }
-        config.games = self.games.names();
+        config.settings.games = self.games.names();
         // A game alone has no end.
-        config.rounds = config.rounds.filter(|_| self.games.all().len() > 1);
+        config.settings.rounds = config.settings.rounds.filter(|_| self.games.all().len() > 1);
         config
     }
 
     /// Most seats of a room, and most people who watch one.
     pub(super) fn most(&self) -> (u16, u16) {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        settings.map_or((self.config.players_max, self.config.watchers_max), |it| it.most())
+        settings
+            .map_or((self.config.settings.players_max, self.config.settings.watchers_max), |it| {
+                it.most()
+            })
     }
 
     /// The server's name, as it is now.
     pub(super) fn name(&self) -> String {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        settings.map_or_else(|| self.config.name.clone(), |it| it.common.name.clone())
+        settings.map_or_else(|| self.config.settings.name.clone(), |it| it.common.name.clone())
     }
 }

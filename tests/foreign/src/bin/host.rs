@@ -15,12 +15,11 @@ use tag::Tag;
 fn main() -> Result<(), Box<dyn Error>> {
     // Players recognise the server by the certificate in this folder.
     let identity = Identity::load_or_create(Path::new("tag-host"))?;
-    let config = RoomConfig {
-        name: "Tag for a crowd".into(),
-        players_max: 256,
-        client_bytes_per_second: 250_000,
-        ..RoomConfig::default()
-    };
+    let config = RoomConfig::default().with(|it| {
+        it.name = "Tag for a crowd".into();
+        it.players_max = 256;
+        it.client_bytes_per_second = 250_000;
+    });
     let doorkeeping = Doorkeeping { seats_per_address: 256, ..Doorkeeping::default() };
     let server =
         LocalServer::start_bound(Games::new().with::<Tag>(), config, &identity, |identity| {

@@ -45,10 +45,12 @@ pub fn serve(address: SocketAddr, clients: u16) -> Result<()> {
         say(&server.address().port().to_string())?;
         let config = RoomConfig {
             rates: Rates { tick_hz: scene::TICK_HZ, snapshot_hz: scene::SNAPSHOT_HZ }.validate()?,
-            players_max: clients,
-            client_bytes_per_second: CLIENT_BYTES_PER_SECOND,
             ..RoomConfig::default()
-        };
+        }
+        .with(|it| {
+            it.players_max = clients;
+            it.client_bytes_per_second = CLIENT_BYTES_PER_SECOND;
+        });
         server.run(&Games::new().with::<Crowd>(), config, pending()).await;
         Ok(())
     })

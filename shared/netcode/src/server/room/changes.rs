@@ -5,7 +5,7 @@ use crate::fields::{Entity, KindOf, find_kind};
 use crate::game::Game;
 use crate::limits::BOTS_MAX;
 use crate::motion::send_rule::SendRule;
-use crate::server::config::RoomChanges;
+use crate::server::config::RoomSettings;
 use crate::server::control::Event;
 use crate::server::rotation::bot_name;
 use crate::server::seats::bot_seat;
@@ -14,17 +14,17 @@ use crate::wire::disconnect::Code;
 
 impl<G: Game> Room<G> {
     /// Takes over other settings.
-    pub(super) fn configure(&mut self, changes: RoomChanges) {
-        let sent_before = self.host.config().send.clone();
+    pub(super) fn configure(&mut self, changes: RoomSettings) {
+        let sent_before = self.host.settings().send.clone();
         self.host.configure(changes);
         self.send_by_all(&sent_before);
         let config = self.host.config();
         self.simulation.configure(config);
         for seated in self.seats.everybody_mut() {
             let delivery = seated.member_mut().delivery_mut();
-            delivery.set_bytes_per_second(config.client_bytes_per_second);
+            delivery.set_bytes_per_second(config.settings.client_bytes_per_second);
         }
-        self.seats.set_strength(config.strength);
+        self.seats.set_strength(config.settings.strength);
         self.keep_bots();
         self.tell_house();
         self.host.tell(Event::Configured);
@@ -32,7 +32,7 @@ impl<G: Game> Room<G> {
 
     /// Sends each kind by its rule in the configuration, or else by the game's.
     fn send_by_all(&mut self, before: &[(String, SendRule)]) {
-        let rules = self.host.config().send.clone();
+        let rules = self.host.settings().send.clone();
         let find = |name: &str| find_kind(G::Entity::KINDS, name).ok();
         // Of several rules for a kind the last one counts.
         let named = |rules: &[(String, SendRule)], kind| {
@@ -51,8 +51,8 @@ impl<G: Game> Room<G> {
     /// Has as many bots play as the settings say.
     pub(super) fn keep_bots(&mut self) {
         let config = self.host.config();
-        let people = if config.fill { self.seats.players().len() } else { 0 };
-        let count = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
+        let people = if config.settings.fill { self.seats.players().len() } else { 0 };
+        let count = usize::from(config.settings.bots.min(BOTS_MAX)).saturating_sub(people);
         self.set_bots(count);
     }
 
@@ -61,8 +61,8 @@ impl<G: Game> Room<G> {
         let config = self.host.config();
         let people = self.seats.players().len() + 1;
         let most = usize::from(G::SEATS_MAX).saturating_sub(people);
-        let wanted = usize::from(config.bots.min(BOTS_MAX)).saturating_sub(people);
-        let most = if config.fill { wanted.min(most) } else { most };
+        let wanted = usize::from(config.settings.bots.min(BOTS_MAX)).saturating_sub(people);
+        let most = if config.settings.fill { wanted.min(most) } else { most };
         if self.seats.bot_count() > most {
             self.set_bots(most);
         }

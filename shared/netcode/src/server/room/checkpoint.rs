@@ -288,7 +288,7 @@ impl<G: Game> Room<G> {
     /// Keeps a bot that has its place in the world already.
     fn keep_bot(&mut self, player: PlayerId, name: String) {
         self.simulation.set_profile(player, Profile { name: name.clone(), key: None });
-        self.seats.add_bot(player, name, self.host.config().strength);
+        self.seats.add_bot(player, name, self.host.settings().strength);
     }
 
     /// Keeps the seat of a player who was here before.
@@ -314,7 +314,7 @@ impl<G: Game> Room<G> {
         };
         let terms = self.host.terms(now, self.tick());
         let mut member = Member::new(person.coming_from(address), hello, terms);
-        let until = now + self.host.config().resume;
+        let until = now + self.host.settings().resume;
         member.attendance_mut().leave(until, self.host.number());
         self.simulation.set_profile(player, member.person().profile());
         self.seats.take(&self.host, client, member, Part::Play);

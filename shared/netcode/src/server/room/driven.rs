@@ -209,7 +209,7 @@ impl<G: Game> AnyRoom for Room<G> {
     }
 
     fn is_over(&self) -> bool {
-        let rounds = self.host.config().rounds;
+        let rounds = self.host.settings().rounds;
         rounds.is_some_and(|rounds| self.simulation.rounds_played() >= rounds)
     }
 

@@ -14,7 +14,7 @@ const WARNING: Micros = Micros::from_ms(30_000);
 impl<G: Game> Room<G> {
     /// Warns those who do nothing, and puts them out in the end.
     pub(super) fn drop_idle(&mut self, now: LocalTime) {
-        let Some(idle) = self.host.config().idle else { return };
+        let Some(idle) = self.host.settings().idle else { return };
         let warning = WARNING.min(Micros(idle.0 / 2));
         let (mut warned, mut late): (Vec<ClientId>, Vec<ClientId>) = Default::default();
         for (client, member) in self.seats.players_mut().members_mut() {

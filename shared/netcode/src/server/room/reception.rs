@@ -91,7 +91,7 @@ impl<G: Game> Room<G> {
         let watcher_before = self.watcher_of(hello);
         let watches = hello.wishes_to_watch()
             || (hello.wishes_to_wait()
-                && self.host.config().watchers_max > 0
+                && self.host.settings().watchers_max > 0
                 && !self.make_seat(pass.is_staff, watcher_before));
         // A player who is refused keeps the earlier seat or place.
         let has_room = match watches {
@@ -163,7 +163,7 @@ impl<G: Game> Room<G> {
 
     /// Text of the goodbye if there is no place to watch from, or no seat.
     fn no_room(&self, watches: bool) -> String {
-        let (seats, places) = (self.seats_max(), self.host.config().watchers_max);
+        let (seats, places) = (self.seats_max(), self.host.settings().watchers_max);
         match places {
             _ if !watches => format!("all seats are taken ({seats} of {seats}); try again later"),
             0 => "nobody may watch on this server".to_owned(),
@@ -173,13 +173,13 @@ impl<G: Game> Room<G> {
 
     /// Seats for people.
     pub(super) fn seats_max(&self) -> u16 {
-        self.seats_up_to(self.host.config().players_max)
+        self.seats_up_to(self.host.settings().players_max)
     }
 
     /// Seats that somebody may have: some more for the host's people.
     pub(super) fn seats_for(&self, is_staff: bool) -> usize {
         let more = if is_staff { STAFF_SEATS_MAX } else { 0 };
-        self.seats_up_to(self.host.config().players_max.saturating_add(more)).into()
+        self.seats_up_to(self.host.settings().players_max.saturating_add(more)).into()
     }
 
     fn seats_up_to(&self, most: u16) -> u16 {
@@ -312,7 +312,7 @@ impl<G: Game> Room<G> {
 
     /// Keeps the seat of a client whose connection is gone.
     pub(super) fn lose(&mut self, now: LocalTime, client: ClientId, reason: &str) {
-        let mut until = now + self.host.config().resume;
+        let mut until = now + self.host.settings().resume;
         if let Some(end) = self.host.drain_end() {
             until = until.min(end);
         }
@@ -428,7 +428,7 @@ impl<G: Game> Room<G> {
         let Reception { resumed, tick, watching } = reception;
         let (config, number) = (self.host.config(), self.host.number());
         let welcome = ServerMessage::Welcome(Welcome {
-            server: config.name.clone(),
+            server: config.settings.name.clone(),
             game: G::NAME.into(),
             number: member.attendance().number(number),
             seed: config.map_seed.wrapping_add(u64::from(number)),

@@ -60,10 +60,10 @@ impl<G: Game> Room<G> {
         let config = self.host.config();
         let player = self.seats.players().get(client);
         House {
-            games: config.games.clone(),
+            games: config.settings.games.clone(),
             next: self.next_game().map(str::to_owned),
-            votes: config.votes,
-            ready: config.ready,
+            votes: config.settings.votes,
+            ready: config.settings.ready,
             is_staff: player.is_some_and(|member| member.person().is_staff()),
         }
     }
@@ -74,10 +74,10 @@ impl<G: Game> Room<G> {
             return Some(game);
         }
         let config = self.host.config();
-        let rounds = config.rounds?;
+        let rounds = config.settings.rounds?;
         let is_last = self.simulation.rounds_played().saturating_add(1) >= rounds;
-        let at = config.games.iter().position(|game| game == G::NAME)?;
-        let next = config.games.get(at + 1).or(config.games.first())?;
+        let at = config.settings.games.iter().position(|game| game == G::NAME)?;
+        let next = config.settings.games.get(at + 1).or(config.settings.games.first())?;
         (is_last && next != G::NAME).then_some(next)
     }
 
@@ -137,7 +137,7 @@ impl<G: Game> Room<G> {
         is_ready: bool,
     ) -> Result<(), Refusal> {
         let part = self.simulation.round_clock().map(|clock| clock.part);
-        if self.host.config().ready == ReadyUp::Off || part.is_none() {
+        if self.host.settings().ready == ReadyUp::Off || part.is_none() {
             return Err(Refusal::Off);
         }
         if let Some(member) = self.seats.member_mut(client) {
@@ -263,11 +263,11 @@ impl<G: Game> Room<G> {
         motion: &Motion,
     ) -> Result<Option<PublicKey>, Refusal> {
         let config = self.host.config();
-        if !config.votes.allow(motion) || self.host.is_draining() {
+        if !config.settings.votes.allow(motion) || self.host.is_draining() {
             return Err(Refusal::Off);
         }
         let is_possible = match motion {
-            Motion::Game(name) => *name != G::NAME && config.games.contains(name),
+            Motion::Game(name) => *name != G::NAME && config.settings.games.contains(name),
             Motion::MoreTime => {
                 let clock = self.simulation.round_clock();
                 clock.is_some_and(|clock| clock.part == RoundPart::Play)
@@ -389,7 +389,7 @@ impl<G: Game> Room<G> {
 
     /// Shortens or prolongs a warm-up of which so many ticks are left, by how many are ready.
     fn watch_warm_up(&mut self, now: LocalTime, ticks_left: u64) {
-        let ready = self.host.config().ready;
+        let ready = self.host.settings().ready;
         let present = self.seats.players().present();
         let people = present.clone().count();
         if ready == ReadyUp::Off || people == 0 || ticks_left == 0 {

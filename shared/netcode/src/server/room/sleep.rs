@@ -31,7 +31,7 @@ impl<G: Game> Room<G> {
     /// Falls asleep or wakes, as it is time. Returns true while the room sleeps.
     pub(super) fn sleep_or_wake(&mut self, now: LocalTime) -> bool {
         let may_sleep = self.seats.is_empty() && !self.host.is_draining();
-        let Some(sleep) = self.host.config().sleep.filter(|_| may_sleep) else {
+        let Some(sleep) = self.host.settings().sleep.filter(|_| may_sleep) else {
             self.wake(now);
             self.host.set_sleep(Sleep::Awake);
             return false;

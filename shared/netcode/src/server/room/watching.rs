@@ -71,7 +71,7 @@ impl<G: Game> Room<G> {
     /// Makes sure that there is a place to watch from, if need be that of the watcher who has been
     /// away for longest. The one of `before` counts as free: its watcher comes again.
     pub(super) fn make_place(&mut self, before: Option<ClientId>) -> bool {
-        let watchers_max = self.host.config().watchers_max;
+        let watchers_max = self.host.settings().watchers_max;
         if !self.seats.has_place(watchers_max, before) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! The host's orders to rooms, and their end.
 
-use phaselock::server::{Command, CommandError, RoomChanges};
+use phaselock::server::{Command, CommandError, RoomSettings};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::disconnect::Disconnect;
 
@@ -93,7 +93,7 @@ impl Rooms {
     }
 
     /// The host's settings for a room, by the game that it plays now.
-    fn changed(&self, id: RoomId) -> Option<RoomChanges> {
+    fn changed(&self, id: RoomId) -> Option<RoomSettings> {
         let Running { code, game, .. } = self.running.get(&id)?;
         self.plan.changed(code, game)
     }
