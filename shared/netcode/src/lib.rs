@@ -68,6 +68,8 @@
 //! - Everything read from the network is validated before anything is changed, and bounded
 //!   ([`limits`]).
 
+#![warn(clippy::too_many_lines)]
+
 pub mod address;
 pub mod client;
 pub mod clock;

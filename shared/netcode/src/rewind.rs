@@ -184,7 +184,7 @@ impl<E: Entity> Past<E> {
         scene.clear();
         for slot in before.iter() {
             scene.insert(match age_field(&slot.entity) {
-                Some(field) => self.in_own_time(next - 1, slot, field, at, present),
+                Some(field) => self.in_own_time(next - 1, Aged { slot, field }, at, present),
                 None => after.get(slot.id).map_or(*slot, |later| blend(slot, later, part)),
             });
         }
@@ -195,11 +195,11 @@ impl<E: Entity> Past<E> {
     fn in_own_time(
         &self,
         index: usize,
-        slot: &Slot<E>,
-        field: usize,
+        aged: Aged<'_, E>,
         at: TickTime,
         present: &Entities<E>,
     ) -> Slot<E> {
+        let Aged { slot, field } = aged;
         let moment =
             |tick: Tick, slot: &Slot<E>| tick.minus(slot.entity.values()[field].max(0.0) as u64);
         let newest = self.ticks.back().map_or(at.tick, |(tick, _)| *tick);
@@ -231,6 +231,12 @@ impl<E: Entity> Past<E> {
     pub fn poll_rewound(&mut self) -> Option<Rewound> {
         self.rewound.pop_front()
     }
+}
+
+/// An entity, and the index of the field that says how old its state is.
+struct Aged<'a, E> {
+    slot: &'a Slot<E>,
+    field: usize,
 }
 
 /// Index of the field that says how old an entity's state is, if there is one.

@@ -10,6 +10,7 @@
 //! A whole game, its server and two players:
 //!
 #![doc = concat!("```no_run\n", include_str!("../examples/walk.rs"), "```")]
+#![warn(clippy::too_many_lines)]
 //!
 //! *Invariant:* this crate names quinn, and no other does but those that test it. It decides
 //! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.

@@ -10,7 +10,7 @@ use phaselock::games::Games;
 use phaselock::limits::CLIENT_BYTES_MAX;
 use phaselock::link::Conditions;
 use phaselock::motion::{Choice, Moment};
-use phaselock::presentation::presenter::Presenter;
+use phaselock::presentation::presenter::{Heard, Presenter};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ServerMessage, Welcome};
@@ -189,8 +189,9 @@ impl Play {
                     let Some(received) = received else { continue };
                     part(Part::Keeping, &mut || {
                         for told in store.told() {
-                            let (state, came) = (told.state.as_ref(), secs(*arrival));
-                            presenter.handle(&game, told.index, received.tick, state, came);
+                            let (index, tick) = (told.index, received.tick);
+                            let heard = Heard { index, tick, arrival: secs(*arrival) };
+                            presenter.handle(&game, heard, told.state.as_ref());
                         }
                     });
                 }

@@ -13,7 +13,7 @@ use phaselock::motion::interpolate::cut_between;
 use phaselock::motion::{Moment, SendRule, Timeline};
 use phaselock::path::SendRate;
 use phaselock::physics::Torus;
-use phaselock::presentation::presenter::{Presenter, is_moving};
+use phaselock::presentation::presenter::{Heard, Presenter, is_moving};
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
@@ -182,12 +182,13 @@ fn send<G: Game>(recorded: &Recorded<G>, kind: Option<u8>, rule: SendRule) -> Se
             if measured {
                 sent.updates += received.entities as f64;
             }
+            let heard = |index| Heard { index, tick: received.tick, arrival: secs(tick) };
             for told in store.told() {
                 let state = told.state.as_ref();
-                presenter.handle(game, told.index, received.tick, state, secs(tick));
+                presenter.handle(game, heard(told.index), state);
             }
             for (index, state) in store.unsaid() {
-                presenter.handle_unsaid(game, index, received.tick, state, secs(tick));
+                presenter.handle_unsaid(game, heard(index), state);
             }
         }
         if let Some(ack) = store.ack() {

@@ -17,7 +17,7 @@ use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
 use crate::motion::interpolate::TickTime;
 use crate::motion::{Moment, Timeline};
-use crate::presentation::presenter::{Presenter, Trace};
+use crate::presentation::presenter::{Heard, Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
@@ -292,12 +292,13 @@ impl<G: Game> AnyClient for Client<G> {
         };
         self.common.counter.handle_received(&received);
         let came = self.common.pll.server_time(arrival).as_secs();
+        let heard = |index| Heard { index, tick: received.tick, arrival: came };
         for told in self.store.told() {
             let state = told.state.as_ref();
-            self.presenter.handle(&self.game, told.index, received.tick, state, came);
+            self.presenter.handle(&self.game, heard(told.index), state);
         }
         for (index, state) in self.store.unsaid() {
-            self.presenter.handle_unsaid(&self.game, index, received.tick, state, came);
+            self.presenter.handle_unsaid(&self.game, heard(index), state);
         }
         let header = &received.header;
         let mut late = false;

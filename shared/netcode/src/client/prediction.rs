@@ -269,25 +269,42 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
-        // Awaited predicted spawns go on from where they were, as do co-predicted entities that the
-        // snapshot leaves out.
+        let carried = self.carried_over(&news, index);
+        self.restart_from(game, &news, &carried, &changes.replaced);
+        reconciled.correction = correction(game, &news, before, predicted);
+        reconciled
+    }
+
+    /// Entities that the snapshot does not say where they are, as predicted for its tick, whose
+    /// position among the states is `index`: awaited predicted spawns go on from where they were,
+    /// as do co-predicted entities that the snapshot leaves out.
+    fn carried_over(&self, news: &News<'_, G>, index: Option<usize>) -> Vec<Slot<G::Entity>> {
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
             heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
         };
-        let carried: Vec<Slot<G::Entity>> = self
-            .others
-            .awaited(news.tick)
-            .chain(self.others.co_predicted().filter(stands))
-            .filter_map(|id| {
-                let packed = self.states[index?].of(id)?;
-                let slot = self.scene.get(id)?;
-                let entity = G::Entity::unpack(slot.entity.kind(), packed);
-                Some(Slot { entity, ..*slot })
-            })
-            .collect();
+        let ids = self.others.awaited(news.tick).chain(self.others.co_predicted().filter(stands));
+        let carried = ids.filter_map(|id| {
+            let packed = self.states[index?].of(id)?;
+            let slot = self.scene.get(id)?;
+            let entity = G::Entity::unpack(slot.entity.kind(), packed);
+            Some(Slot { entity, ..*slot })
+        });
+        carried.collect()
+    }
+
+    /// Predicts again from the server's state, and hides the difference from what was drawn.
+    /// Entities in `replaced` took the place of predicted spawns.
+    fn restart_from(
+        &mut self,
+        game: &G,
+        news: &News<'_, G>,
+        carried: &[Slot<G::Entity>],
+        replaced: &[(EntityId, EntityId)],
+    ) {
+        let (own, _) = news.own;
         let before_it = |id: EntityId| {
-            changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
+            replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
         // What was drawn is compared, at a time that both courses know.
         let first = TickTime { tick: news.tick.plus(1), fraction: 0.0 };
@@ -309,7 +326,7 @@ impl<G: Game> Prediction<G> {
         });
         were_drawn.clear();
         were_drawn.extend(drawn);
-        self.start(game, &news, &carried);
+        self.start(game, news, carried);
         self.errors.clear();
         for WasDrawn { id, moving: before, mut error } in were_drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
@@ -317,20 +334,6 @@ impl<G: Game> Prediction<G> {
             self.errors.push((id, error));
         }
         self.were_drawn = were_drawn;
-
-        let fields = before.fields();
-        let size = predicted.map_or(0.0, |predicted| difference(fields, &predicted, &state.packed));
-        if let Some(predicted) = predicted.filter(|_| size > 0.0) {
-            let kind = before.kind();
-            let predicted = G::Entity::unpack(kind, &predicted);
-            let truth = G::Entity::unpack(kind, &state.packed);
-            let cause = match game.misprediction_cause(&predicted, &truth, news.scene) {
-                MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
-                cause => cause,
-            };
-            reconciled.correction = Some(Correction { tick: news.tick, size, cause });
-        }
-        reconciled
     }
 
     /// The prediction was right: only the rest of the world is news.
@@ -460,6 +463,28 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     let Some(version) = store.known_at(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
+}
+
+/// How wrong the prediction of the own entity was, if it was: `before` is that entity, and
+/// `predicted` what was predicted for the snapshot's tick.
+fn correction<G: Game>(
+    game: &G,
+    news: &News<'_, G>,
+    before: G::Entity,
+    predicted: Option<Packed>,
+) -> Option<Correction> {
+    let (_, state) = news.own;
+    let predicted = predicted?;
+    let size = difference(before.fields(), &predicted, &state.packed);
+    (size > 0.0).then(|| {
+        let [predicted, truth] =
+            [predicted, state.packed].map(|packed| G::Entity::unpack(before.kind(), &packed));
+        let cause = match game.misprediction_cause(&predicted, &truth, news.scene) {
+            MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
+            cause => cause,
+        };
+        Correction { tick: news.tick, size, cause }
+    })
 }
 
 /// The largest difference of a predicted field, in its unit. None across a cut that only the server

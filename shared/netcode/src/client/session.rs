@@ -376,7 +376,24 @@ impl Session {
         now: LocalTime,
         mut press: impl FnMut(&Client<G>, Tick) -> G::Input,
     ) {
-        self.press_with(now, |client, tick| Some(press(downcast_ref(client)?, tick).pack()));
+        let is_recorded = self.fed.is_some();
+        let client = self.client.as_deref_mut().filter(|_| self.step == Step::Playing);
+        let Some(client) = client.and_then(downcast_mut::<G>) else {
+            return self.press_with(now, |_, _| None);
+        };
+        let mut inputs = Vec::new();
+        while let Some(tick) = client.poll_tick(now) {
+            let input = match client.watching() {
+                // Who watches presses nothing.
+                Some(_) => <G::Input as Record>::unpack(&[0; FIELDS_MAX]),
+                None => press(client, tick).snapped(),
+            };
+            client.handle_input(now, tick, input);
+            if is_recorded {
+                inputs.push(input.pack().to_vec());
+            }
+        }
+        self.note(|| Fed::Press(now, inputs));
     }
 
     /// Asks a controller for them.

@@ -335,6 +335,7 @@ pub trait Bot<G: Game>: std::fmt::Debug + Send {
     fn set_strength(&mut self, _strength: Strength) {}
 
     /// The bot's next input, from the entities that its `player` could see at `tick`.
+    #[expect(clippy::too_many_arguments, reason = "all that a bot may know; every game writes it")]
     fn input(
         &mut self,
         game: &G,

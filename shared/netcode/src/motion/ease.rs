@@ -60,6 +60,14 @@ pub(super) fn limited(interval: f64) -> f64 {
     if interval.is_finite() { interval.clamp(OVER_SECS.0, OVER_SECS.1) } else { OVER_SECS.1 }
 }
 
+/// A span of the shown time, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) begin: f64,
+    /// Its length.
+    pub(super) over: f64,
+}
+
 impl Ease {
     /// None yet.
     pub(super) fn new(curve: Curve) -> Self {
@@ -67,16 +75,16 @@ impl Ease {
         Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
     }
 
-    /// Leads from the old track to the new one from a time on, over so many seconds; each is a
-    /// position and its rate. A gap beyond a field's snap distance is not hidden.
+    /// Leads from the old track to the new one; each is a position and its rate. A gap beyond a
+    /// field's snap distance is not hidden.
     pub(super) fn bridge(
         &mut self,
         shape: &Shape,
-        begin: f64,
-        over: f64,
+        span: Span,
         mut old: (Coords, Coords),
         new: (&Coords, &Coords),
     ) {
+        let Span { begin, over } = span;
         shape.align(&mut old.0, &mut old.1, new.0);
         self.begin = begin;
         self.over = limited(over);
@@ -177,7 +185,8 @@ mod tests {
     fn bridged(curve: Curve, gap: f64, slip: f64) -> Ease {
         let mut ease = Ease::new(curve);
         let zero = coords(0.0);
-        ease.bridge(&Body::shape(), 5.0, 0.5, (coords(gap), coords(slip)), (&zero, &zero));
+        let span = Span { begin: 5.0, over: 0.5 };
+        ease.bridge(&Body::shape(), span, (coords(gap), coords(slip)), (&zero, &zero));
         ease
     }
 
@@ -259,7 +268,8 @@ mod tests {
         let (mut old, mut new) = (coords(0.0), coords(0.0));
         (old[HEADING], new[HEADING]) = (3.9, 0.1);
         (old[Q + 3], new[Q + 3]) = (-1.0, 1.0);
-        ease.bridge(&Body::shape(), 0.0, 1.0, (old, zero), (&new, &zero));
+        let span = Span { begin: 0.0, over: 1.0 };
+        ease.bridge(&Body::shape(), span, (old, zero), (&new, &zero));
         let mut position = new;
         ease.add(&Body::shape(), 0.0, &mut position);
         assert!((position[HEADING] + 0.1).abs() < 1e-9 && position[Q + 3] == 1.0);

@@ -4,7 +4,7 @@
 //! changes it in the past: a late one, the next neighbour of Catmull-Rom's last segment, or the end
 //! of a famine. It slides to the new curve over one interval.
 
-use super::ease::{Curve, Ease};
+use super::ease::{Curve, Ease, Span};
 use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Knot, Track};
 use crate::limits::FIELDS_MAX;
@@ -134,7 +134,8 @@ impl Interpolator {
         let (mut before, still) = (last.curve, [0.0; FIELDS_MAX]);
         shape.align(&mut before, &mut [0.0; FIELDS_MAX], &now);
         if shape.moving().any(|at| before[at] != now[at]) {
-            self.ease.bridge(shape, last.time, over, (last.shown, still), (&now, &still));
+            let span = Span { begin: last.time, over };
+            self.ease.bridge(shape, span, (last.shown, still), (&now, &still));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use super::ease::{Curve, Ease, limited};
+use super::ease::{Curve, Ease, Span, limited};
 use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
 use super::forecaster::Forecaster;
@@ -137,7 +137,8 @@ impl Drawing for Eased {
             self.ease.add(shape, begin, &mut position);
             self.ease.add_rate(shape, begin, &mut rate);
             let next = next.going_at(shape, &Keeping::new(rules, &mut self.kept_next), begin);
-            self.ease.bridge(shape, begin, last.interval, (position, rate), (&next.0, &next.1));
+            let span = Span { begin, over: last.interval };
+            self.ease.bridge(shape, span, (position, rate), (&next.0, &next.1));
         }
         std::mem::swap(&mut self.kept, &mut self.kept_next);
         self.forecast = Some(next);

@@ -29,6 +29,7 @@
 //! continuous except for that and for jumps; velocity is at arrivals for Hermite and the cubic
 //! spline, for the latter at the target too.
 
+use super::ease::Span;
 pub use super::extrapolator::Extrapolator;
 use super::fir::SPAN_MIN;
 use super::forecast::{Forecast, SLOWING_SECS};
@@ -73,6 +74,19 @@ struct Leg {
     start: Coords,
     /// Cubic to the target; none if it is the forecast from the beginning.
     segment: Option<Segment>,
+}
+
+/// A turn from one leg to the next.
+#[derive(Clone, Copy)]
+struct Turn<'a> {
+    /// Time of the next leg.
+    span: Span,
+    /// The forecast so far, and the leg that is shown.
+    old: &'a Forecast,
+    leg: &'a Leg,
+    /// The newest state, and the forecast from it.
+    newest: &'a Knot,
+    next: &'a Forecast,
 }
 
 /// A cubic for each coordinate.
@@ -144,14 +158,8 @@ impl Waypoints {
     }
 
     /// A leg that goes on from the old one.
-    fn next_leg(
-        &self,
-        track: &Track,
-        rules: &dyn Rules,
-        (begin, over): (f64, f64),
-        (old, leg): (&Forecast, &Leg),
-        (newest, next): (&Knot, &Forecast),
-    ) -> Leg {
+    fn next_leg(&self, track: &Track, rules: &dyn Rules, turn: Turn<'_>) -> Leg {
+        let Turn { span: Span { begin, over }, old, leg, newest, next } = turn;
         let shape = track.shape();
         let mut start = leg.position(shape, rules, old, begin);
         let mut rate = leg.rate(shape, rules, old, begin);
@@ -209,8 +217,8 @@ impl Drawing for Waypoints {
         let next = self.forecaster.forecast(track, newest, rules, last.interval);
         let leg = match (&self.forecast, &self.leg, last.begin(newest)) {
             (Some(old), Some(leg), Some(begin)) => {
-                let times = (begin, last.interval);
-                self.next_leg(track, rules, times, (old, leg), (newest, &next))
+                let span = Span { begin, over: last.interval };
+                self.next_leg(track, rules, Turn { span, old, leg, newest, next: &next })
             }
             // Nothing was shown yet.
             _ => {

@@ -93,6 +93,17 @@ struct ShownTrack {
     late_truth: Option<(Values, Values)>,
 }
 
+/// Where and when a state was heard of.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// Index of the entity's slot.
+    pub index: u16,
+    /// Tick of the state.
+    pub tick: Tick,
+    /// Server time of its arrival, in seconds.
+    pub arrival: f64,
+}
+
 impl<G: Game> Presenter<G> {
     /// Shows as the game would have it.
     pub fn new(rates: Rates) -> Self {
@@ -132,46 +143,26 @@ impl<G: Game> Presenter<G> {
         self.rates.time_of(tick).as_secs()
     }
 
-    /// Takes in a state, or the end of an entity, at a server time in seconds. An overtaken state
-    /// finds its place in a known track.
-    pub fn handle(
-        &mut self,
-        game: &G,
-        index: u16,
-        tick: Tick,
-        state: Option<&EntityState>,
-        arrival: f64,
-    ) {
+    /// Takes in a state, or the end of an entity (none). An overtaken state finds its place in a
+    /// known track.
+    pub fn handle(&mut self, game: &G, heard: Heard, state: Option<&EntityState>) {
         match state {
-            Some(state) => self.push(game, index, tick, (state, true), arrival),
+            Some(state) => self.push(game, heard, state, true),
             None => {
-                let time = self.time_of(tick);
-                self.slots.entry(index).or_default().end(time);
+                let time = self.time_of(heard.tick);
+                self.slots.entry(heard.index).or_default().end(time);
             }
         }
     }
 
     /// Takes in a state that follows from a snapshot's silence. It gives way to any that is
     /// received.
-    pub fn handle_unsaid(
-        &mut self,
-        game: &G,
-        index: u16,
-        tick: Tick,
-        state: &EntityState,
-        arrival: f64,
-    ) {
-        self.push(game, index, tick, (state, false), arrival);
+    pub fn handle_unsaid(&mut self, game: &G, heard: Heard, state: &EntityState) {
+        self.push(game, heard, state, false);
     }
 
-    fn push(
-        &mut self,
-        game: &G,
-        index: u16,
-        tick: Tick,
-        (state, said): (&EntityState, bool),
-        arrival: f64,
-    ) {
+    fn push(&mut self, game: &G, heard: Heard, state: &EntityState, said: bool) {
+        let Heard { index, tick, arrival } = heard;
         let rates = self.rates;
         let Some(kind) = self.kinds.get(usize::from(state.kind)) else { return };
         let fields = kind.shape.fields();
@@ -181,7 +172,7 @@ impl<G: Game> Presenter<G> {
         let time = rates.time_of(tick.minus(age)).as_secs();
         let slot_tracks = self.slots.entry(index).or_default();
         let rules = Extrapolation::new(game, rates, state.kind, &kind.shape);
-        slot_tracks.push((state, said), kind, time, arrival, &values, &rules);
+        slot_tracks.push(&Arrived { state, said, time, arrival, values }, kind, &rules);
     }
 
     /// Forgets an entity that was shown by other means and is gone.
@@ -211,12 +202,13 @@ impl<G: Game> Presenter<G> {
     ) -> usize {
         shown.clear();
         let mut starved = 0;
-        let (rates, kinds, ghost) = (self.rates, &self.kinds, self.ghost);
         let kept = if self.is_traced { DRAWN_MAX } else { 1 };
+        let frame = Frame { at, secs, kept };
+        let stage = Stage { game, rates: self.rates, kinds: &self.kinds, ghost: self.ghost };
         // Packets that come later than that are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.slots.retain(|index, slot_tracks| {
-            let picture = slot_tracks.show(game, rates, kinds, ghost, (at, secs, kept));
+            let picture = slot_tracks.show(&stage, frame);
             if let Some((track, values, is_starved)) = picture {
                 starved += usize::from(is_starved);
                 shown.insert(track.slot(*index, &values));
@@ -258,6 +250,35 @@ impl<G: Game> Presenter<G> {
     }
 }
 
+/// A state of an entity as it arrived.
+struct Arrived<'a> {
+    state: &'a EntityState,
+    /// It was received, and does not follow from silence.
+    said: bool,
+    /// Its own time, and that of its arrival, in seconds.
+    time: f64,
+    arrival: f64,
+    values: Values,
+}
+
+/// What all entities are shown by.
+struct Stage<'a, G> {
+    game: &'a G,
+    rates: Rates,
+    kinds: &'a [ShownKind],
+    ghost: Option<Choice>,
+}
+
+/// A frame of the picture.
+#[derive(Clone, Copy)]
+struct Frame {
+    at: Moment,
+    /// Seconds since the frame before.
+    secs: f64,
+    /// Frames that are remembered.
+    kept: usize,
+}
+
 /// Values of the last state until then, for fields that move in steps.
 fn steps(known: &Track, time: f64) -> &Values {
     const NOTHING: &Values = &[0.0; FIELDS_MAX];
@@ -278,15 +299,8 @@ impl SlotTracks {
         }
     }
 
-    fn push(
-        &mut self,
-        (state, said): (&EntityState, bool),
-        kind: &ShownKind,
-        time: f64,
-        arrival: f64,
-        values: &Values,
-        rules: &dyn Rules,
-    ) {
+    fn push(&mut self, arrived: &Arrived<'_>, kind: &ShownKind, rules: &dyn Rules) {
+        let Arrived { state, said, time, arrival, ref values } = *arrived;
         let belongs = |track: &ShownTrack| {
             track.fits(state, values) && track.ends.is_none_or(|ends| time < ends)
         };
@@ -356,12 +370,11 @@ impl SlotTracks {
 
     fn show<G: Game>(
         &mut self,
-        game: &G,
-        rates: Rates,
-        kinds: &[ShownKind],
-        ghost: Option<Choice>,
-        (at, secs, kept): (Moment, f64, usize),
+        stage: &Stage<'_, G>,
+        frame: Frame,
     ) -> Option<(&ShownTrack, Values, bool)> {
+        let Stage { game, rates, kinds, ghost } = *stage;
+        let Frame { at, secs, kept } = frame;
         // What is over cannot come back, whatever the timeline.
         while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
             self.tracks.pop_front();

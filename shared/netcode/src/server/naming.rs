@@ -279,6 +279,10 @@ mod tests {
         ] {
             assert_eq!(checked(name), Err(error), "{name}");
         }
+    }
+
+    #[test]
+    fn names_of_all_scripts_are_welcome() {
         for good in [
             "Ada",
             "Jos\u{e9}",

@@ -23,7 +23,7 @@ use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
 use crate::wire::range::{Coder, Group, Recorder};
 use crate::wire::snapshot::{Encoding, Led, References, digest};
-use crate::wire::state::{Codec, Extrapolations};
+use crate::wire::state::{Basis, Codec, Extrapolations};
 
 /// Index, references and ownership in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,13 @@ impl Key {
         // 40 bits of ages, 16 of index, 1.
         Self(references.key() << 17 | u64::from(index) << 1 | u64::from(own))
     }
+}
+
+/// An entity, as readers see it who own it or who do not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject {
+    pub(crate) index: u16,
+    pub(crate) own: bool,
 }
 
 /// An entity's coding for readers who have certain older states.
@@ -299,7 +306,8 @@ impl<G: Game> Encodings<G> {
             _ => {
                 let place = self.taken.fetch_add(1, Ordering::Relaxed);
                 let made = self.kept.get(place as usize).and_then(|room| {
-                    room.set(self.make(source, index, &strand.references, false, memory)?).ok()
+                    let subject = Subject { index, own: false };
+                    room.set(self.make(source, subject, &strand.references, memory)?).ok()
                 });
                 if made.is_none() {
                     // Nobody asks for it again.
@@ -317,14 +325,14 @@ impl<G: Game> Encodings<G> {
     pub(crate) fn other(
         &self,
         source: &Source<'_, G>,
-        index: u16,
+        subject: Subject,
         references: &ReferenceSet,
-        own: bool,
         memory: &mut Vec<Group>,
     ) -> Option<Encoded> {
+        let Subject { index, own } = subject;
         if own {
             // Nobody else gets it.
-            return self.make(source, index, references, own, memory);
+            return self.make(source, subject, references, memory);
         }
         let key = Key::new(index, references.references, own);
         let shard = &self.others[usize::from(index) % SHARDS];
@@ -332,7 +340,7 @@ impl<G: Game> Encodings<G> {
         if let Some(kept) = lock().get(&key) {
             return Some(kept.clone());
         }
-        let made = self.make(source, index, references, own, memory)?;
+        let made = self.make(source, subject, references, memory)?;
         lock().insert(key, made.clone());
         Some(made)
     }
@@ -341,11 +349,11 @@ impl<G: Game> Encodings<G> {
     fn make(
         &self,
         source: &Source<'_, G>,
-        index: u16,
+        subject: Subject,
         references: &ReferenceSet,
-        own: bool,
         groups: &mut Vec<Group>,
     ) -> Option<Encoded> {
+        let Subject { index, own } = subject;
         let state = source.frame.get(index)?;
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let hides = !own && self.codec.hides(state.kind);
@@ -370,8 +378,9 @@ impl<G: Game> Encodings<G> {
             shown.packed = without_hidden(fields, own, &state.packed);
         }
         let activity = past.activity(fields);
-        let (game, kind) = (source.game, state.kind);
-        let extrapolate = || self.codec.extrapolations(game, kind, own, &past, &shown.packed);
+        let kind = state.kind;
+        let basis = Basis { kind, own, past: &past };
+        let extrapolate = || self.codec.extrapolations(source.game, basis, &shown.packed);
         let baseline = references.numbers().next().filter(|_| !own);
         let base = |number| self.bases[..self.bases_used].iter().find(|it| it.number == number);
         let table = baseline.and_then(base).map(|base| &base.table);
@@ -386,7 +395,7 @@ impl<G: Game> Encodings<G> {
         groups.clear();
         let mut recorder = Recorder::new(self.codec.layout().levels(), groups);
         let extrapolated =
-            self.codec.write(&mut recorder, kind, own, &past, extrapolations, &mut shown.packed);
+            self.codec.write(&mut recorder, basis, extrapolations, &mut shown.packed);
         recorder.end();
         let mut cost = recorder.cost;
         if extrapolated {

@@ -3,13 +3,12 @@
 use std::mem::take;
 
 use super::EntityState;
-use super::encodings::Encoded;
+use super::encodings::{Encoded, Subject};
 use super::plan::{Chosen, Coded, Packed, Scene, Size, Space};
-use super::sender::Sender;
+use super::sender::{Departure, Sender};
 use super::strands::Strand;
 use crate::fields::Entity;
 use crate::game::Game;
-use crate::interest::Relevant;
 use crate::limits::{DATAGRAM_BYTES_MIN, SNAPSHOT_PACKETS_MAX};
 use crate::wire::fields::without_hidden;
 use crate::wire::layout::BRIEF;
@@ -22,6 +21,20 @@ const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
 /// Estimated cost in 1/1024 bit of the word that an entity is away.
 const AWAY_COST: u64 = 12 * 1024;
 
+/// Where the codings of the chosen are.
+struct Listing<'a, G> {
+    scene: &'a Scene<'a, G>,
+    others: &'a [(References, Encoded)],
+}
+
+impl<G> Clone for Listing<'_, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G> Copy for Listing<'_, G> {}
+
 impl Sender {
     /// Fills the packets of a snapshot with what is listed: with all of it, or with what matters
     /// most. Returns true if it had to be brought into an order.
@@ -29,10 +42,10 @@ impl Sender {
         &mut self,
         scene: &Scene<'_, G>,
         space: &mut Space,
-        relevant: &[Relevant],
-        header: SnapshotHeader,
+        departure: &Departure<'_>,
         size: Size,
     ) -> bool {
+        let Departure { relevant, header, .. } = *departure;
         self.find_usual(scene, space);
         if self.left_out == 0 {
             self.choose_all(scene, space);
@@ -164,7 +177,7 @@ impl Sender {
             None => self.knowledge.references(source, &begun.references, index),
         };
         let references = references.first(needed);
-        match encodings.other(source, index, &references, own, &mut space.groups) {
+        match encodings.other(source, Subject { index, own }, &references, &mut space.groups) {
             Some(encoded) => {
                 let cost = cost(&encoded);
                 space.others.push((references.references, encoded));
@@ -203,8 +216,9 @@ impl Sender {
             let first = space.packets.is_empty();
             let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
             let most = most.min(size.packet);
+            let listing = Listing { scene, others: &space.others };
             for chosen in left {
-                if !self.push(&mut writer, scene, &space.others, chosen, most) {
+                if !self.push(&mut writer, listing, chosen, most) {
                     break;
                 }
             }
@@ -230,12 +244,11 @@ impl Sender {
     fn push<G: Game>(
         &self,
         writer: &mut SnapshotWriter<'_>,
-        scene: &Scene<'_, G>,
-        others: &[(References, Encoded)],
+        listing: Listing<'_, G>,
         chosen: &Chosen,
         most: usize,
     ) -> bool {
-        let Scene { source, encodings, .. } = scene;
+        let Listing { scene: Scene { source, encodings, .. }, others } = listing;
         let index = chosen.index;
         match chosen.coded {
             Coded::Led(place) => encodings

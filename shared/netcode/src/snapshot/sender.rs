@@ -261,18 +261,19 @@ impl Sender {
         departure: Departure<'_>,
         mut send: impl FnMut(Vec<u8>),
     ) {
-        let Departure { relevant, header, now, packet_bytes } = departure;
+        let Departure { relevant, now, packet_bytes, .. } = departure;
         let Some(frame) = shared.history.newest() else { return };
         let source = Source { game: shared.game, history: shared.history, frame };
         let scene = Scene { source, encodings: shared.encodings, begun };
         let references = begun.references.references;
         let silent = self.silent(shared.encodings);
-        let header = SnapshotHeader { tick: frame.tick, references, silent, ..header };
+        let header = SnapshotHeader { tick: frame.tick, references, silent, ..departure.header };
+        let departure = Departure { header, ..departure };
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = take(&mut self.space);
         self.knowledge.forget(shared.history, self.reader);
         self.list(&scene, &mut space, relevant);
-        let has_order = self.fill(&scene, &mut space, relevant, header, size);
+        let has_order = self.fill(&scene, &mut space, &departure, size);
         self.left_out = space.listed.count() - space.chosen.len();
         self.cursor = match space.packets.as_slice() {
             [.., last] if space.packets.len() > 1 => {
@@ -298,7 +299,9 @@ impl Sender {
             let resting = space.unsure.iter();
             content.resting.extend(resting.filter(|index| content.there.contains(*index)));
             self.knowledge.handle_sent(frame.number, &content);
-            self.remember(&mut space, frame.number, now, packet.bytes.len(), content);
+            let (frame, bytes, fate) = (frame.number, packet.bytes.len(), Fate::Unknown);
+            let sent = SentPacket { seq: self.next_seq, frame, at: now, bytes, fate, content };
+            self.remember(&mut space, sent);
             send(packet.bytes);
         }
         drop(chosen);
@@ -308,14 +311,7 @@ impl Sender {
     }
 
     /// Remembers a packet that leaves now, and forgets the oldest if there is no room for another.
-    fn remember(
-        &mut self,
-        space: &mut Space,
-        frame: u64,
-        now: LocalTime,
-        bytes: usize,
-        content: Content,
-    ) {
+    fn remember(&mut self, space: &mut Space, sent: SentPacket) {
         if self.sent.len() == SENT_PACKETS_MAX
             && let Some(mut forgotten) = self.sent.pop_front()
         {
@@ -325,10 +321,9 @@ impl Sender {
                 space.contents.push(forgotten.content);
             }
         }
-        let (seq, fate) = (self.next_seq, Fate::Unknown);
         self.next_seq += 1;
-        self.sent.push_back(SentPacket { seq, frame, at: now, bytes, fate, content });
-        self.rate.handle_sent(now, bytes);
+        self.rate.handle_sent(sent.at, sent.bytes);
+        self.sent.push_back(sent);
     }
 
     /// Kinds that the client's snapshots may leave out.

@@ -11,7 +11,9 @@ use crate::time::Tick;
 use crate::wire::WireError;
 use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{KindSet, SnapshotHeader, Told, count_snapshot, read_snapshot};
+use crate::wire::snapshot::{
+    KindSet, Reading, SnapshotHeader, Told, count_snapshot, read_snapshot,
+};
 use crate::wire::state::Codec;
 
 /// A state at a tick; none if the entity was gone.
@@ -107,9 +109,7 @@ impl<G: Game> Store<G> {
     /// Reads a packet. An error changes nothing, and the packet is not acknowledged.
     pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
         let mut told = std::mem::take(&mut self.told);
-        let known = |index, tick| self.version(index, tick)?.state.as_ref();
-        let (codec, near, reader) = (&self.codec, self.newest, self.reader);
-        let read = read_snapshot(bytes, codec, game, near, reader, known, &mut told);
+        let read = read_snapshot(bytes, &self.reading(game), &mut told);
         let received = match read {
             Ok(header) => self.commit(game, header, &told, bytes.len()),
             Err(error) => Err(error.into()),
@@ -140,8 +140,16 @@ impl<G: Game> Store<G> {
 
     /// Adds the decisions of a packet, before it is handled, to `counts`.
     pub fn count(&self, game: &G, bytes: &[u8], counts: &mut Counts) {
+        count_snapshot(bytes, &self.reading(game), counts);
+    }
+
+    /// What is known before a packet is read.
+    fn reading<'s>(
+        &'s self,
+        game: &'s G,
+    ) -> Reading<'s, G, impl Fn(u16, Tick) -> Option<&'s EntityState>> {
         let known = |index, tick| self.version(index, tick)?.state.as_ref();
-        count_snapshot(bytes, &self.codec, game, self.newest, self.reader, known, counts);
+        Reading { codec: &self.codec, game, near: self.newest, reader: self.reader, known }
     }
 
     fn commit(

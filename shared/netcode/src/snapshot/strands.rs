@@ -6,8 +6,6 @@
 //! just these references.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the maps")]
-#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
-
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,6 @@
 //! Bits into bytes and back, lowest bit first.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
+use super::cast::{count32, low8};
 use super::error::WireError;
 
 /// Writer of bits to a growing buffer.
@@ -39,12 +38,12 @@ impl BitWriter {
         let mut left = count;
         let mut value = value;
         while left > 0 {
-            let at = (self.len % 8) as u32;
+            let at = count32(self.len % 8);
             if at == 0 {
                 self.bytes.push(0);
             }
             let bits = (8 - at).min(left);
-            let part = (value & ((1 << bits) - 1)) as u8;
+            let part = low8(value & ((1 << bits) - 1));
             if let Some(last) = self.bytes.last_mut() {
                 *last |= part << at;
             }
@@ -118,7 +117,7 @@ impl<'a> BitReader<'a> {
         let mut value = 0;
         let mut done = 0;
         while done < count {
-            let at = (self.at % 8) as u32;
+            let at = count32(self.at % 8);
             let bits = (8 - at).min(count - done);
             let part = u64::from(self.bytes[self.at / 8] >> at) & ((1 << bits) - 1);
             value |= part << done;
@@ -155,7 +154,7 @@ impl<'a> BitReader<'a> {
     /// Ends reading: only zero bits up to the next whole byte may follow.
     pub fn finish(mut self) -> Result<(), WireError> {
         let left = self.left();
-        if left >= 8 || self.bits(left as u32)? != 0 {
+        if left >= 8 || self.bits(count32(left))? != 0 {
             return Err(WireError::Trailing);
         }
         Ok(())
@@ -164,7 +163,7 @@ impl<'a> BitReader<'a> {
 
 /// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
 pub fn zigzag(value: i32) -> u32 {
-    ((value << 1) ^ (value >> 31)) as u32
+    ((value << 1) ^ (value >> 31)).cast_unsigned()
 }
 
 /// The reverse of [`zigzag`].

@@ -4,8 +4,7 @@
 //! additions, multiplications, divisions and square roots alone, which IEEE 754 defines exactly,
 //! and functions from `libm` rather than the system's.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
+use super::cast::{count32, low32, position, single, truncated};
 use super::fields::difference;
 use super::model::CLASSES;
 use crate::fields::{Field, Motion, Packed};
@@ -113,7 +112,7 @@ impl Predicted {
     fn sure(fine: i64) -> (Self, usize) {
         let predicted = Self { fine, ..Self::default() };
         let fraction = fine - predicted.step() * FINE;
-        let near = (fraction.unsigned_abs() as usize * FRACTIONS / 129).min(FRACTIONS - 1);
+        let near = (position(fraction.unsigned_abs()) * FRACTIONS / 129).min(FRACTIONS - 1);
         (Self { up: fraction >= 0, ..predicted }, near)
     }
 
@@ -121,7 +120,7 @@ impl Predicted {
     /// exceed them.
     pub(crate) fn moving(fine: i64, base: i64) -> Self {
         let way = fine - base * FINE;
-        let class = digits((way.unsigned_abs() + 128) / FINE as u64).min(MOVES as u32 - 1);
+        let class = digits((way.unsigned_abs() + 128) / FINE as u64).min(count32(MOVES) - 1);
         Self { fine, class: class as usize, up: way <= 0, far: None }
     }
 
@@ -146,7 +145,8 @@ impl Predicted {
     /// 1.
     pub(super) fn implied(fine: i64, others: f64) -> Self {
         let (predicted, near) = Self::sure(fine);
-        let class = IMPLIED + ((others * 8.0) as usize).min(7);
+        let eighths = usize::try_from(truncated(others * 8.0)).unwrap_or(0);
+        let class = IMPLIED + eighths.min(7);
         Self { class, far: Some(near), ..predicted }
     }
 }
@@ -160,15 +160,15 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
         let mut moved = false;
         if let Some(by) = field.mover(fields) {
             let rate = &fields[by];
-            let centre = (-rate.min * rate.steps()) as i64;
+            let centre = truncated(-rate.min * rate.steps());
             let speed = (i64::from(base[by]) - centre) * FINE;
-            let drift = (rate.drift * rate.steps() as f32 * FINE as f32) as i64;
+            let drift = drift_of(rate);
             let shift = i64::from(field.fraction_bits) - i64::from(rate.fraction_bits);
             fine = on_the_way(fine, way(speed, drift, shift, ticks, hz));
             moved = true;
         }
         if field.drift != 0.0 {
-            let drift = (field.drift * field.steps() as f32 * FINE as f32) as i64;
+            let drift = drift_of(field);
             fine = on_the_way(fine, i128::from(drift) * i128::from(ticks) / i128::from(hz));
             moved = true;
         }
@@ -177,6 +177,11 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
         }
     }
     told
+}
+
+/// Drift of a field in parts of a step a second, in the precision in which it is declared.
+fn drift_of(field: &Field) -> i64 {
+    truncated(f64::from(field.drift * single(field.steps()) * FINE as f32))
 }
 
 /// Way in some ticks at a speed and a drift a second, brought onto another grid by a shift.
@@ -203,14 +208,15 @@ fn wide_way(speed: i64, drift: i64, shift: i64, ticks: i64, hz: i64) -> i128 {
 /// Adds a move, bounded whatever a game declares: by 256 periods of the widest field.
 fn on_the_way(fine: i64, way: i128) -> i64 {
     let most = 1_i128 << 48;
-    (i128::from(fine) + way).clamp(-most, most) as i64
+    let bounded = (i128::from(fine) + way).clamp(-most, most);
+    i64::try_from(bounded).unwrap_or(fine)
 }
 
 /// The step of the field's grid that is nearest: what goes around wraps, the rest is clamped.
 pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
     match field.motion {
-        Motion::Angle | Motion::Wrap => step as u32 & field.mask(),
-        _ => step.clamp(0, i64::from(field.greatest)) as u32,
+        Motion::Angle | Motion::Wrap => low32(step.cast_unsigned()) & field.mask(),
+        _ => low32(step.clamp(0, i64::from(field.greatest)).cast_unsigned()),
     }
 }
 
@@ -242,7 +248,7 @@ fn line(
     [n, x, xx]: [i64; 3],
 ) -> (i64, i64, i64) {
     let (mut y, mut xy) = (0, 0);
-    for j in 0..n as usize {
+    for j in 0..position(n.cast_unsigned()) {
         let value = i64::from(difference(field, past.base()[at], past.states[j][at]));
         y += value;
         xy -= past.age(j) * value;
@@ -309,7 +315,7 @@ fn falling(past: &ReferenceStates<'_>, field: &Field, rates: Rates, at: usize) -
     let hz = f64::from(rates.tick_hz);
     let steps = field.steps();
     // In 1/256 steps a tick squared; the rest is in whole numbers.
-    let drift = (f64::from(field.drift) * steps * FINE as f64 / (hz * hz)) as i64;
+    let drift = truncated(f64::from(field.drift) * steps * FINE as f64 / (hz * hz));
     let value = |j: usize| FINE * i64::from(difference(field, past.base()[at], past.states[j][at]));
     let (newer, older) = (past.age(1) - past.age(0), past.age(2) - past.age(1));
     let speed = -value(1) / newer;

@@ -6,7 +6,7 @@ use super::model::{
     ACTIVITIES, ENTITY, EXTRAPOLATED, FIELD, FieldAt, HEADER, PRESENT, Plain, Tables, gap, plain,
     starts,
 };
-use super::range::{Coder, EVEN, Group, Growing, Level, Recorder};
+use super::range::{EVEN, Group, Growing, Level, Recorder};
 use crate::fields::Kind;
 use crate::limits::REFERENCES_MAX;
 
@@ -59,10 +59,9 @@ impl Layout {
         for gap in 0..GAPS {
             for before in 0..GAPS_BEFORE {
                 for answers in 0..4 {
-                    let was_usual = answers & 2 != 0;
-                    let usual = answers & 1 != 0;
-                    let opening = Opening::new(&tables, &mut memory, gap, before, was_usual, usual);
-                    openings.push(opening);
+                    let (was_usual, usual) = (answers & 2 != 0, answers & 1 != 0);
+                    let begins = Begins { gap, before, was_usual, usual };
+                    openings.push(Opening::new(&tables, &mut memory, begins));
                 }
             }
         }
@@ -93,7 +92,12 @@ impl Layout {
         FieldAt(self.entity(kind) + ENTITY + field * FIELD)
     }
 
-    /// Levels of [`extrapolated`], by the two entities before.
+    /// Context of whether an entity is as extrapolated, given the two before it (`lately`).
+    pub(crate) fn extrapolated_context(&self, kind: u8, activity: [u8; 2], lately: u8) -> usize {
+        self.entity(kind) + extrapolated_at(activity) + usize::from(lately)
+    }
+
+    /// Levels of whether an entity is as extrapolated, by the two entities before.
     pub(crate) fn extrapolated(&self, kind: u8, activity: [u8; 2]) -> [Level; 4] {
         let start = self.entity(kind) + extrapolated_at(activity);
         [0, 1, 2, 3].map(|lately| self.tables.levels[start + lately])
@@ -121,15 +125,22 @@ impl Layout {
     }
 }
 
+/// How a known entity begins.
+#[derive(Clone, Copy, Debug)]
+struct Begins {
+    /// Gap to the entity before.
+    gap: u16,
+    /// Gap before that one.
+    before: u16,
+    /// The entity before was coded from the packet's references.
+    was_usual: bool,
+    /// This one is.
+    usual: bool,
+}
+
 impl Opening {
-    fn new(
-        tables: &Tables,
-        groups: &mut Vec<Group>,
-        index_gap: u16,
-        before: u16,
-        was_usual: bool,
-        usual: bool,
-    ) -> Option<Self> {
+    fn new(tables: &Tables, groups: &mut Vec<Group>, begins: Begins) -> Option<Self> {
+        let Begins { gap: index_gap, before, was_usual, usual } = begins;
         groups.clear();
         let mut recorder = Recorder::new(&tables.levels, groups);
         plain(&mut recorder, Plain::More, true);
@@ -152,17 +163,4 @@ impl Opening {
 fn extrapolated_at(activity: [u8; 2]) -> usize {
     let [now, before] = activity.map(usize::from);
     EXTRAPOLATED + (now * ACTIVITIES + before) * 4
-}
-
-/// Codes whether an entity is as extrapolated, given the two before it (`lately`).
-pub(crate) fn extrapolated<C: Coder>(
-    coder: &mut C,
-    layout: &Layout,
-    kind: u8,
-    activity: [u8; 2],
-    lately: u8,
-    yes: bool,
-) -> bool {
-    let context = layout.entity(kind) + extrapolated_at(activity) + usize::from(lately);
-    coder.bit(context, yes)
 }

@@ -4,6 +4,7 @@
 #![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 pub mod bits;
+mod cast;
 pub mod control;
 pub mod counts;
 mod datagram;

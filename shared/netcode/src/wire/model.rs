@@ -5,8 +5,7 @@
 //! recorded play; client and server never adapt them, so no lost packet can put them out of step.
 //! They are part of the game's hash.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
+use super::cast::{count32, low8, low16, low32};
 use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
 use super::records::records_digest;
@@ -182,8 +181,8 @@ impl Tables {
     pub fn to_bytes(&self, general: &Self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         bytes.extend(self.records.to_le_bytes());
-        bytes.push(self.kinds.len() as u8);
-        bytes.extend(self.kinds.iter().map(|fields| *fields as u8));
+        bytes.push(low8(self.kinds.len() as u64));
+        bytes.extend(self.kinds.iter().map(|fields| low8(*fields as u64)));
         let ground = Self::ground(&self.kinds, general).levels;
         let pairs: Vec<_> = self.levels.iter().zip(&ground).collect();
         let mut runs = pairs.chunk_by(|a, b| (a.0 == a.1) == (b.0 == b.1)).peekable();
@@ -213,10 +212,10 @@ fn varint(bytes: &mut std::slice::Iter<'_, u8>) -> Result<usize, TablesError> {
 
 fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 128 {
-        bytes.push(number as u8 | 128);
+        bytes.push(low8(number as u64) | 128);
         number >>= 7;
     }
-    bytes.push(number as u8);
+    bytes.push(low8(number as u64));
 }
 
 /// For each kind the start of its decisions and its number of fields. Tables for any kinds are for
@@ -240,20 +239,20 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
     let start = which as usize * EXPONENTS;
     let one_more = u64::from(value) + 1;
     let own = one_more.ilog2();
-    let rest = (one_more & ((1 << own) - 1)) as u32;
+    let rest = low32(one_more & ((1 << own) - 1));
     let read = exponent(coder, 32, own, |at| start + at);
     let value = (1_u64 << read) + u64::from(coder.raw(rest, read)) - 1;
-    value.min(u64::from(u32::MAX)) as u32
+    low32(value.min(u64::from(u32::MAX)))
 }
 
 /// Codes the number of indices left out, given the gap `before`: gaps repeat.
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u16, value: u16) -> u16 {
     let start = GAP + usize::from(before.min(3)) * GAPS;
     let one_more = u32::from(value) + 1;
-    let most = GAP_EXPONENTS as u32 - 1;
+    let most = count32(GAP_EXPONENTS) - 1;
     let exponent = exponent(coder, most, one_more.ilog2(), |at| start + at * 4);
     // The greatest exponent has room for more than 16 bits.
-    (mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1) as u16
+    low16(mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1)
 }
 
 /// Codes an exponent, up to `most`.

@@ -10,11 +10,10 @@
 //! A likelihood is a [`Level`], one of 256 at even distances of 1/16 in log-odds, which cost at
 //! most a ten-thousandth of a bit.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
 #[cfg(test)]
 mod tests;
 
+use super::cast::{low32, position, truncated};
 use super::error::WireError;
 
 /// The likelihood of a decision's yes: `1 / (1 + exp((128 - level) / 16))`.
@@ -44,7 +43,7 @@ pub trait Coder {
 
 /// The low `count` bits of a number.
 pub(super) fn low_bits(value: u32, count: u32) -> u32 {
-    value & ((1_u64 << count.min(32)) - 1) as u32
+    value & low32((1_u64 << count.min(32)) - 1)
 }
 
 /// Levels in numbers.
@@ -62,13 +61,14 @@ fn scale() -> &'static Scale {
     static SCALE: std::sync::LazyLock<Scale> = std::sync::LazyLock::new(|| {
         let mut scale = Scale { likelihood: [0; 256], cost: [[0; 2]; 256], group_cost: [0; 256] };
         for level in 0..256 {
-            let odds = libm::exp((f64::from(level as u16) - 128.0) / 16.0);
+            let odds = libm::exp((level as f64 - 128.0) / 16.0);
+            let rounded = |number: f64| u16::try_from(truncated(number)).unwrap_or(u16::MAX);
             let likelihood = (65_536.0 * odds / (1.0 + odds)).round().clamp(1.0, 65_535.0);
-            scale.likelihood[level] = likelihood as u16;
-            let cost = |part: f64| (-1024.0 * libm::log2(part / 65_536.0)).ceil() as u16;
+            scale.likelihood[level] = rounded(likelihood);
+            let cost = |part: f64| rounded((-1024.0 * libm::log2(part / 65_536.0)).ceil());
             scale.cost[level] = [cost(65_536.0 - likelihood), cost(likelihood)];
             let more = libm::log2(1.0 + level as f64 / 256.0);
-            scale.group_cost[level] = (1024.0 * (1.0 - more)).ceil() as u32;
+            scale.group_cost[level] = rounded((1024.0 * (1.0 - more)).ceil()).into();
         }
         scale
     });
@@ -78,7 +78,8 @@ fn scale() -> &'static Scale {
 /// The level nearest to the likelihood `yes / all`.
 pub fn level_of(yes: f64, all: f64) -> Level {
     let odds = (yes.max(1e-9)) / (all - yes).max(1e-9);
-    (128.0 + 16.0 * libm::log(odds)).round().clamp(1.0, 255.0) as Level
+    let level = (128.0 + 16.0 * libm::log(odds)).round().clamp(1.0, 255.0);
+    Level::try_from(truncated(level)).unwrap_or(Level::MAX)
 }
 
 /// Cost of a decision in 1/1024 bit.
@@ -98,7 +99,7 @@ impl Group {
     pub fn cost(self) -> u32 {
         // The eight digits behind the first tell the logarithm to a 180th of a bit.
         let digits = self.width.max(1).ilog2();
-        let behind = ((u64::from(self.width) << 8) >> digits) as usize & 0xff;
+        let behind = position((u64::from(self.width) << 8) >> digits) & 0xff;
         scale().group_cost[behind] + (31 - digits) * 1024
     }
 }
@@ -147,7 +148,7 @@ impl Growing {
     #[inline]
     pub(super) fn take(&mut self) -> Option<Group> {
         let Self { start, width } = std::mem::replace(self, Self::NEW);
-        (width < WHOLE).then_some(Group { start: start as u32, width: width as u32 })
+        (width < WHOLE).then_some(Group { start: low32(start), width: low32(width) })
     }
 }
 
@@ -321,14 +322,14 @@ impl Coder for RangeReader<'_> {
             }
             let part = self.growing.width >> take;
             // The last part is the greatest: it has the rest.
-            let digits = u64::from(self.number as u32 / part as u32).min((1 << take) - 1);
+            let digits = u64::from(low32(self.number) / low32(part)).min((1 << take) - 1);
             self.growing.start += part * digits;
             self.growing.width = part;
             self.number -= part * digits;
             value = value << take | digits;
             left -= take;
         }
-        value as u32
+        low32(value)
     }
 
     fn end(&mut self) {

@@ -1,8 +1,7 @@
 //! Extrapolation of rotations: unit quaternions of which all components are sent, or the three
 //! smallest.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
+use super::cast::truncated;
 use super::extrapolation::{FINE, Predicted, ReferenceStates};
 use crate::fields::{Field, Packed};
 
@@ -128,7 +127,7 @@ impl Whole {
         let field = &fields[at];
         let steps = field.steps();
         let fine =
-            |component: f64| (libm::round((component - field.min) * steps * FINE as f64)) as i64;
+            |component: f64| truncated(libm::round((component - field.min) * steps * FINE as f64));
         let expected = self.predicted[at - self.first];
         if at == self.last {
             let others = (self.first..self.first + 4).filter(|other| *other != at);
@@ -179,9 +178,9 @@ pub(crate) fn smallest(
     for ((predicted, at), component) in predictions.iter_mut().zip(others).zip(1..) {
         let most = f64::from(fields[first + component].mask());
         let steps = |turned: f64| (turned / std::f64::consts::SQRT_2 + 0.5) * most;
-        let fine = libm::round(steps(expected[at] * sign) * FINE as f64) as i64;
-        let held = libm::round(steps(newest[at] * held_sign)) as i64;
-        *predicted = Predicted::moving(fine.clamp(0, most as i64 * FINE), held);
+        let fine = truncated(libm::round(steps(expected[at] * sign) * FINE as f64));
+        let held = truncated(libm::round(steps(newest[at] * held_sign)));
+        *predicted = Predicted::moving(fine.clamp(0, truncated(most) * FINE), held);
     }
     predictions
 }

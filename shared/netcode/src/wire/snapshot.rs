@@ -1,8 +1,6 @@
 //! The snapshot packet, from the server to a client: a header, and entities, each against
 //! acknowledged states. A snapshot may take several packets; each is useful alone.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
 mod change;
 mod header;
 mod progress;
@@ -18,7 +16,7 @@ pub use header::{InputReport, Perceived, SnapshotHeader, stamp};
 pub(crate) use progress::digest;
 pub use progress::{SILENCE_KIND, SNAPSHOT_KIND};
 pub(crate) use reading::count_snapshot;
-pub use reading::{Told, read_header, read_snapshot};
+pub use reading::{Reading, Told, read_header, read_snapshot};
 pub use references::References;
 pub use silence::KindSet;
 pub(crate) use writer::Led;

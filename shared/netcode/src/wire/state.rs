@@ -69,6 +69,23 @@ pub struct Codec<G> {
     game: PhantomData<fn() -> G>,
 }
 
+/// What an entity's state is coded from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Basis<'a> {
+    /// Index into the game's kinds.
+    pub(crate) kind: u8,
+    /// The reader owns the entity.
+    pub(crate) own: bool,
+    /// The entity's older states that the reader has; not empty.
+    pub(crate) past: &'a ReferenceStates<'a>,
+}
+
+/// The state that is expected, and the one that is if what steers changes to something else.
+struct Expected<F> {
+    told: Packed,
+    steer: F,
+}
+
 /// Sizes of the residuals so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Surprises {
@@ -160,41 +177,39 @@ impl<G: Game> Codec<G> {
         &self.layout
     }
 
-    /// Writes all fields that the reader sees, with `past` not empty. Returns whether all are as
-    /// extrapolated.
+    /// Writes all fields that the reader sees. Returns whether all are as extrapolated.
     pub(crate) fn write<C: Coder>(
         &self,
         coder: &mut C,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
+        basis: Basis<'_>,
         extrapolations: &Extrapolations,
         state: &mut Packed,
     ) -> bool {
         let Extrapolations { told, steered } = extrapolations;
-        self.code(coder, kind, own, past, *told, |_| steered.unwrap_or(*told), state)
+        let steer = |_: &Packed| steered.unwrap_or(*told);
+        self.code(coder, basis, Expected { told: *told, steer }, state)
     }
 
-    /// Reads all fields that the reader sees, with `past` not empty, and overwrites `state`.
+    /// Reads all fields that the reader sees, and overwrites `state`.
     pub(crate) fn read<C: Coder>(
         &self,
         game: &G,
         coder: &mut C,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
+        basis: Basis<'_>,
         state: &mut Packed,
     ) {
+        let Basis { kind, past, .. } = basis;
         if self.plain {
-            self.code(coder, kind, own, past, *past.base(), |_| *past.base(), state);
+            let steer = |_: &Packed| *past.base();
+            self.code(coder, basis, Expected { told: *past.base(), steer }, state);
             return;
         }
         let base = G::Entity::unpack(kind, past.base());
-        let told = self.extrapolate_by(game, kind, own, past, &base, &base);
+        let told = self.extrapolate_by(game, basis, &base, &base);
         let steer = |steered: &Packed| {
-            self.extrapolate_by(game, kind, own, past, &base, &G::Entity::unpack(kind, steered))
+            self.extrapolate_by(game, basis, &base, &G::Entity::unpack(kind, steered))
         };
-        self.code(coder, kind, own, past, told, steer, state);
+        self.code(coder, basis, Expected { told, steer }, state);
     }
 
     /// The extrapolations of a baseline that [`write`](Self::write) needs for the `state`, whatever
@@ -202,15 +217,14 @@ impl<G: Game> Codec<G> {
     pub(crate) fn extrapolations(
         &self,
         game: &G,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
+        basis: Basis<'_>,
         state: &Packed,
     ) -> Extrapolations {
+        let Basis { kind, past, .. } = basis;
         if self.plain {
             return Extrapolations { told: *past.base(), steered: None };
         }
-        let told = self.extrapolate(game, kind, own, past, past.base());
+        let told = self.extrapolate(game, basis, past.base());
         let mut steering = *past.base();
         let mut changed = false;
         let fields = G::Entity::KINDS[usize::from(kind)].fields.iter().enumerate();
@@ -218,7 +232,7 @@ impl<G: Game> Codec<G> {
             steering[at] = state[at];
             changed |= state[at] != told[at];
         }
-        let steered = changed.then(|| self.extrapolate(game, kind, own, past, &steering));
+        let steered = changed.then(|| self.extrapolate(game, basis, &steering));
         Extrapolations { told, steered }
     }
 
@@ -251,20 +265,17 @@ impl<G: Game> Codec<G> {
         }
         let mut past = ReferenceStates::default();
         past.push(ticks, base);
-        self.extrapolate(game, kind, false, &past, &steering)
+        self.extrapolate(game, Basis { kind, own: false, past: &past }, &steering)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a state's coding depends on all of this")]
     fn code<C: Coder>(
         &self,
         coder: &mut C,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
-        mut told: Packed,
-        steer: impl FnOnce(&Packed) -> Packed,
+        basis: Basis<'_>,
+        expected: Expected<impl FnOnce(&Packed) -> Packed>,
         state: &mut Packed,
     ) -> bool {
+        let (Basis { kind, own, past }, Expected { mut told, steer }) = (basis, expected);
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let surprises = Surprises::default();
         let Self { layout, rates, .. } = self;
@@ -300,28 +311,21 @@ impl<G: Game> Codec<G> {
     }
 
     /// The state that the game or the field table extrapolates.
-    fn extrapolate(
-        &self,
-        game: &G,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
-        steering: &Packed,
-    ) -> Packed {
-        let [base, steering] = [past.base(), steering].map(|state| G::Entity::unpack(kind, state));
-        self.extrapolate_by(game, kind, own, past, &base, &steering)
+    fn extrapolate(&self, game: &G, basis: Basis<'_>, steering: &Packed) -> Packed {
+        let [base, steering] =
+            [basis.past.base(), steering].map(|state| G::Entity::unpack(basis.kind, state));
+        self.extrapolate_by(game, basis, &base, &steering)
     }
 
     /// The same with the baseline and what steers as entities.
     fn extrapolate_by(
         &self,
         game: &G,
-        kind: u8,
-        own: bool,
-        past: &ReferenceStates<'_>,
+        basis: Basis<'_>,
         base: &G::Entity,
         steering: &G::Entity,
     ) -> Packed {
+        let Basis { kind, own, past } = basis;
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)

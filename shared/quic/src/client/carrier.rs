@@ -124,20 +124,7 @@ impl Carrier {
                 let _ = events.send(Event::Control { body, arrival: clock.now() }).await;
             }
         };
-        let datagrams = async {
-            loop {
-                match connection.read_datagram().await {
-                    // When the player's side is stuck, datagrams are lost.
-                    Ok(bytes) => {
-                        let bytes = if is_web { web::unwrapped(bytes) } else { Some(bytes) };
-                        let arrival = clock.now();
-                        let event = bytes.map(|bytes| Event::Datagram { bytes, arrival });
-                        let _ = event.map(|event| events.try_send(event));
-                    }
-                    Err(error) => return describe(&error),
-                }
-            }
-        };
+        let datagrams = carry_datagrams(&connection, events, clock, is_web);
         let said = async {
             match &mut around {
                 Some(around) => around.said().await,
@@ -158,28 +145,7 @@ impl Carrier {
             }
             std::future::pending::<Disconnect>().await
         };
-        let is_behind =
-            || settings::server_is_behind(&connection, tokio::time::Instant::now().into_std());
-        let outputs = async {
-            loop {
-                match self.outputs.recv().await {
-                    // One that cannot be sent is lost, as datagrams are.
-                    Some(Output::Datagram(_)) if is_behind() => {}
-                    Some(Output::Datagram(bytes)) => {
-                        let bytes = if is_web { web::wrapped(bytes) } else { bytes };
-                        let _ = connection.send_datagram(bytes.into());
-                    }
-                    Some(Output::Control(framed)) => {
-                        if messages.try_send(framed).is_err() {
-                            return lost("the server does not read your client's messages");
-                        }
-                    }
-                    Some(Output::Connect { .. }) => {}
-                    Some(Output::Close(goodbye)) => return goodbye,
-                    None => return Disconnect::new(Code::Left, "the player has left"),
-                }
-            }
-        };
+        let outputs = carry_outputs(&mut self.outputs, &connection, messages, is_web);
         let goodbye = tokio::select! {
             biased;
             reason = ended => Err(reason),
@@ -201,6 +167,57 @@ impl Carrier {
             None => close(&connection, &goodbye),
         }
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
+    }
+}
+
+/// Hands datagrams on until the connection ends. Returns the reason.
+async fn carry_datagrams(
+    connection: &Connection,
+    events: &mpsc::Sender<Event>,
+    clock: Clock,
+    is_web: bool,
+) -> Disconnect {
+    loop {
+        match connection.read_datagram().await {
+            // When the player's side is stuck, datagrams are lost.
+            Ok(bytes) => {
+                let bytes = if is_web { web::unwrapped(bytes) } else { Some(bytes) };
+                let arrival = clock.now();
+                let event = bytes.map(|bytes| Event::Datagram { bytes, arrival });
+                let _ = event.map(|event| events.try_send(event));
+            }
+            Err(error) => return describe(&error),
+        }
+    }
+}
+
+/// Sends what the player's side puts out, control messages by way of `messages`, until it gives the
+/// connection up. Returns the goodbye.
+async fn carry_outputs(
+    outputs: &mut mpsc::Receiver<Output>,
+    connection: &Connection,
+    messages: mpsc::Sender<Vec<u8>>,
+    is_web: bool,
+) -> Disconnect {
+    let is_behind =
+        || settings::server_is_behind(connection, tokio::time::Instant::now().into_std());
+    loop {
+        match outputs.recv().await {
+            // One that cannot be sent is lost, as datagrams are.
+            Some(Output::Datagram(_)) if is_behind() => {}
+            Some(Output::Datagram(bytes)) => {
+                let bytes = if is_web { web::wrapped(bytes) } else { bytes };
+                let _ = connection.send_datagram(bytes.into());
+            }
+            Some(Output::Control(framed)) => {
+                if messages.try_send(framed).is_err() {
+                    return lost("the server does not read your client's messages");
+                }
+            }
+            Some(Output::Connect { .. }) => {}
+            Some(Output::Close(goodbye)) => return goodbye,
+            None => return Disconnect::new(Code::Left, "the player has left"),
+        }
     }
 }
 

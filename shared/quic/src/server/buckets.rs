@@ -126,18 +126,17 @@ impl Buckets {
         used
     }
 
-    /// Takes so many tokens for what an address did, as far as there are any.
-    pub(super) fn charge(
+    /// Takes so many tokens for a handshake of an address, as far as there are any.
+    pub(super) fn charge_handshake(
         &mut self,
         now: Moment,
-        kind: Kind,
         address: IpAddr,
         limits: &Limits,
         tokens: u32,
     ) {
         for (level, (network, limit)) in networks(address, limits).into_iter().enumerate() {
             if let Some(network) = network {
-                let bucket = self.bucket(now, kind, level, network);
+                let bucket = self.bucket(now, Kind::Handshake, level, network);
                 (0..tokens).for_each(|_| bucket.charge(now, limit));
             }
         }

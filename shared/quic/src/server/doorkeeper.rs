@@ -24,7 +24,7 @@ use super::buckets::{Bucket, Buckets, EMPTY, Kind, Moment};
 use super::ids::{ID_BYTES, OwnIds};
 use super::peek::{Peeked, peek};
 use super::recent::Recent;
-use super::retry::Mint;
+use super::retry::{FirstPacket, Mint};
 use super::tally::{Refusal, Report, Tally};
 use crate::doorkeeping::{Doorkeeping, HOST_LIMIT, Limits, is_host};
 
@@ -117,7 +117,7 @@ impl Doorkeeper {
     /// others'.
     pub(super) fn handle_silence(&mut self, now: Instant, address: IpAddr) {
         let (now, limits) = (self.moment(now), self.doorkeeping.handshakes);
-        self.buckets.charge(now, Kind::Handshake, address, &limits, SILENCE_TOKENS);
+        self.buckets.charge_handshake(now, address, &limits, SILENCE_TOKENS);
     }
 
     /// Counts a refusal that others made.
@@ -169,8 +169,8 @@ impl Doorkeeper {
                     Ok(true) => return Verdict::Pass,
                     Ok(false) => {
                         let second = moment / 1_000_000;
-                        let (crypto, first) = (&*self.keys.crypto, (destination, source));
-                        self.keys.mint.write(crypto, remote, first, second, answer);
+                        let first = FirstPacket { remote, destination, source };
+                        self.keys.mint.write(&*self.keys.crypto, first, second, answer);
                         return Verdict::Answer;
                     }
                     Err(refusal) => refusal,

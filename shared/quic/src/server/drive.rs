@@ -44,6 +44,14 @@ pub(super) struct Shard {
     pub(super) stop: oneshot::Sender<Disconnect>,
 }
 
+/// What tells a thread of rooms what to do.
+pub(super) struct Control {
+    pub(super) orders: mpsc::Receiver<Order>,
+    pub(super) shutdown: Shutdown,
+    /// Threads with rooms, which take orders from this one.
+    pub(super) shards: Vec<Shard>,
+}
+
 /// Rooms and connections of a thread.
 pub(super) struct Driver {
     network: Network,
@@ -69,14 +77,8 @@ enum Woken {
 }
 
 impl Driver {
-    pub(super) fn new(
-        network: Network,
-        rooms: Rooms,
-        clock: Clock,
-        orders: mpsc::Receiver<Order>,
-        shutdown: Shutdown,
-        shards: Vec<Shard>,
-    ) -> Self {
+    pub(super) fn new(network: Network, rooms: Rooms, clock: Clock, control: Control) -> Self {
+        let Control { orders, shutdown, shards } = control;
         let timer = Box::pin(sleep_until(Instant::now()));
         let (ids, ticked) = (Vec::new(), Vec::new());
         Self { network, rooms, clock, orders, shutdown, shards, timer, ids, ticked }

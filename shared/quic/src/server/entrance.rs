@@ -17,7 +17,7 @@ use super::doorkeeper::{Doorkeeper, Verdict};
 use super::hosting::Gate;
 use super::newcomers::{Entry, SharedPlaces};
 use super::outlet::{Outlet, Way};
-use super::peer::Peer;
+use super::peer::{Admission, Peer};
 use super::rooms::Rooms;
 use super::shards::{Inbox, Item, Lines};
 use super::tally::{self, Refusal};
@@ -302,7 +302,8 @@ impl Entrance {
                 Ok((handle, connection)) => {
                     self.next = ClientId(client.0 + 1);
                     let browsers = self.browsers.clone();
-                    let peer = Peer::new(connection, client, way, place, browsers, (now, until));
+                    let admission = Admission { client, way, place, browsers, now, until };
+                    let peer = Peer::new(connection, admission);
                     admitted.peers.push((handle, Box::new(peer)));
                 }
                 Err(error) => {

@@ -86,10 +86,10 @@ pub use counters::Traffic;
 use directory::Directory;
 pub use directory::RoomFigures;
 use doorkeeper::{Doorkeeper, Keys};
-use drive::{Driver, Shard, Shutdown};
+use drive::{Control, Driver, Shard, Shutdown};
 use entrance::{Entrance, Source};
-use handle::{Order, Running, THREAD_ORDERS_MAX, places_for};
 pub use handle::{OrderError, RoomEvent, ServerHandle};
+use handle::{Running, THREAD_ORDERS_MAX, places_for};
 use hosting::Hosting;
 pub use hosting::{Gate, Keeper, Open};
 pub(crate) use ids::OwnIds;
@@ -313,7 +313,8 @@ impl Server {
         let hosting = self.hosting.clone();
         self.host.games.set(games);
         let (games, changes) = (self.host.games.clone(), Arc::clone(&self.host.changes));
-        Plan::new(games, config, rooms, catches, hosting, changes)
+        let (empty, is_many) = (rooms.empty, rooms.rooms.max(rooms.rooms_max) > 1);
+        Plan { games, config, empty, is_many, catches, changes, hosting }
     }
 
     async fn play(
@@ -385,7 +386,9 @@ impl Server {
             }
         };
         // Behind the threads of rooms, this one has none.
-        let driver = common.driver(shards.len(), source, host.orders, Box::pin(shutdown), shards);
+        let shard = shards.len();
+        let control = Control { orders: host.orders, shutdown: Box::pin(shutdown), shards };
+        let driver = common.driver(shard, source, control);
         let mut run = pin!(driver.run());
         tokio::select! {
             () = &mut run => threads.into_iter().try_for_each(end),
@@ -414,18 +417,11 @@ struct Common {
 
 impl Common {
     /// The driver of a thread, whose rooms it opens.
-    fn driver(
-        self,
-        shard: usize,
-        source: Source,
-        orders: mpsc::Receiver<Order>,
-        shutdown: Shutdown,
-        shards: Vec<Shard>,
-    ) -> Driver {
+    fn driver(self, shard: usize, source: Source, control: Control) -> Driver {
         let Self { sockets, clock, places, plan, directory, events, counters } = self;
         let network = Network::new(&sockets, source, clock, places, counters);
         let rooms = Rooms::open(plan, directory, clock, shard, events);
-        Driver::new(network, rooms, clock, orders, shutdown, shards)
+        Driver::new(network, rooms, clock, control)
     }
 
     /// Starts a thread of rooms.
@@ -449,7 +445,9 @@ impl Common {
             let _alarm = alarm;
             runtime.block_on(async {
                 let source = Source::Inbox(Box::new(inbox));
-                common.driver(shard, source, orders, Box::pin(shutdown), Vec::new()).run().await;
+                let shutdown = Box::pin(shutdown);
+                let control = Control { orders, shutdown, shards: Vec::new() };
+                common.driver(shard, source, control).run().await;
             });
         })?;
         Ok((Shard { orders: order_sender, stop }, thread))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use phaselock::limits::INPUT_PACKETS_PER_TICK_MAX;
 use phaselock::path::PathWindow;
-use phaselock::server::{ClientId, Pass};
+use phaselock::server::ClientId;
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -24,7 +24,7 @@ use super::directory::{Destination, RoomId};
 use super::doorkeeper::moment;
 use super::newcomers::{Place, Wish};
 use super::outlet::Way;
-use super::rooms::Rooms;
+use super::rooms::{FirstMessage, Rooms};
 use super::web::{Web, WebSession};
 use crate::congestion;
 use crate::doorkeeping::Limit;
@@ -63,7 +63,7 @@ enum Stage {
     Knocking { until: Instant },
     /// Its room is on another thread, to which it moves with its first message, until then at the
     /// latest.
-    Moving { to: Destination, first: Vec<u8>, pass: Pass, until: Instant },
+    Moving { to: Destination, first: FirstMessage, until: Instant },
     /// The room has heard of it.
     Playing { room: RoomId },
     /// The room knows it no more. The goodbye is said when everything before it has arrived, or at
@@ -71,6 +71,20 @@ enum Stage {
     Leaving { goodbye: Disconnect, until: Option<Instant> },
     /// Closed.
     Closed,
+}
+
+/// A newcomer's place among the connections.
+#[derive(Debug)]
+pub(super) struct Admission {
+    pub(super) client: ClientId,
+    /// Number of the socket by which its packets come and go.
+    pub(super) way: Way,
+    pub(super) place: Place,
+    /// Rules for browsers, if they may come.
+    pub(super) browsers: Option<Arc<Web>>,
+    pub(super) now: Instant,
+    /// Time until which it has to say hello.
+    pub(super) until: Instant,
 }
 
 /// A client's connection.
@@ -107,15 +121,9 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// A newcomer, which has to say hello before `until`.
-    pub(super) fn new(
-        connection: Connection,
-        client: ClientId,
-        way: Way,
-        place: Place,
-        browsers: Option<Arc<Web>>,
-        (now, until): (Instant, Instant),
-    ) -> Self {
+    /// A newcomer.
+    pub(super) fn new(connection: Connection, admission: Admission) -> Self {
+        let Admission { client, way, place, browsers, now, until } = admission;
         Self {
             location: Location::new(connection.remote_address()),
             connection,
@@ -240,28 +248,28 @@ impl Peer {
         let pass = hello.as_ref().map(|hello| rooms.judge(hello, remote)).transpose()?;
         let pass = pass.unwrap_or_default();
         let to = rooms.choose(hello.as_ref())?;
+        let first = FirstMessage { body: first, pass };
         if rooms.are_at(to) {
-            return self.enter(to.room, &first, pass, time, rooms);
+            return self.enter(to.room, first, time, rooms);
         }
-        self.stage = Stage::Moving { to, first, pass, until: now + MOVING_TIMEOUT };
+        self.stage = Stage::Moving { to, first, until: now + MOVING_TIMEOUT };
         Ok(())
     }
 
     fn enter(
         &mut self,
         room: RoomId,
-        first: &[u8],
-        mut pass: Pass,
+        mut first: FirstMessage,
         time: LocalTime,
         rooms: &mut Rooms,
     ) -> Result<(), Disconnect> {
         let remote = self.location.known();
         tracing::debug!(client = self.client.0, %remote, "connected");
         // The client may have moved since the host judged it.
-        pass.address = pass.address.map(|_| remote);
+        first.pass.address = first.pass.address.map(|_| remote);
         self.stage = Stage::Playing { room };
         rooms.count_entry(self.is_web());
-        rooms.enter(time, room, self.client, first, pass)
+        rooms.enter(time, room, self.client, first)
     }
 
     /// Thread to which the client moves, if its room is elsewhere.
@@ -274,10 +282,10 @@ impl Peer {
 
     /// Takes in that the client has come to its room's thread.
     pub(super) fn arrive(&mut self, now: Instant, time: LocalTime, rooms: &mut Rooms) {
-        let Stage::Moving { to, first, pass, .. } = &mut self.stage else { return };
-        let (room, first, pass) = (to.room, mem::take(first), mem::take(pass));
+        let Stage::Moving { to, first, .. } = &mut self.stage else { return };
+        let (room, first) = (to.room, mem::take(first));
         self.is_listed = false;
-        match self.enter(room, &first, pass, time, rooms) {
+        match self.enter(room, first, time, rooms) {
             Ok(()) => self.tell_path(rooms),
             Err(goodbye) => self.refuse(goodbye, now, rooms),
         }

@@ -141,18 +141,6 @@ impl SharedGames {
 }
 
 impl Plan {
-    pub(super) fn new(
-        games: SharedGames,
-        config: RoomConfig,
-        rooms: RoomsConfig,
-        catches: bool,
-        hosting: Hosting,
-        changes: SharedChanges,
-    ) -> Self {
-        let is_many = rooms.rooms.max(rooms.rooms_max) > 1;
-        Self { games, config, empty: rooms.empty, is_many, catches, changes, hosting }
-    }
-
     /// The host's settings for a room that plays a game, if it has given any.
     pub(super) fn changed(&self, room: &RoomCode, game: &str) -> Option<RoomSettings> {
         let settings = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()?;

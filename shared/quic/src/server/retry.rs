@@ -37,6 +37,14 @@ impl std::fmt::Debug for Mint {
     }
 }
 
+/// A handshake's first packet: where it came from, and its connection IDs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstPacket<'a> {
+    pub(super) remote: SocketAddr,
+    pub(super) destination: &'a [u8],
+    pub(super) source: &'a [u8],
+}
+
 impl Mint {
     /// With a secret: tokens of another one are no proof.
     pub(crate) fn new(secret: &[u8]) -> Self {
@@ -71,12 +79,11 @@ impl Mint {
     pub(super) fn write(
         &self,
         crypto: &dyn ServerConfig,
-        remote: SocketAddr,
-        first: (&[u8], &[u8]),
+        first: FirstPacket<'_>,
         second: u64,
         answer: &mut Vec<u8>,
     ) {
-        let (destination, source) = first;
+        let FirstPacket { remote, destination, source } = first;
         let token = self.token(remote, destination, second);
         answer.push(0xf0);
         answer.extend(VERSION.to_be_bytes());

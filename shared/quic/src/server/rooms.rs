@@ -64,6 +64,13 @@ struct Running {
     is_over: bool,
 }
 
+/// A client's first message, with what the host knows of the client.
+#[derive(Debug, Default)]
+pub(super) struct FirstMessage {
+    pub(super) body: Vec<u8>,
+    pub(super) pass: Pass,
+}
+
 /// The rooms of a thread.
 #[derive(Debug)]
 pub(super) struct Rooms {
@@ -374,13 +381,13 @@ impl Rooms {
         now: LocalTime,
         id: RoomId,
         client: ClientId,
-        body: &[u8],
-        pass: Pass,
+        first: FirstMessage,
     ) -> Result<(), Disconnect> {
+        let FirstMessage { body, pass } = first;
         if !self.running.contains_key(&id) {
             self.start(id, Panics::default());
         }
-        let entered = self.call(id, |room| room.handle_arrival(now, client, body, pass));
+        let entered = self.call(id, |room| room.handle_arrival(now, client, &body, pass));
         self.directory.arrive(id);
         self.measure(id);
         entered.ok_or_else(|| self.closed.goodbye(id).unwrap_or_else(|| self.ended()))

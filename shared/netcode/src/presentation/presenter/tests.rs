@@ -46,6 +46,11 @@ struct Told(Presenter<Balls>);
 
 const RATES: Rates = Rates { tick_hz: 100, snapshot_hz: 50 };
 
+/// A state that arrives 50 ms after its tick.
+fn heard(tick: u64) -> Heard {
+    Heard { index: 0, tick: Tick(tick), arrival: tick as f64 / 100.0 + 0.05 }
+}
+
 impl Told {
     fn new() -> Self {
         Self(Presenter::new(RATES))
@@ -54,18 +59,17 @@ impl Told {
     /// A state came 50 ms after its time.
     fn state(&mut self, tick: u64, generation: u8, ball: Ball) {
         let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
-        let arrival = tick as f64 / 100.0 + 0.05;
-        self.0.handle(&Balls, 0, Tick(tick), Some(&state), arrival);
+        self.0.handle(&Balls, heard(tick), Some(&state));
     }
 
     /// The same of a state that follows from silence.
     fn unsaid(&mut self, tick: u64, generation: u8, ball: Ball) {
         let state = EntityState { generation, kind: 0, owner: None, packed: Record::pack(&ball) };
-        self.0.handle_unsaid(&Balls, 0, Tick(tick), &state, tick as f64 / 100.0 + 0.05);
+        self.0.handle_unsaid(&Balls, heard(tick), &state);
     }
 
     fn gone(&mut self, tick: u64) {
-        self.0.handle(&Balls, 0, Tick(tick), None, tick as f64 / 100.0 + 0.05);
+        self.0.handle(&Balls, heard(tick), None);
     }
 
     /// Pictures with a delay of 0.1 s.
@@ -221,7 +225,9 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let state = EntityState { generation: 0, kind: 0, owner: None, packed };
         let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
         let values = unpack_values(kind, &packed);
-        track.push((&state, true), &shown, time, time + 0.05, &values, &crate::motion::NoRules);
+        let (said, arrival) = (true, time + 0.05);
+        let arrived = Arrived { state: &state, said, time, arrival, values };
+        track.push(&arrived, &shown, &crate::motion::NoRules);
     }
     for tick in 10..18 {
         let past = f64::from(tick) / 100.0 + 0.005;

@@ -1,11 +1,10 @@
 //! The header of a snapshot packet: its tick, and the timing of both ways.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
 use super::references::References;
 use super::silence::KindSet;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::bits::{unzigzag, zigzag};
+use crate::wire::cast::low16;
 use crate::wire::model::{Number, number};
 use crate::wire::range::Coder;
 use crate::wire::{Echo, WireError};
@@ -75,10 +74,10 @@ impl SnapshotHeader {
         near: Tick,
         stamp: Stamp,
     ) -> Result<(), WireError> {
-        self.seq = coder.raw(u32::from(self.seq), 16) as u16;
-        self.tick = Tick::widen(coder.raw(u32::from(self.tick.low()), 16) as u16, near);
+        self.seq = low16(coder.raw(u32::from(self.seq), 16));
+        self.tick = Tick::widen(low16(coder.raw(u32::from(self.tick.low()), 16)), near);
         let after = stamp.micros();
-        self.sent = rates.time_of(self.tick).low().wrapping_add(after as u32);
+        self.sent = rates.time_of(self.tick).low().wrapping_add(after.cast_unsigned());
         if coder.even(self.echo.is_some()) {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
             let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
@@ -110,11 +109,11 @@ impl InputReport {
     fn code<C: Coder>(mut self, coder: &mut C, seq: u16, tick: Tick) -> Self {
         let ahead = i32::from(self.newest.wrapping_sub(tick.low()) as i16);
         let ahead = signed(coder, Number::NewestAhead, ahead);
-        self.newest = tick.low().wrapping_add(ahead as u16);
+        self.newest = tick.low().wrapping_add(low16(ahead.cast_unsigned()));
         let early = self.newest_early.div_euclid(COARSE as i32);
         let early = signed(coder, Number::NewestEarly, early);
         let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
-        self.worst_back = back.min(u32::from(u8::MAX)) as u8;
+        self.worst_back = u8::try_from(back).unwrap_or(u8::MAX);
         // The worst is worse than the newest, or the same.
         let worst = self.worst_early.div_euclid(COARSE as i32);
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
@@ -122,7 +121,7 @@ impl InputReport {
         self.newest_early = early.saturating_mul(COARSE as i32);
         let mut counter = |count: Option<u16>| {
             let counts = seq.is_multiple_of(COUNTED_EACH);
-            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 16) as u16)
+            counts.then(|| low16(coder.raw(u32::from(count.unwrap_or(0)), 16)))
         };
         self.late = counter(self.late);
         self.missing = counter(self.missing);
@@ -144,10 +143,11 @@ impl Stamp {
     const STEP: i64 = 64;
 
     fn of(after: Micros) -> Self {
-        Self(match after.0.max(0) {
-            fine @ 0..Self::FINE => fine as u16,
-            more => (Self::FINE + (more - Self::FINE) / Self::STEP).min(u16::MAX.into()) as u16,
-        })
+        let number = match after.0.max(0) {
+            fine @ 0..Self::FINE => fine,
+            more => Self::FINE + (more - Self::FINE) / Self::STEP,
+        };
+        Self(u16::try_from(number).unwrap_or(u16::MAX))
     }
 
     pub(super) fn read(bytes: [u8; Self::BYTES]) -> Self {
@@ -159,10 +159,11 @@ impl Stamp {
     }
 
     fn micros(self) -> i32 {
-        match i64::from(self.0) {
-            fine @ 0..Self::FINE => fine as i32,
-            more => (Self::FINE + (more - Self::FINE) * Self::STEP) as i32,
-        }
+        let micros = match i64::from(self.0) {
+            fine @ 0..Self::FINE => fine,
+            more => Self::FINE + (more - Self::FINE) * Self::STEP,
+        };
+        i32::try_from(micros).unwrap_or(i32::MAX)
     }
 }
 

@@ -1,12 +1,11 @@
 //! The common parts of writer and reader of a snapshot's packets: kinds, digests, whole states, and
 //! their progress.
 
-#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
-
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::PACKET_ENTITIES_MAX;
+use crate::wire::cast::{low8, low16};
 use crate::wire::error::WireError;
 use crate::wire::fields::visible;
 use crate::wire::model::{Plain, plain};
@@ -92,12 +91,13 @@ pub(super) fn code_full<G: Game, C: Coder>(
     state: &mut EntityState,
     reader: PlayerId,
 ) -> Result<(), WireError> {
-    state.generation = coder.raw(u32::from(state.generation), 8) as u8;
-    state.kind = coder.raw(u32::from(state.kind), kind_bits::<G::Entity>()) as u8;
+    state.generation = low8(coder.raw(u32::from(state.generation), 8).into());
+    state.kind = low8(coder.raw(u32::from(state.kind), kind_bits::<G::Entity>()).into());
     let kind = <G::Entity as Entity>::KINDS.get(usize::from(state.kind));
     let kind = kind.ok_or(WireError::Range("entity's kind"))?;
     state.owner = plain(coder, Plain::Owned, state.owner.is_some())
-        .then(|| PlayerId(coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16) as u16));
+        .then(|| coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16))
+        .map(|owner| PlayerId(low16(owner)));
     let own = state.owner == Some(reader);
     for (field, value) in kind.fields.iter().zip(&mut state.packed) {
         *value = match visible(field, own) {

@@ -1,7 +1,5 @@
 //! Reading a snapshot packet: everything is read and validated before the caller commits any of it.
 
-#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
-
 use super::header::{SnapshotHeader, Stamp};
 use super::progress::{
     CHECK_BITS, Progress, SILENCE_KIND, SNAPSHOT_KIND, check, code_full, digest,
@@ -17,10 +15,9 @@ use crate::wire::counts::Counts;
 use crate::wire::datagram::kind_of;
 use crate::wire::error::WireError;
 use crate::wire::extrapolation::ReferenceStates;
-use crate::wire::layout::extrapolated;
 use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, RangeReader};
-use crate::wire::state::{AsExtrapolated, Codec, EntityState};
+use crate::wire::state::{AsExtrapolated, Basis, Codec, EntityState};
 
 /// A packet's word of an entity, with every reference looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +30,32 @@ pub struct Told {
     pub hidden: bool,
 }
 
-/// Reads any bytes as a packet into `told`, which is cleared first. `near` is a tick near the
-/// packet's, `reader` its player, and `known` finds an entity's received state at a tick. Nothing
-/// else is changed; the caller commits.
+/// What a reader knows before it reads a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a, G, F> {
+    /// The game's coding.
+    pub codec: &'a Codec<G>,
+    /// The rules.
+    pub game: &'a G,
+    /// A tick near the packet's.
+    pub near: Tick,
+    /// The player who reads.
+    pub reader: PlayerId,
+    /// Finds an entity's received state at a tick.
+    pub known: F,
+}
+
+/// Reads any bytes as a packet into `told`, which is cleared first. Nothing else is changed; the
+/// caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
-    codec: &Codec<G>,
-    game: &G,
-    near: Tick,
-    reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
+    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
     let (opened, bytes) = open(bytes)?;
-    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
-    let read = read_from(&mut coder, codec, game, near, opened, reader, known, told)?;
+    let mut coder = RangeReader::new(reading.codec.layout().levels(), bytes);
+    let read = read_from(&mut coder, reading, opened, told)?;
     coder.finish()?;
     Ok(read)
 }
@@ -91,17 +98,13 @@ fn open(bytes: &[u8]) -> Result<(Opened, &[u8]), WireError> {
 /// Counts the decisions of a readable packet.
 pub(crate) fn count_snapshot<'s, G: Game>(
     bytes: &[u8],
-    codec: &Codec<G>,
-    game: &G,
-    near: Tick,
-    reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
+    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     counts: &mut Counts,
 ) {
     let Ok((opened, coded)) = open(bytes) else { return };
-    let coder = RangeReader::new(codec.layout().levels(), coded);
+    let coder = RangeReader::new(reading.codec.layout().levels(), coded);
     let mut coder = Counting { coder, counts };
-    let _ = read_from(&mut coder, codec, game, near, opened, reader, known, &mut Vec::new());
+    let _ = read_from(&mut coder, reading, opened, &mut Vec::new());
 }
 
 /// Reads, and counts what it reads.
@@ -127,22 +130,15 @@ impl Coder for Counting<'_> {
 }
 
 /// All that is coded.
-#[expect(clippy::too_many_arguments, reason = "a packet is read by all of this")]
 fn read_from<'s, G: Game, C: Coder>(
     coder: &mut C,
-    codec: &Codec<G>,
-    game: &G,
-    near: Tick,
+    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
     opened: Opened,
-    reader: PlayerId,
-    known: impl Fn(u16, Tick) -> Option<&'s EntityState>,
     told: &mut Vec<Told>,
 ) -> Result<SnapshotHeader, WireError> {
-    let layout = codec.layout();
     let mut header = SnapshotHeader::default();
-    header.code(coder, codec.rates(), near, opened.stamp)?;
+    header.code(coder, reading.codec.rates(), reading.near, opened.stamp)?;
     coder.end();
-    let tick = header.tick;
     let mut progress = Progress::default();
     while plain(coder, Plain::More, false) {
         let gap = gap(coder, progress.gap, 0);
@@ -155,43 +151,11 @@ fn read_from<'s, G: Game, C: Coder>(
         }
         let mut hidden = false;
         let state = if plain(coder, Plain::Known, false) {
-            let mut references = References::NONE;
-            let (packet, before) = (header.references, progress.usual);
-            progress.usual = own_references(coder, packet, before, false, &mut references)?;
-            let find = |age: u8| {
-                let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
-                known(index, Tick(then)).ok_or(WireError::Baseline)
-            };
-            let mut ages = references.iter();
-            let age = ages.next().ok_or(WireError::Baseline)?;
-            let base = find(age)?;
-            let mut past = ReferenceStates::default();
-            past.push(age, &base.packed);
-            for age in ages.take(layout.references(base.kind) - 1) {
-                let state = find(age)?;
-                if !state.same_entity(base) {
-                    return Err(WireError::Baseline);
-                }
-                past.push(age, &state.packed);
-            }
-            let own = base.owner == Some(reader);
-            let fields = <G::Entity as Entity>::KINDS[usize::from(base.kind)].fields;
-            let activity = past.activity(fields);
-            let mut packed: Packed = [0; FIELDS_MAX];
-            let lately = progress.lately;
-            let yes = extrapolated(coder, layout, base.kind, activity, lately, false);
-            coder.end();
-            if yes {
-                codec.read(game, &mut AsExtrapolated, base.kind, own, &past, &mut packed);
-            } else {
-                codec.read(game, coder, base.kind, own, &past, &mut packed);
-            }
-            progress.predicted(yes);
-            Some(EntityState { packed, ..*base })
+            Some(read_known(coder, reading, &header, &mut progress, index)?)
         } else if plain(coder, Plain::There, false) {
             let mut state =
                 EntityState { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
-            code_full::<G, _>(coder, &mut state, reader)?;
+            code_full::<G, _>(coder, &mut state, reading.reader)?;
             Some(state)
         } else {
             hidden = !plain(coder, Plain::Gone, false);
@@ -208,4 +172,49 @@ fn read_from<'s, G: Game, C: Coder>(
         return Err(WireError::Check);
     }
     Ok(header)
+}
+
+/// An entity that the reader has older states of.
+#[inline]
+fn read_known<'s, G: Game, C: Coder>(
+    coder: &mut C,
+    reading: &Reading<'_, G, impl Fn(u16, Tick) -> Option<&'s EntityState>>,
+    header: &SnapshotHeader,
+    progress: &mut Progress,
+    index: u16,
+) -> Result<EntityState, WireError> {
+    let Reading { codec, game, reader, known, .. } = reading;
+    let layout = codec.layout();
+    let mut references = References::NONE;
+    let (packet, before) = (header.references, progress.usual);
+    progress.usual = own_references(coder, packet, before, false, &mut references)?;
+    let find = |age: u8| {
+        let then = header.tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
+        known(index, Tick(then)).ok_or(WireError::Baseline)
+    };
+    let mut ages = references.iter();
+    let age = ages.next().ok_or(WireError::Baseline)?;
+    let base = find(age)?;
+    let mut past = ReferenceStates::default();
+    past.push(age, &base.packed);
+    for age in ages.take(layout.references(base.kind) - 1) {
+        let state = find(age)?;
+        if !state.same_entity(base) {
+            return Err(WireError::Baseline);
+        }
+        past.push(age, &state.packed);
+    }
+    let fields = <G::Entity as Entity>::KINDS[usize::from(base.kind)].fields;
+    let context = layout.extrapolated_context(base.kind, past.activity(fields), progress.lately);
+    let is_extrapolated = coder.bit(context, false);
+    coder.end();
+    let basis = Basis { kind: base.kind, own: base.owner == Some(*reader), past: &past };
+    let mut packed: Packed = [0; FIELDS_MAX];
+    if is_extrapolated {
+        codec.read(game, &mut AsExtrapolated, basis, &mut packed);
+    } else {
+        codec.read(game, coder, basis, &mut packed);
+    }
+    progress.predicted(is_extrapolated);
+    Ok(EntityState { packed, ..*base })
 }

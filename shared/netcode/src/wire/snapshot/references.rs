@@ -1,9 +1,8 @@
 //! References to older states of an entity: their ages, of the packet and of single entities.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
-
 use crate::limits::{BASELINE_AGE_TICKS_MAX, REFERENCES_MAX};
 use crate::wire::WireError;
+use crate::wire::cast::count32;
 use crate::wire::model::{Number, Plain, number, plain};
 use crate::wire::range::Coder;
 
@@ -48,8 +47,8 @@ impl References {
     }
 
     pub(super) fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
-        let count = number(coder, Number::References, self.iter().count() as u32);
-        if count > REFERENCES_MAX as u32 {
+        let count = number(coder, Number::References, count32(self.iter().count()));
+        if count > count32(REFERENCES_MAX) {
             return Err(WireError::Range("count of references"));
         }
         let mut read = Self::NONE;

@@ -1,6 +1,7 @@
 //! The end of a snapshot whose silence says something: kinds of which all entities that it does not
 //! name are as extrapolated.
 
+use crate::wire::cast::count32;
 use crate::wire::range::Coder;
 
 /// Kinds by their numbers. Those from [`KindSet::MAX`] on are never in it.
@@ -36,7 +37,7 @@ impl KindSet {
 
     /// Bits that it takes in a game with so many kinds.
     pub(super) fn bits(kinds: usize) -> u32 {
-        kinds.min(Self::MAX) as u32
+        count32(kinds.min(Self::MAX))
     }
 }
 

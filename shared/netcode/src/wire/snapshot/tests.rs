@@ -19,7 +19,7 @@ use crate::wire::error::WireError;
 use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Coder, Group, Recorder};
-use crate::wire::state::{Codec, EntityState};
+use crate::wire::state::{Basis, Codec, EntityState};
 use crate::wire::{Echo, documented};
 use balls::{Ball, Balls};
 
@@ -81,8 +81,7 @@ enum Say {
 fn encode(
     codec: &Codec<Balls>,
     had: &Had,
-    index: u16,
-    references: References,
+    (index, references): (u16, References),
     state: &EntityState,
     groups: &mut Vec<Group>,
 ) -> Encoding {
@@ -93,8 +92,9 @@ fn encode(
     let own = state.owner == Some(READER);
     let mut recorder = Recorder::new(codec.layout().levels(), groups);
     let mut packed = state.packed;
-    let extrapolations = codec.extrapolations(&Balls, 0, own, &past, &packed);
-    let extrapolated = codec.write(&mut recorder, 0, own, &past, &extrapolations, &mut packed);
+    let basis = Basis { kind: 0, own, past: &past };
+    let extrapolations = codec.extrapolations(&Balls, basis, &packed);
+    let extrapolated = codec.write(&mut recorder, basis, &extrapolations, &mut packed);
     recorder.end();
     let cost = if extrapolated { 0 } else { recorder.cost };
     if extrapolated {
@@ -128,7 +128,7 @@ fn write_by(
         let mut groups = Vec::new();
         let change = match say {
             Say::Known(references, state) => {
-                let encoding = encode(codec, had, *index, *references, state, &mut groups);
+                let encoding = encode(codec, had, (*index, *references), state, &mut groups);
                 let count = references.iter().count();
                 if led && *references == header.references.first(count) {
                     let levels = codec.layout().extrapolated(0, encoding.activity);
@@ -161,9 +161,11 @@ fn write_by(
 fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<Told>), WireError> {
     let known = |index, tick| had.get(&(index, tick));
     let mut told = Vec::new();
-    let header = read_snapshot(bytes, &codec(), &Balls, Tick(580), READER, known, &mut told)?;
+    let (codec, near) = (&codec(), Tick(580));
+    let reading = Reading { codec, game: &Balls, near, reader: READER, known };
+    let header = read_snapshot(bytes, &reading, &mut told)?;
     let alone = SnapshotHeader { silent: KindSet::NONE, ..header };
-    assert_eq!(read_header(bytes, &codec(), Tick(580)), Ok(alone), "the header alone");
+    assert_eq!(read_header(bytes, codec, near), Ok(alone), "the header alone");
     Ok((header, header.tick, told))
 }
 
@@ -228,7 +230,7 @@ fn the_sample_is_read_as_it_was_written() {
     let codec = codec();
     let extrapolated = |at: usize| {
         let (index, Say::Known(references, state)) = &said[at] else { panic!("it is known") };
-        encode(&codec, &had, *index, *references, state, &mut Vec::new()).extrapolated
+        encode(&codec, &had, (*index, *references), state, &mut Vec::new()).extrapolated
     };
     assert_eq!([extrapolated(0), extrapolated(1)], [true, false]);
 }
@@ -461,9 +463,9 @@ proptest! {
         }
         let old = state(1.0, Some(READER));
         let mut told = Vec::new();
-        let read = read_snapshot(
-            &bytes, &codec(), &Balls, Tick(near), READER, |_, _| Some(&old), &mut told,
-        );
+        let (codec, near, known) = (&codec(), Tick(near), |_, _| Some(&old));
+        let reading = Reading { codec, game: &Balls, near, reader: READER, known };
+        let read = read_snapshot(&bytes, &reading, &mut told);
         prop_assert!(told.len() <= PACKET_ENTITIES_MAX);
         for told in told.iter().filter(|_| read.is_ok()) {
             prop_assert!(told.index < ENTITIES_MAX);

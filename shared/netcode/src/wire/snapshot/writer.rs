@@ -1,7 +1,5 @@
 //! The writer of snapshot packets.
 
-#![allow(clippy::cast_possible_truncation, reason = "values are bounded")]
-
 use super::change::{Change, Encoding};
 use super::header::SnapshotHeader;
 use super::progress::{
@@ -12,7 +10,8 @@ use super::silence::KindSet;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::wire::layout::{Layout, extrapolated};
+use crate::wire::cast::count32;
+use crate::wire::layout::Layout;
 use crate::wire::model::{Plain, gap, plain};
 use crate::wire::range::{Coder, Group, Level, RangeWriter, Recorder};
 use crate::wire::state::Codec;
@@ -69,7 +68,7 @@ impl<'l> SnapshotWriter<'l> {
         buffer.push(SNAPSHOT_KIND);
         let stamp = header.stamp(codec.rates());
         buffer.extend(stamp.bytes());
-        let unstamped = buffer.len() as u32;
+        let unstamped = count32(buffer.len());
         groups.clear();
         let mut recorder = Recorder::new(layout.levels(), groups);
         // Nothing is wrong with a header that is written.
@@ -181,7 +180,7 @@ impl<'l> SnapshotWriter<'l> {
     /// Tells whether a packet of such a cost is small enough.
     #[inline]
     fn fits(&self, cost: u32, bytes_max: usize) -> bool {
-        cost.div_ceil(1024) + END_BITS + self.silent_bits <= bytes_max as u32 * 8
+        cost.div_ceil(1024) + END_BITS + self.silent_bits <= count32(bytes_max).saturating_mul(8)
     }
 
     /// Number of entities.
@@ -223,7 +222,7 @@ fn prediction<C: Coder>(
     encoding: &Encoding,
 ) {
     let Encoding { kind, activity, extrapolated: yes, .. } = *encoding;
-    extrapolated(coder, layout, kind, activity, progress.lately, yes);
+    coder.bit(layout.extrapolated_context(kind, activity, progress.lately), yes);
     progress.predicted(yes);
 }
 
