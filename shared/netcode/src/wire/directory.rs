@@ -61,19 +61,24 @@ mod answer {
 
 /// Kinds of fields.
 mod kind {
-    pub(super) const END: u8 = 0;
-    pub(super) const AFTER: u8 = 1;
-    pub(super) const PORT: u8 = 2;
-    pub(super) const TOKEN: u8 = 3;
-    pub(super) const CERTIFICATE: u8 = 4;
-    pub(super) const SCHEME: u8 = 5;
-    pub(super) const SIGNATURE: u8 = 6;
-    pub(super) const SERVER: u8 = 7;
-    pub(super) const NEXT: u8 = 8;
-    pub(super) const TOTAL: u8 = 9;
-    pub(super) const SECONDS: u8 = 10;
-    pub(super) const REASON: u8 = 11;
+    super::super::field_kinds! {
+        END = 0;
+        AFTER = 1;
+        PORT = 2;
+        TOKEN = 3;
+        CERTIFICATE = 4;
+        SCHEME = 5;
+        SIGNATURE = 6;
+        SERVER = 7;
+        NEXT = 8;
+        TOTAL = 9;
+        SECONDS = 10;
+        REASON = 11;
+    }
 }
+
+#[cfg(test)]
+pub(super) use kind::KINDS;
 
 /// Bytes by which a directory knows that an address is the asker's own.
 pub type Token = [u8; 24];

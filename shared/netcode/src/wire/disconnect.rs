@@ -63,11 +63,11 @@ macro_rules! codes {
 codes! {
     /// The player left, or the question was answered.
     Left = 0, None;
-    /// The connection was lost, or could not be made. No server sends this.
+    /// The connection was lost (no server sends this).
     Lost = 1, Some(0);
     /// The server stops.
     Shutdown = 2, Some(1);
-    /// The server takes nobody in any more, and stops soon.
+    /// The server takes no newcomers, and stops soon.
     Draining = 3, Some(5);
     /// All seats are taken.
     Full = 4, Some(5);
@@ -81,7 +81,7 @@ codes! {
     Silent = 8, Some(0);
     /// The peer did not read its messages.
     NotReading = 9, Some(0);
-    /// The host put the player out.
+    /// The host kicked the player.
     Kicked = 10, None;
     /// The same player came back over another connection.
     Replaced = 11, None;
@@ -89,23 +89,23 @@ codes! {
     BadProof = 12, None;
     /// The resume token is another player's: join without it.
     BadToken = 13, Some(0);
-    /// The server cannot be trusted or the connection cannot be set up. No server sends this.
+    /// The client refuses the server (no server sends this).
     Refused = 14, None;
-    /// The room met a mistake in its own rules, and could not go on.
+    /// The room's rules panicked, and it could not continue.
     Failed = 15, Some(5);
-    /// There is no room of that code, and the server makes none.
+    /// There is no room with that code, and the server makes none.
     NoRoom = 16, None;
     /// The host has banned the player, the address or its network.
     Banned = 17, None;
-    /// The server needs a password, and the client stated none or another.
+    /// The server needs a password, and the client sent none or a wrong one.
     Password = 18, None;
     /// The server is for players on a list, and the player is not on it.
     NotListed = 19, None;
-    /// The player did nothing for so long as the host allows.
+    /// The player was idle for longer than the host allows.
     Idle = 20, None;
-    /// The player's name deceives others; a player with another name is welcome.
+    /// The player's name deceives others; with another name it is welcome.
     BadName = 21, None;
-    /// The browser's page is of another host, and the server takes none of its players.
+    /// The browser's page is on another host, whose players the server does not accept.
     ForeignPage = 22, None;
 }
 
@@ -191,6 +191,8 @@ mod tests {
         assert_eq!(rows.len(), Code::ALL.len());
         for (row, code) in rows.iter().zip(Code::ALL) {
             assert_eq!(row[0], u16::from(*code).to_string(), "{row:?}");
+            let meaning = code.meaning().trim_end_matches('.').to_lowercase();
+            assert_eq!(row[1].to_lowercase(), meaning, "the document's sentence is the code's");
             let retry = match code.retry_after() {
                 None => "no".to_owned(),
                 Some(0) => "at once".to_owned(),

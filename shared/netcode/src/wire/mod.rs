@@ -3,6 +3,17 @@
 
 #![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
+/// Declares the kinds of a packet's fields.
+macro_rules! field_kinds {
+    ($($(#[doc = $doc:literal])* $name:ident = $number:literal;)+) => {
+        $($(#[doc = $doc])* pub(super) const $name: u8 = $number;)+
+        /// All of them.
+        #[cfg(test)]
+        pub(in crate::wire) const KINDS: &[u8] = &[$($number),+];
+    };
+}
+use field_kinds;
+
 pub mod bits;
 mod cast;
 pub mod control;

@@ -30,19 +30,24 @@ const _: () = assert!(QUESTION.len() == ANSWER.len() && HEAD_BYTES < QUESTION_BY
 
 /// Kinds of fields.
 mod kind {
-    pub(super) const NAME: u8 = 1;
-    pub(super) const VERSION: u8 = 2;
-    pub(super) const GAME: u8 = 3;
-    pub(super) const PLAYERS: u8 = 4;
-    pub(super) const SEATS: u8 = 5;
-    pub(super) const BOTS: u8 = 6;
-    pub(super) const ROUND: u8 = 7;
-    pub(super) const ROOMS: u8 = 8;
-    pub(super) const FLAGS: u8 = 9;
-    pub(super) const ROOM: u8 = 10;
-    pub(super) const FINGERPRINT: u8 = 11;
-    pub(super) const WATCHERS: u8 = 12;
+    super::super::field_kinds! {
+        NAME = 1;
+        VERSION = 2;
+        GAME = 3;
+        PLAYERS = 4;
+        SEATS = 5;
+        BOTS = 6;
+        ROUND = 7;
+        ROOMS = 8;
+        FLAGS = 9;
+        ROOM = 10;
+        FINGERPRINT = 11;
+        WATCHERS = 12;
+    }
 }
+
+#[cfg(test)]
+pub(super) use kind::KINDS;
 
 /// Flag of a server that asks for a password.
 const NEEDS_PASSWORD: u32 = 1;
