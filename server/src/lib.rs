@@ -25,6 +25,7 @@ pub mod deny;
 pub mod error;
 mod games;
 pub mod host;
+mod http;
 pub mod lifecycle;
 pub mod logging;
 mod notify;

@@ -295,7 +295,7 @@ const ENGINE: Levels = &[
 
 const SERVER: Levels = &[
     &["error", "time", "author", "subject", "sentence", "token", "ranges", "api"],
-    &["data_dir", "writer", "outgoing", "lifecycle", "signals", "notify", "status"],
+    &["data_dir", "writer", "outgoing", "http", "lifecycle", "signals", "notify", "status"],
     &["clocks", "config"],
     &["logging", "store", "worlds", "deny", "certificate", "schedule", "games"],
     &["people", "reload"],

@@ -1,63 +1,52 @@
 //! Connections of the interface: few of them, and each says something soon.
 
-use std::collections::VecDeque;
+use std::future::Future;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::{Extension, Router};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::AbortHandle;
-use tokio::time::sleep;
+
+use crate::http::{Busy, Door, accept, protocol};
 
 /// Connections at a time; beyond that the oldest gives way to the newest. Arbitrary: twice the
 /// streams of events.
 pub(super) const CONNECTIONS_MAX: usize = 64;
-/// Longest time for the head of a request, and from one request of a connection to the next.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a request's head at most.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Time until the next attempt, where the process has no descriptor left.
-const RETRY: Duration = Duration::from_secs(1);
 
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Answers at a listener for as long as the process runs.
-pub(super) async fn serve(listener: TcpListener, router: Router) {
-    let mut open: VecDeque<AbortHandle> = VecDeque::new();
-    loop {
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::debug!(%error, "a connection of the administration cannot be taken");
-                sleep(RETRY).await;
-                continue;
+/// The interface, behind its listener.
+struct Interface(Router);
+
+impl Door for Interface {
+    const NAME: &'static str = "the administration";
+    const CONNECTIONS_MAX: usize = CONNECTIONS_MAX;
+    const PER_NETWORK_MAX: usize = CONNECTIONS_MAX;
+
+    fn answer(
+        self: Arc<Self>,
+        stream: TcpStream,
+        from: IpAddr,
+        _busy: Busy,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let router = self.0.clone().layer(Extension(Peer(from)));
+        let served =
+            protocol().serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        async {
+            if let Err(error) = served.await {
+                tracing::debug!(%error, "a connection of the administration has ended");
             }
-        };
-        open.retain(|connection| !connection.is_finished());
-        if open.len() >= CONNECTIONS_MAX
-            && let Some(oldest) = open.pop_front()
-        {
-            oldest.abort();
         }
-        let router = router.clone().layer(Extension(Peer(peer.ip())));
-        open.push_back(tokio::spawn(answer(stream, router)).abort_handle());
     }
 }
 
-async fn answer(stream: TcpStream, router: Router) {
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
-    // It panics if the system clock is beyond the year 9999.
-    http.auto_date_header(false);
-    let service = TowerToHyperService::new(router);
-    if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
-        tracing::debug!(%error, "a connection of the administration has ended");
-    }
+/// Answers at a listener for as long as the process runs.
+pub(super) async fn serve(listener: TcpListener, router: Router) {
+    accept(listener, Arc::new(Interface(router))).await;
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Connections for the page: from each address a few, so many in all, each for so long and so many
 //! requests.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::future::ready;
+use std::future::{Future, ready};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -14,17 +13,16 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::answers::{Page, plain};
-use super::limits::{Bounds, Busy, Paced, network_of};
+use super::limits::{Bounds, Paced};
+use crate::http::{Busy, Door, accept, protocol};
 
 /// Connections at a time; beyond that one of the address that has the most gives way.
 pub(super) const CONNECTIONS_MAX: usize = 256;
@@ -37,17 +35,11 @@ pub(super) const REQUESTS_MAX: u32 = 64;
 const LIFETIME: Duration = Duration::from_secs(300);
 /// Longest time for the first byte and the handshake of TLS.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest time for the head of a request, and from one request of a connection to the next.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a request's head at most.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Time from one connection that is let in to the next, so that a flood of handshakes leaves the
 /// processor to the game.
 const APART: Duration = Duration::from_millis(2);
 /// Connections that are refused at a time. Each costs little.
 const REFUSALS: u64 = 16;
-/// Time until the next attempt, where the process has no descriptor left.
-const RETRY: Duration = Duration::from_secs(1);
 /// First byte of a handshake of TLS (RFC 8446, 5.1).
 const HANDSHAKE: u8 = 22;
 
@@ -58,53 +50,55 @@ pub(super) async fn serve(
     page: Arc<Page>,
     bounds: Arc<Bounds>,
 ) {
-    let listener = match TcpListener::from_std(listener) {
-        Ok(listener) => listener,
-        Err(error) => {
-            return tracing::error!(
-                name: "page_failed",
-                %error,
-                "the page has no listener"
-            );
+    match TcpListener::from_std(listener) {
+        Ok(listener) => {
+            let refused = AtomicU64::new(0);
+            accept(listener, Arc::new(Entrance { tls, page, bounds, refused })).await;
         }
-    };
-    let mut open: VecDeque<Open> = VecDeque::new();
-    let mut refused = 0_u64;
-    loop {
-        let (stream, remote) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::debug!(%error, "a connection for the page cannot be taken");
-                sleep(RETRY).await;
-                continue;
-            }
-        };
-        let from = remote.ip().to_canonical();
-        if !bounds.may_connect(from) {
-            // A flood from there takes no place, and a part of the processor at most.
-            refused += 1;
-            if refused.is_multiple_of(REFUSALS) {
-                sleep(APART).await;
-            }
-            continue;
-        }
-        open.retain(|connection| !connection.task.is_finished());
-        let network = network_of(from);
-        make_room(&mut open, network);
-        let (bounds, busy) = (Arc::clone(&bounds), Busy::default());
-        let visitor = Visitor { from, bounds, busy: busy.clone(), requests: AtomicU32::new(0) };
-        let answered = answer(stream, tls.clone(), page.clone(), visitor);
-        let task = tokio::spawn(timeout(LIFETIME, answered)).abort_handle();
-        open.push_back(Open { network, task, busy });
-        sleep(APART).await;
+        Err(error) => tracing::error!(name: "page_failed", %error, "the page has no listener"),
     }
 }
 
-/// A connection that is open.
-struct Open {
-    network: IpAddr,
-    task: AbortHandle,
-    busy: Busy,
+/// The page, behind its listener.
+struct Entrance {
+    tls: TlsAcceptor,
+    page: Arc<Page>,
+    bounds: Arc<Bounds>,
+    /// Number of connections that were refused.
+    refused: AtomicU64,
+}
+
+impl Door for Entrance {
+    const NAME: &'static str = "the page";
+    const CONNECTIONS_MAX: usize = CONNECTIONS_MAX;
+    const PER_NETWORK_MAX: usize = CONNECTIONS_PER_ADDRESS;
+    const APART: Duration = APART;
+
+    async fn lets_in(&self, from: IpAddr) -> bool {
+        if self.bounds.may_connect(from) {
+            return true;
+        }
+        // A flood from there takes no place, and a part of the processor at most.
+        let before = self.refused.fetch_add(1, Ordering::Relaxed);
+        if (before + 1).is_multiple_of(REFUSALS) {
+            sleep(APART).await;
+        }
+        false
+    }
+
+    fn answer(
+        self: Arc<Self>,
+        stream: TcpStream,
+        from: IpAddr,
+        busy: Busy,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let bounds = Arc::clone(&self.bounds);
+        let visitor = Visitor { from, bounds, busy, requests: AtomicU32::new(0) };
+        async move {
+            // One that lasts too long is cut off.
+            let _ = timeout(LIFETIME, answer(stream, &self, visitor)).await;
+        }
+    }
 }
 
 /// Whoever is at the other end of a connection.
@@ -116,27 +110,8 @@ struct Visitor {
     requests: AtomicU32,
 }
 
-/// Ends a connection if there is no room for one more from there.
-fn make_room(open: &mut VecDeque<Open>, from: IpAddr) {
-    let count = |of: IpAddr| open.iter().filter(|connection| connection.network == of).count();
-    // Behind a proxy on this machine all are from here.
-    let crowd = if count(from) >= CONNECTIONS_PER_ADDRESS && !from.is_loopback() {
-        Some(from)
-    } else if open.len() >= CONNECTIONS_MAX {
-        open.iter().map(|connection| connection.network).max_by_key(|network| count(*network))
-    } else {
-        None
-    };
-    let Some(crowd) = crowd else { return };
-    let of_crowd = |connection: &Open| connection.network == crowd;
-    let idle = open.iter().position(|it| of_crowd(it) && !it.busy.is());
-    let oldest = idle.or_else(|| open.iter().position(of_crowd));
-    if let Some(connection) = oldest.and_then(|oldest| open.remove(oldest)) {
-        connection.task.abort();
-    }
-}
-
-async fn answer(stream: TcpStream, tls: TlsAcceptor, page: Arc<Page>, visitor: Visitor) {
+async fn answer(stream: TcpStream, entrance: &Entrance, visitor: Visitor) {
+    let Entrance { tls, page, .. } = entrance;
     let mut first = [0];
     match timeout(HANDSHAKE_TIMEOUT, stream.peek(&mut first)).await {
         Ok(Ok(1)) => {}
@@ -151,7 +126,7 @@ async fn answer(stream: TcpStream, tls: TlsAcceptor, page: Arc<Page>, visitor: V
             Err(_) => {}
         }
     } else {
-        speak(stream, &visitor, |request| plain(&page, request)).await;
+        speak(stream, &visitor, |request| plain(page, request)).await;
     }
 }
 
@@ -160,10 +135,6 @@ async fn speak(
     visitor: &Visitor,
     answer: impl Fn(&Request) -> Response,
 ) {
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
-    // It panics if the system clock is beyond the year 9999.
-    http.auto_date_header(false);
     let service = service_fn(|request: hyper::Request<Incoming>| {
         // Nothing that is asked for has a body.
         let request = request.map(|_| Body::empty());
@@ -178,7 +149,7 @@ async fn speak(
         let response = response.map(|body| Paced::new(body, bounds, *from, busy));
         ready(Ok::<_, Infallible>(response))
     });
-    if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
+    if let Err(error) = protocol().serve_connection(TokioIo::new(stream), service).await {
         tracing::debug!(%error, "a connection for the page has ended");
     }
 }

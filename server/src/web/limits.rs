@@ -2,9 +2,8 @@
 //! for all addresses that load it, so that processor and line stay the game's.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -16,6 +15,8 @@ use hyper::body::{Frame, SizeHint};
 use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::server::buckets::{Buckets, Kind, Moment};
 use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::http::{Answering, Busy, network_of};
 
 /// Bytes that go out at a time. Shorter bodies wait for nobody.
 const CHUNK: usize = 16 * 1024;
@@ -118,40 +119,6 @@ impl Bounds {
         let takes = self.byte_nanos * bytes as f64 * loading as f64;
         share.free = turn + Duration::from_nanos(takes as u64);
         turn
-    }
-}
-
-/// The address, or for IPv6 the network that a household has.
-pub(super) fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !0 << 64).into(),
-        address => address,
-    }
-}
-
-/// Number of a connection's answers that are on their way.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Busy(Arc<AtomicUsize>);
-
-impl Busy {
-    /// True while an answer is on its way.
-    pub(super) fn is(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
-
-    fn begin(&self) -> Answering {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Answering(self.clone())
-    }
-}
-
-/// An answer that is on its way.
-#[derive(Debug)]
-struct Answering(Busy);
-
-impl Drop for Answering {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
