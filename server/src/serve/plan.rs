@@ -1,0 +1,95 @@
+//! What a server is going to run: its games, and its rooms with their threads.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use phaselock::fingerprint::Fingerprint;
+use phaselock::games::Games;
+use phaselock::server::{RoomConfig, Workers};
+use phaselock::time::Rates;
+use phaselock_quic::clock::Clock;
+use phaselock_quic::identity::map_seed;
+use phaselock_quic::server::{RoomsConfig, Server};
+use phaselock_quic::workers::Pool;
+
+use crate::config::{Config, ROOM_THREADS_MAX, WORKERS_MAX};
+use crate::reload::room_changes;
+
+/// What a server is going to run.
+pub(super) struct Plan {
+    /// Games to run in turn, and their names.
+    pub(super) games: Games,
+    names: Vec<String>,
+    pub(super) room: RoomConfig,
+    pub(super) rooms: RoomsConfig,
+}
+
+impl Plan {
+    /// The plan of these settings.
+    pub(super) fn of(games: &Games, config: &Config) -> Result<Self> {
+        let names = config.game_names(games);
+        let rooms = RoomsConfig {
+            rooms: config.rooms,
+            rooms_max: config.rooms_max,
+            threads: room_threads(config.rooms_max, config.room_threads),
+            ..RoomsConfig::default()
+        };
+        Ok(Self { games: games.select(&names)?, names, room: room_config(config)?, rooms })
+    }
+
+    /// Says in the log what the server runs, and where.
+    pub(super) fn note(&self, config: &Config, server: &Server, fingerprint: Fingerprint) {
+        let addresses: Vec<_> = server.addresses().iter().map(ToString::to_string).collect();
+        tracing::info!(
+            name: "server_listening",
+            address = addresses.join(","),
+            %fingerprint,
+            games = self.names.join(","),
+            tick_hz = self.room.rates.tick_hz,
+            snapshot_hz = self.room.rates.snapshot_hz,
+            bots = config.bots,
+            max_players = config.max_players,
+            rooms = config.rooms,
+            rooms_max = config.rooms_max,
+            room_threads = self.rooms.threads,
+            seed = self.room.seed,
+            "listening"
+        );
+    }
+}
+
+/// The rooms' settings.
+pub(crate) fn room_config(config: &Config) -> Result<RoomConfig> {
+    let seed = config.seed.unwrap_or_else(Clock::seed);
+    let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
+    Ok(RoomConfig {
+        settings: room_changes(config),
+        rates,
+        seed,
+        map_seed: map_seed(seed),
+        takes_commands: true,
+        workers: workers(config.workers)?,
+        ..RoomConfig::default()
+    })
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Threads for so many rooms: so many, or those beside the socket's, if there are two or more.
+fn room_threads(rooms_max: u16, count: Option<u16>) -> u16 {
+    let spare = || u16::try_from(processors().saturating_sub(1)).unwrap_or(ROOM_THREADS_MAX);
+    count.unwrap_or_else(spare).clamp(1, ROOM_THREADS_MAX.min(rooms_max))
+}
+
+/// The number of threads for snapshots that the host asked for; `None` leaves it to the driver.
+fn workers(count: Option<u16>) -> Result<Option<Arc<dyn Workers>>> {
+    let pool = |count: u16| -> Result<Arc<dyn Workers>> {
+        let pool = Pool::new(count.min(WORKERS_MAX).into());
+        Ok(Arc::new(
+            pool.with_context(|| format!("cannot start {count} threads; lower --workers"))?,
+        ))
+    };
+    count.map(pool).transpose()
+}
