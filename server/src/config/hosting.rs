@@ -31,8 +31,8 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "listen",
         value: "ADDR",
-        help: "UDP addresses or ports to serve on, separated by commas [default: [::]:4433, IPv4 \
-               included]",
+        help: "UDP addresses or ports to serve on, separated by commas",
+        default: Some("[::]:4433, IPv4 included"),
         read: |config, text| {
             config.listen = parse_listen(text)?;
             Ok(())
@@ -45,7 +45,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "link",
         value: "CONDITIONS",
         help: "Serve over a simulated bad network, to try a game: a profile such as mobile, or \
-               properties as in delay=100ms,loss=5% [default: none]",
+               properties as in delay=100ms,loss=5%",
         read: |config, text| {
             let link = text.to_str().unwrap_or_default().parse::<Conditions>();
             config.link = Some(link.map_err(|error| format!("a network, but {error}"))?);
@@ -59,7 +59,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "seats-per-address",
         value: "COUNT",
         help: "Maximum number of players from one address or network; those on this machine do not \
-               count [default: 8]",
+               count",
         read: |config, text| number(&mut config.seats_per_address, text, 1..=PLAYERS_MAX),
         show: |config| config.seats_per_address.to_string(),
         ..Setting::NUMBER
@@ -68,7 +68,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "password",
         value: "WORD",
         help: "Word that players need to join; prefer --password-file, since others on the machine \
-               can read flags [default: none]",
+               can read flags",
         read: |config, text| {
             config.password = Some(parse_password(text.to_str().unwrap_or_default())?);
             Ok(())
@@ -81,7 +81,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "password-file",
         value: "FILE",
-        help: "File that contains the password [default: none]",
+        help: "File that contains the password",
         read: |config, text| {
             let mut file = None;
             path(&mut file, text, "a file")?;
@@ -96,7 +96,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "greeting",
         value: "TEXT",
-        help: "Line that each player sees on joining, such as the house rules [default: none]",
+        help: "Line that each player sees on joining, such as the house rules",
         read: |config, text| {
             config.greeting = Some(parse_line(text.to_str().unwrap_or_default())?);
             Ok(())
@@ -107,8 +107,8 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "allow-list",
         value: "FILE",
-        help: "File with the keys of the players who may join, one per line [default: none, \
-               everybody may]",
+        help: "File with the keys of the players who may join, one per line",
+        default: Some("none, everybody may"),
         read: |config, text| {
             config.allow_list = Some(allow_list::read(text.as_ref())?);
             Ok(())
@@ -125,7 +125,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "deny-lists",
         value: "LISTS",
         help: "Files or URLs with addresses and networks that may not join, such as those of VPNs, \
-               separated by commas [default: none]",
+               separated by commas",
         read: |config, text| {
             config.deny_lists = deny_lists::parse(text)?;
             Ok(())
@@ -142,8 +142,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "redirect",
         value: "ADDR",
-        help: "Server that players are sent to when this one drains, such as two.example.org:4433 \
-               [default: none]",
+        help: "Server that players are sent to when this one drains, such as two.example.org:4433",
         read: |config, text| {
             config.redirect = Some(parse_redirect(text.to_str().unwrap_or_default())?);
             Ok(())
@@ -155,7 +154,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "directories",
         value: "ADDR",
         help: "Directories that list the server for players, separated by commas; the default port \
-               is 4435 [default: none]",
+               is 4435",
         read: |config, text| {
             config.directories = parse_directories(text)?;
             Ok(())
@@ -171,7 +170,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "announce-port",
         value: "PORT",
         help: "UDP port at which the server is reached from outside, if a router forwards another \
-               one [default: as --listen]",
+               one",
         read: |config, text| {
             let mut port = 0;
             number(&mut port, text, 1..=u16::MAX)?;
@@ -185,8 +184,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "data-dir",
         value: "DIR",
-        help: "Directory for the certificate, the database and saved rooms [default: \
-               phaselock-data]",
+        help: "Directory for the certificate, the database and saved rooms",
         read: |config, path| {
             let path = Some(path).filter(|path| !path.is_empty());
             put(&mut config.data_dir, path.map(PathBuf::from), "a directory")
@@ -198,8 +196,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "keep-days",
         value: "DAYS",
-        help: "Days after which acts, results and players not seen since are deleted, 0 for never \
-               [default: 365]",
+        help: "Days after which acts, results and players not seen since are deleted, 0 for never",
         read: |config, text| number(&mut config.keep_days, text, 0..=KEEP_DAYS_MAX),
         show: |config| config.keep_days.to_string(),
         ..Setting::NUMBER
@@ -208,7 +205,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "backup-hours",
         value: "HOURS",
         help: "Hours between backups of database, certificate and rooms to backups/ in --data-dir, \
-               0 for none [default: 0]",
+               0 for none",
         read: |config, text| number(&mut config.backup_hours, text, 0..=BACKUP_HOURS_MAX),
         show: |config| config.backup_hours.to_string(),
         ..Setting::NUMBER
@@ -216,7 +213,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "backup-keep",
         value: "COUNT",
-        help: "Number of backups to keep [default: 7]",
+        help: "Number of backups to keep",
         read: |config, text| number(&mut config.backup_keep, text, 1..=BACKUPS_MAX),
         show: |config| config.backup_keep.to_string(),
         ..Setting::NUMBER
@@ -225,7 +222,7 @@ pub(super) const HOSTING: [Setting; 24] = [
         flag: "restarts",
         value: "TIMES",
         help: "Times in UTC at which the server restarts by itself, such as 04:00, mon 04:00 or \
-               every 6h, separated by commas [default: none]",
+               every 6h, separated by commas",
         read: |config, text| {
             config.restarts = restarts::parse(text)?;
             Ok(())
@@ -236,8 +233,8 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "cert-file",
         value: "FILE",
-        help: "Certificate in PEM, followed by its chain [default: cert.pem in --data-dir, made \
-               when there is none]",
+        help: "Certificate in PEM, followed by its chain",
+        default: Some("cert.pem in --data-dir, made when there is none"),
         read: |config, text| path(&mut config.cert_file, text, "a file"),
         show: |config| path_or(config.cert_file.as_ref(), "in the data directory"),
         is_local: true,
@@ -246,7 +243,8 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "key-file",
         value: "FILE",
-        help: "Private key of that certificate in PEM [default: key.pem in --data-dir]",
+        help: "Private key of that certificate in PEM",
+        default: Some("key.pem in --data-dir"),
         read: |config, text| path(&mut config.key_file, text, "a file"),
         show: |config| path_or(config.key_file.as_ref(), "in the data directory"),
         is_local: true,
@@ -254,7 +252,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     },
     Setting {
         flag: "require-identity",
-        help: "Without a certificate, refuse to start instead of making one [default: false]",
+        help: "Without a certificate, refuse to start instead of making one",
         read: |config, text| switch(&mut config.require_identity, text),
         show: |config| config.require_identity.to_string(),
         restart: START,
@@ -263,7 +261,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "admin-listen",
         value: "ADDR",
-        help: "TCP address for administration, or off [default: 127.0.0.1:4434]",
+        help: "TCP address for administration, or off",
         read: |config, text| {
             let port = text.to_str().and_then(|port| port.parse::<u16>().ok());
             config.admin_listen = match port {
@@ -280,7 +278,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "log",
         value: "FORMAT",
-        help: "Format of the log: text or json [default: text]",
+        help: "Format of the log: text or json",
         read: |config, text| {
             let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
             let format = formats.into_iter().find(|(name, _)| *name == text);
@@ -296,7 +294,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "log-filter",
         value: "DIRECTIVES",
-        help: "What to log, for example info,phaselock_quic=debug [default: info]",
+        help: "What to log, for example info,phaselock_quic=debug",
         read: |config, text| {
             let filter = text.to_str().filter(|filter| parse_filter(filter).is_ok());
             let rule = "directives such as info,phaselock_quic=debug";
@@ -308,7 +306,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     Setting {
         flag: "log-file",
         value: "FILE",
-        help: "File to append the log to, reopened on SIGHUP [default: standard error]",
+        help: "File to append the log to, reopened on SIGHUP",
         read: |config, text| path(&mut config.log_file, text, "a file"),
         show: |config| path_or(config.log_file.as_ref(), "standard error"),
         restart: START,
@@ -316,8 +314,7 @@ pub(super) const HOSTING: [Setting; 24] = [
     },
     Setting {
         flag: "watch-config",
-        help: "Check the configuration file every second, and load it again when it has changed \
-               [default: false]",
+        help: "Check the configuration file every second, and load it again when it has changed",
         read: |config, text| switch(&mut config.watch_config, text),
         show: |config| config.watch_config.to_string(),
         restart: START,
@@ -330,7 +327,7 @@ pub(super) const WEBHOOKS: [Setting; 1] = [Setting {
     flag: "webhook",
     value: "URL",
     help: "Addresses that receive joins, sanctions, alarms and results: in the file, a table \
-           [[webhook]] for each [default: none]",
+           [[webhook]] for each",
     kind: Kind::Tables,
     read: |config, text| {
         config.webhooks = webhooks::parse(text)?;

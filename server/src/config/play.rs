@@ -30,7 +30,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "name",
         value: "NAME",
-        help: "Name shown to players [default: Phaselock]",
+        help: "Name shown to players",
         read: |config, text| {
             let name = text.to_str().filter(|name| {
                 name.chars().count() <= NAME_CHARS_MAX
@@ -48,7 +48,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "game",
         value: "GAMES",
-        help: "Game to run, or several in turn, separated by commas [default: the first there is]",
+        help: "Game to run, or several in turn, separated by commas",
         read: |config, text| {
             config.games = parse_games(text)?;
             Ok(())
@@ -62,7 +62,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "rounds",
         value: "COUNT",
-        help: "Rounds of a game before the next one, if there are several [default: 2]",
+        help: "Rounds of a game before the next one, if there are several",
         read: |config, text| number(&mut config.rounds, text, 1..=ROUNDS_MAX),
         show: |config| config.rounds.to_string(),
         is_of_room: true,
@@ -71,7 +71,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "bots",
         value: "COUNT",
-        help: "Number of bots in each room [default: 0]",
+        help: "Number of bots in each room",
         read: |config, text| number(&mut config.bots, text, 0..=BOTS_MAX),
         show: |config| config.bots.to_string(),
         is_of_room: true,
@@ -80,7 +80,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "max-players",
         value: "COUNT",
-        help: "Maximum number of players in a room [default: 64]",
+        help: "Maximum number of players in a room",
         read: |config, text| number(&mut config.max_players, text, 1..=PLAYERS_MAX),
         show: |config| config.max_players.to_string(),
         is_of_room: true,
@@ -89,7 +89,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "max-watchers",
         value: "COUNT",
-        help: "Maximum number of people who may watch a room without a seat [default: 16]",
+        help: "Maximum number of people who may watch a room without a seat",
         read: |config, text| number(&mut config.max_watchers, text, 0..=WATCHERS_MAX),
         show: |config| config.max_watchers.to_string(),
         is_of_room: true,
@@ -99,7 +99,8 @@ pub(super) const PLAY: [Setting; 22] = [
         flag: "watch-delay-seconds",
         value: "SECONDS",
         help: "Seconds by which watchers see the game late, so that they cannot tell players what \
-               is hidden [default: the game's, 10 where something is hidden]",
+               is hidden",
+        default: Some("the game's, 10 where something is hidden"),
         read: |config, text| {
             number(config.watch_delay_seconds.insert(0), text, 0..=WATCH_DELAY_SECONDS_MAX)
         },
@@ -110,7 +111,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "rooms",
         value: "COUNT",
-        help: "Number of rooms, each a world with its own players [default: 1]",
+        help: "Number of rooms, each a world with its own players",
         read: |config, text| number(&mut config.rooms, text, 1..=ROOMS_MAX),
         show: |config| config.rooms.to_string(),
         restart: ROOMS,
@@ -119,8 +120,9 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "rooms-max",
         value: "COUNT",
-        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new \
-               one or all are full, and closed after a minute without players [default: --rooms]",
+        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new one \
+               or all are full, and closed after a minute without players",
+        default: Some("--rooms"),
         // The rooms have to be known, so `settle` reads it.
         show: |config| config.rooms_max.to_string(),
         restart: ROOMS,
@@ -129,8 +131,11 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "room-threads",
         value: "COUNT",
-        help: "Threads that run rooms; with 1 they share the socket's thread [default: 1 for a \
-               single room or on two processors, else one for each other processor]",
+        help: "Threads that run rooms; with 1 they share the socket's thread",
+        default: Some(
+            "1 for a single room or on two processors, else one for each other \
+             processor",
+        ),
         read: |config, text| number(config.room_threads.insert(1), text, 1..=ROOM_THREADS_MAX),
         show: |config| or(config.room_threads.as_ref(), "by the processors"),
         restart: ROOMS,
@@ -139,8 +144,8 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "workers",
         value: "COUNT",
-        help: "Threads that pack snapshots [default: the processors, or 1 with several threads of \
-               rooms]",
+        help: "Threads that pack snapshots",
+        default: Some("the processors, or 1 with several threads of rooms"),
         read: |config, text| number(config.workers.insert(1), text, 1..=WORKERS_MAX),
         show: |config| or(config.workers.as_ref(), "by the processors"),
         restart: ROOMS,
@@ -149,7 +154,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "tick-hz",
         value: "HZ",
-        help: "Steps of the world per second, 10 to 128 [default: 60]",
+        help: "Steps of the world per second, 10 to 128",
         read: |config, text| {
             number(&mut config.tick_hz, text, Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX)
         },
@@ -160,8 +165,8 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "snapshot-hz",
         value: "HZ",
-        help: "Snapshots per second, a divisor of the tick rate \
-               [default: 30, or the nearest divisor]",
+        help: "Snapshots per second, a divisor of the tick rate",
+        default: Some("30, or the nearest divisor"),
         // The tick rate has to be known, so `settle` reads it.
         show: |config| config.snapshot_hz.to_string(),
         restart: RATES,
@@ -171,7 +176,7 @@ pub(super) const PLAY: [Setting; 22] = [
         flag: "client-bytes",
         value: "BYTES",
         help: "Maximum bytes of snapshots per second for each client; fewer if the path carries \
-               less [default: 64000]",
+               less",
         read: |config, text| {
             number(&mut config.client_bytes, text, CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX)
         },
@@ -183,8 +188,8 @@ pub(super) const PLAY: [Setting; 22] = [
         flag: "send",
         value: "KIND=RULE",
         help: "When to send a kind of entity, as in Rock=predictable: every, predictable, \
-               threshold:DISTANCE or adaptive:DISTANCE; several separated by commas [default: the \
-               game's, for each]",
+               threshold:DISTANCE or adaptive:DISTANCE; several separated by commas",
+        default: Some("the game's, for each"),
         read: |config, text| {
             config.send = parse_send(text)?;
             Ok(())
@@ -199,8 +204,8 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "rewind-ms",
         value: "MS",
-        help: "Maximum milliseconds that the world is rewound for a shot, 0 to turn it off \
-               [default: the game's, 250]",
+        help: "Maximum milliseconds that the world is rewound for a shot, 0 to turn it off",
+        default: Some("the game's, 250"),
         read: |config, text| number(config.rewind_ms.insert(0), text, 0..=REWIND_MS_MAX),
         show: |config| or(config.rewind_ms.as_ref(), "the game's"),
         is_of_room: true,
@@ -210,7 +215,8 @@ pub(super) const PLAY: [Setting; 22] = [
         flag: "favour",
         value: "WHOM",
         help: "Who wins a close call: shooter (what the shooter saw counts) or defender (reaching \
-               cover saves you) [default: the game's, shooter]",
+               cover saves you)",
+        default: Some("the game's, shooter"),
         read: |config, text| {
             let favours = [("shooter", Favour::Shooter), ("defender", Favour::Defender)];
             let favour = favours.into_iter().find(|(name, _)| *name == text);
@@ -229,8 +235,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "resume-seconds",
         value: "SECONDS",
-        help: "Seconds for which a player who loses the connection keeps seat and score [default: \
-               30]",
+        help: "Seconds for which a player who loses the connection keeps seat and score",
         read: |config, text| number(&mut config.resume_seconds, text, 0..=RESUME_SECONDS_MAX),
         show: |config| config.resume_seconds.to_string(),
         ..Setting::NUMBER
@@ -238,8 +243,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "idle-seconds",
         value: "SECONDS",
-        help: "Seconds without a change of keys after which a player is kicked, 0 for never \
-               [default: 0]",
+        help: "Seconds without a change of keys after which a player is kicked, 0 for never",
         read: |config, text| number(&mut config.idle_seconds, text, 0..=IDLE_SECONDS_MAX),
         show: |config| config.idle_seconds.to_string(),
         is_of_room: true,
@@ -249,7 +253,7 @@ pub(super) const PLAY: [Setting; 22] = [
         flag: "sleep-seconds",
         value: "SECONDS",
         help: "Time without players and watchers after which a room stands still until somebody \
-               comes, 0 for never [default: 60]",
+               comes, 0 for never",
         read: |config, text| number(&mut config.sleep_seconds, text, 0..=SLEEP_SECONDS_MAX),
         show: |config| config.sleep_seconds.to_string(),
         is_of_room: true,
@@ -260,7 +264,7 @@ pub(super) const PLAY: [Setting; 22] = [
         value: "SECONDS",
         help: "Maximum seconds for which the server keeps playing after it is told to stop, until \
                the round is over or everybody has left; it refuses newcomers. Told again, it stops \
-               at once [default: 0]",
+               at once",
         read: |config, text| number(&mut config.drain_seconds, text, 0..=RESUME_SECONDS_MAX),
         show: |config| config.drain_seconds.to_string(),
         ..Setting::NUMBER
@@ -268,7 +272,7 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "seed",
         value: "NUMBER",
-        help: "Seed of the game's random numbers, to replay it [default: a new one each time]",
+        help: "Seed of the game's random numbers, to replay it",
         read: |config, text| number(config.seed.insert(0), text, 0..=u64::MAX),
         show: |config| or(config.seed.as_ref(), "a new one each time"),
         restart: Some("worlds grow from it, and those that run have grown from another"),

@@ -20,7 +20,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
     Setting {
         flag: "bot-strength",
         value: "STRENGTH",
-        help: "Strength of the bots: easy, normal or hard [default: normal]",
+        help: "Strength of the bots: easy, normal or hard",
         read: |config, text| {
             let named = Strength::NAMED.into_iter().find(|(name, _)| *name == text);
             put(&mut config.bot_strength, named.map(|(_, it)| it), "easy, normal or hard")
@@ -34,8 +34,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
     },
     Setting {
         flag: "bots-fill",
-        help: "Bots leave when people come, so that people and bots together number --bots \
-               [default: false]",
+        help: "Bots leave when people come, so that people and bots together number --bots",
         read: |config, text| switch(&mut config.bots_fill, text),
         show: |config| config.bots_fill.to_string(),
         is_of_room: true,
@@ -44,8 +43,8 @@ pub(super) const ROUNDS: [Setting; 4] = [
     Setting {
         flag: "votes",
         value: "KINDS",
-        help: "Votes that players may call: game, kick, time and sides, separated by commas, or \
-               all or none [default: all]",
+        help: "Votes that players may call: game, kick, time and sides, separated by commas, or all \
+               or none",
         read: |config, text| {
             config.votes = parse_votes(text)?;
             Ok(())
@@ -65,7 +64,7 @@ pub(super) const ROUNDS: [Setting; 4] = [
         flag: "ready-up",
         value: "EFFECT",
         help: "What happens when players are ready: off, early (a warm-up ends when all are) or \
-               wait (it ends only when most are, or after two minutes) [default: early]",
+               wait (it ends only when most are, or after two minutes)",
         read: |config, text| {
             let ready = READY.into_iter().find(|(name, _)| *name == text);
             put(&mut config.ready, ready.map(|(_, ready)| ready), "off, early or wait")

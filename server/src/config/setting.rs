@@ -52,6 +52,8 @@ pub(super) struct Setting {
     /// Placeholder of its value in the help.
     pub(super) value: &'static str,
     pub(super) help: &'static str,
+    /// Its default in words, where it is more than a value.
+    pub(super) default: Option<&'static str>,
     pub(super) kind: Kind,
     /// Reads a value; the error is every rule that the value breaks.
     pub(super) read: fn(&mut Config, &OsStr) -> Result<(), Faults>,
@@ -75,6 +77,7 @@ impl Setting {
         flag: "",
         value: "",
         help: "",
+        default: None,
         kind: Kind::Text,
         read: |_, _| Ok(()),
         show: |_| String::new(),
@@ -96,6 +99,11 @@ impl Setting {
     /// Its name in the environment.
     pub(super) fn variable(&self) -> String {
         format!("PHASELOCK_{}", self.key().to_uppercase())
+    }
+
+    /// Its default, for the help and the manual.
+    pub(super) fn default_text(&self) -> String {
+        self.default.map_or_else(|| (self.show)(&Config::default()), str::to_owned)
     }
 
     /// True if two configurations have different values.

@@ -9,6 +9,7 @@ use std::iter::{once, successors};
 use std::ops::Range;
 use std::path::Path;
 
+use clap::builder::StyledStr;
 use clap::{Arg, ArgMatches, value_parser};
 use phaselock::textfile::{Text, line_at};
 use phaselock::wire::rooms::RoomCode;
@@ -26,14 +27,15 @@ use crate::token::TOKEN_VARIABLE;
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 
 /// An option with a value.
-fn option(flag: &'static str, value: &'static str, help: &'static str) -> Arg {
+fn option(flag: &'static str, value: &'static str, help: impl Into<StyledStr>) -> Arg {
     let arg = Arg::new(flag).long(flag).value_name(value).help(help);
     arg.value_parser(value_parser!(OsString))
 }
 
 /// The option of a setting.
 fn option_of(setting: &Setting) -> Arg {
-    let arg = option(setting.flag, setting.value, setting.help);
+    let help = format!("{} [default: {}]", setting.help, setting.default_text());
+    let arg = option(setting.flag, setting.value, help);
     match setting.kind {
         Kind::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
         // A negative seed is for this program to refuse, with the rule.

@@ -14,7 +14,7 @@ pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "web",
         value: "ADDR",
-        help: "TCP address or port of the page for browsers, or off [default: off]",
+        help: "TCP address or port of the page for browsers, or off",
         read: |config, text| {
             config.web = parse_optional_address(text)?;
             Ok(())
@@ -26,8 +26,8 @@ pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "web-files",
         value: "DIR",
-        help: "Folder with the page's files [default: ../web or ../share/phaselock/web, from the \
-               program's folder]",
+        help: "Folder with the page's files",
+        default: Some("../web or ../share/phaselock/web, from the program's folder"),
         read: |config, text| path(&mut config.web_files, text, "a folder"),
         show: |config| path_or(config.web_files.as_ref(), "beside the program"),
         restart: START,
@@ -37,7 +37,7 @@ pub(super) const WEB: [Setting; 5] = [
         flag: "web-origins",
         value: "ORIGIN",
         help: "Pages on other hosts whose players may join, such as https://play.example.org, \
-               separated by commas [default: none]",
+               separated by commas",
         read: |config, text| {
             config.web_origins = parse_origins(text)?;
             Ok(())
@@ -52,8 +52,8 @@ pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "web-bytes",
         value: "BYTES",
-        help: "Maximum bytes per second for sending the page, to all visitors together, so that \
-               the rest is left for the game [default: 4000000]",
+        help: "Maximum bytes per second for sending the page, to all visitors together, so that the \
+               rest is left for the game",
         read: |config, text| number(&mut config.web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX),
         show: |config| config.web_bytes.to_string(),
         restart: START,
@@ -62,7 +62,7 @@ pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "public-page",
         help: "Show everybody who is playing, and the records, at /public beside the page for \
-               browsers [default: false]",
+               browsers",
         read: |config, text| switch(&mut config.public_page, text),
         show: |config| config.public_page.to_string(),
         ..Setting::SWITCH

@@ -1,5 +1,7 @@
 //! The help and its defaults.
 
+use std::path::Path;
+
 use super::*;
 
 #[test]
@@ -32,5 +34,25 @@ fn the_help_knows_every_setting_and_its_default() {
             of_flag.is_some_and(|text| text.contains(&format!("[default: {default}"))),
             "{flag}: {default}\n{help}"
         );
+    }
+}
+
+#[test]
+fn the_manual_has_the_table_of_all_settings() {
+    let row = |it: &Setting| {
+        let effect = if it.restart.is_some() { "after a restart" } else { "on reload" };
+        let (flag, variable, default) = (it.flag, it.variable(), it.default_text());
+        format!("| `--{flag}` | `{variable}` | {default} | {effect} |")
+    };
+    let rows: Vec<_> = settings().map(row).collect();
+    let head = "| flag | environment | default | takes effect |\n|---|---|---|---|";
+    let table = format!("{head}\n{}\n\n", rows.join("\n"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("HOSTING.md");
+    let manual = fs::read_to_string(path).expect("the manual");
+    let text = manual.split_once(&table).map(|(_, text)| text);
+    let text = text.unwrap_or_else(|| panic!("the table in HOSTING.md has to be:\n{table}"));
+    for setting in settings() {
+        let flag = format!("`{}`", setting.flag);
+        assert!(text.contains(&flag), "HOSTING.md says nothing about {flag}");
     }
 }
