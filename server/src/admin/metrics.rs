@@ -155,44 +155,55 @@ impl Look {
         let (sum, count) = (seconds.iter().sum(), seconds.len() as u64);
         metric.encode_histogram::<NoLabelSet>(sum, count, &classes, None)
     }
-}
 
-impl Collector for Look {
-    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
-        use Value::{Count, Level};
-        let to = &mut to;
-        let none = Labels::new;
-        let level = |yes: bool| Level(f64::from(u8::from(yes)));
+    /// The server as a whole.
+    fn encode_server(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let level = |yes: bool| Value::Level(f64::from(u8::from(yes)));
         let info = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
-        Self::tell(to, "build_info", "Version of the program", [(info, Level(1.0))])?;
-        Self::tell(to, "up_seconds", "Time since the start", [(none(), Level(self.up))])?;
+        Self::tell(to, "build_info", "Version of the program", [(info, Value::Level(1.0))])?;
+        Self::tell(
+            to,
+            "up_seconds",
+            "Time since the start",
+            [(Labels::new(), Value::Level(self.up))],
+        )?;
         let ticking = "1 while every thread of rooms has its turns";
-        Self::tell(to, "ticking", ticking, [(none(), level(self.ticking))])?;
+        Self::tell(to, "ticking", ticking, [(Labels::new(), level(self.ticking))])?;
         let draining = "1 while the server takes nobody in";
-        Self::tell(to, "draining", draining, [(none(), level(self.draining))])?;
+        Self::tell(to, "draining", draining, [(Labels::new(), level(self.draining))])?;
         let rooms = self.rooms.len() as f64;
-        Self::tell(to, "rooms", "Rooms", [(none(), Level(rooms))])?;
-        let people = self.each_room(|room| Level(room.status.players.into()));
+        Self::tell(to, "rooms", "Rooms", [(Labels::new(), Value::Level(rooms))])?;
+        Ok(())
+    }
+
+    /// Figures of each room.
+    fn encode_rooms(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let people = self.each_room(|room| Value::Level(room.status.players.into()));
         Self::tell(to, "players", "People who play", people)?;
-        let seats = self.each_room(|room| Level(room.status.players_max.into()));
+        let seats = self.each_room(|room| Value::Level(room.status.players_max.into()));
         Self::tell(to, "seats", "Seats for people", seats)?;
-        let bots = self.each_room(|room| Level(room.status.bots.into()));
+        let bots = self.each_room(|room| Value::Level(room.status.bots.into()));
         Self::tell(to, "bots", "Bots that play", bots)?;
-        let ticks = self.each_room(|room| Count(room.measured.ticks.count()));
+        let ticks = self.each_room(|room| Value::Count(room.measured.ticks.count()));
         let help = "Turns of a room in which ticks ran, or one a second while it sleeps";
         Self::tell(to, "ticks", help, ticks)?;
         let ticks = self.each_room(|room| Value::Times(room.measured.ticks.clone()));
         Self::tell(to, "tick_seconds", "Durations of those", ticks)?;
         let sending = self.each_room(|room| Value::Times(room.measured.sending.clone()));
         Self::tell(to, "snapshot_seconds", "Durations of packing and sending after them", sending)?;
-        let panics = self.each_room(|room| Count(room.panics.into()));
+        let panics = self.each_room(|room| Value::Count(room.panics.into()));
         Self::tell(to, "panics", "Panics of a room's rules", panics)?;
-        let inputs = self.each_room(|room| Count(room.measured.inputs.accepted));
+        let inputs = self.each_room(|room| Value::Count(room.measured.inputs.accepted));
         Self::tell(to, "inputs", "Input packets that were read", inputs)?;
-        let late = self.each_room(|room| Count(room.measured.inputs.late));
+        let late = self.each_room(|room| Value::Count(room.measured.inputs.late));
         Self::tell(to, "late_inputs", "Inputs that came after their tick", late)?;
-        let lost = self.each_room(|room| Count(room.measured.inputs.missing));
+        let lost = self.each_room(|room| Value::Count(room.measured.inputs.missing));
         Self::tell(to, "lost_input_packets", "Input packets that were lost", lost)?;
+        Ok(())
+    }
+
+    /// Counts since the start.
+    fn encode_counts(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let traffic = &self.traffic;
         let counts = [
             ("packets_received", "UDP packets that came", traffic.packets_in),
@@ -212,54 +223,77 @@ impl Collector for Look {
             ("database_lost", "Changes that were lost, since too many waited", self.health.lost),
         ];
         for (name, help, count) in counts {
-            Self::tell(to, name, help, [(none(), Count(count))])?;
+            Self::tell(to, name, help, [(Labels::new(), Value::Count(count))])?;
         }
+        Ok(())
+    }
+
+    /// Counts by their reason or outcome.
+    fn encode_reasons(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let traffic = &self.traffic;
         // All of them from the start: an alarm on a figure that is not there would be silent.
         let mut goodbyes: BTreeMap<_, _> = Code::ALL.iter().map(|it| (u16::from(*it), 0)).collect();
         goodbyes.extend(traffic.goodbyes.iter().map(|(code, count)| (u16::from(*code), *count)));
         let goodbyes = goodbyes
             .into_iter()
-            .map(|(code, count)| (vec![("code", code.to_string())], Count(count)));
+            .map(|(code, count)| (vec![("code", code.to_string())], Value::Count(count)));
         Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
         let dropped = traffic
             .dropped
             .iter()
-            .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Count(*count)));
+            .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Value::Count(*count)));
         Self::tell(to, "dropped", "What strangers sent in vain, by reason", dropped)?;
         let webhooks = self
             .webhooks
-            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
+            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Value::Count(count)));
         let help = "Webhook messages that were delivered or dropped, and failed attempts";
         Self::tell(to, "webhook_messages", help, webhooks)?;
         let refreshes = self
             .deny_list_refreshes
-            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Count(count)));
+            .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Value::Count(count)));
         let help = "Fetches of deny lists that succeeded or failed";
         Self::tell(to, "deny_list_refreshes", help, refreshes)?;
         let transports = traffic.transports;
-        let transports =
-            transports.map(|(name, count)| (vec![("transport", name.to_owned())], Count(count)));
+        let transports = transports
+            .map(|(name, count)| (vec![("transport", name.to_owned())], Value::Count(count)));
         let help = "Connections that came into a room, by transport: QUIC alone, or a browser's";
         Self::tell(to, "connections", help, transports)?;
-        let failed = self
-            .failed_logins
-            .map(|(secret, count)| (vec![("reason", secret.as_str().to_owned())], Count(count)));
+        let failed = self.failed_logins.map(|(secret, count)| {
+            (vec![("reason", secret.as_str().to_owned())], Value::Count(count))
+        });
         let help = "Failed logins, by the kind of secret";
         Self::tell(to, "failed_logins", help, failed)?;
-        let unkept = [(none(), Level(self.keeping.unkept as f64))];
+        Ok(())
+    }
+
+    /// Saved rooms, the certificate and the database.
+    fn encode_health(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let unkept = [(Labels::new(), Value::Level(self.keeping.unkept as f64))];
         Self::tell(to, "rooms_unkept", "Rooms whose latest state could not be saved", unkept)?;
-        let expires = self.certificate_expires.map(|it| (none(), Level(it as f64)));
+        let expires = self.certificate_expires.map(|it| (Labels::new(), Value::Level(it as f64)));
         let help = "Unix time at which the certificate expires";
         Self::tell(to, "certificate_expires_seconds", help, expires)?;
-        let times = [(none(), Value::Times(self.health.times.clone()))];
+        let times = [(Labels::new(), Value::Times(self.health.times.clone()))];
         Self::tell(to, "database_seconds", "Durations of writing", times)?;
-        let pending = [(none(), Level(self.health.pending as f64))];
+        let pending = [(Labels::new(), Value::Level(self.health.pending as f64))];
         Self::tell(
             to,
             "database_pending",
             "Changes in memory that the disk has not taken",
             pending,
         )?;
+        Ok(())
+    }
+}
+
+impl Collector for Look {
+    fn encode(&self, mut to: DescriptorEncoder<'_>) -> fmt::Result {
+        let to = &mut to;
+        self.encode_server(to)?;
+        self.encode_rooms(to)?;
+        self.encode_counts(to)?;
+        self.encode_reasons(to)?;
+        self.encode_health(to)?;
         let help = "Round trips of those who play now";
         self.spread(to, "round_trip_seconds", help, |it| it.round_trip.map(|it| it.0))?;
         let help = "Bounds of the clocks' errors of those who play now";

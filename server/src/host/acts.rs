@@ -130,7 +130,7 @@ impl Host {
         };
         if let Some(span) = span {
             let secs = self.check_span(by, Some(span))?;
-            let ban = self.sentence(by, Act::Ban, Subject::Key(person.key), secs, &reason);
+            let ban = self.sentence(by, (Act::Ban, Subject::Key(person.key)), secs, &reason);
             let ban = Sentence { name: Some(person.name.clone()), ..ban };
             let (ban, written) = self
                 .book
@@ -176,8 +176,7 @@ impl Host {
     fn sentence(
         &self,
         by: &Author,
-        act: Act,
-        subject: Subject,
+        (act, subject): (Act, Subject),
         secs: Option<i64>,
         reason: &str,
     ) -> Sentence {
@@ -212,7 +211,7 @@ impl Host {
         let reason = clean(&request.reason);
         let (mut made, mut changes) = (Vec::new(), Vec::new());
         for subject in subjects {
-            let sentence = self.sentence(by, act, subject, secs, &reason);
+            let sentence = self.sentence(by, (act, subject), secs, &reason);
             let sentence = Sentence { name: name.clone(), ..sentence };
             let (sentence, written) = self
                 .book

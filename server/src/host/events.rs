@@ -109,12 +109,7 @@ impl Host {
         let news = match event {
             Event::Joined { player, name, key, address, is_kept } => {
                 let address = address.map(|it| it.to_string());
-                if !is_kept {
-                    self.joins.fetch_add(1, Ordering::Relaxed);
-                }
-                if let Some(person) = &person {
-                    self.put_out_if_banned(person, now).await;
-                }
+                self.note_join(person.as_ref(), is_kept, now).await;
                 HostEvent::Joined {
                     room: code,
                     seat: player.0,
@@ -124,14 +119,7 @@ impl Host {
                 }
             }
             Event::Left { player, reason, .. } => {
-                self.leaves.fetch_add(1, Ordering::Relaxed);
-                if let Some(person) = &person {
-                    let secs = moment.awake - person.counted;
-                    // Whoever looks in for a moment leaves no row behind.
-                    if person.is_counted || secs >= COUNT_SECS {
-                        self.store.note(vec![played(person, secs, now)]);
-                    }
-                }
+                self.note_leave(person.as_ref(), moment);
                 HostEvent::Left {
                     room: code,
                     seat: player.0,
@@ -148,13 +136,7 @@ impl Host {
                 HostEvent::Resumed { room: code, seat: player.0, name, away: false }
             }
             Event::Moved { player, address, is_muted } => {
-                if let Some(person) = &person {
-                    self.put_out_if_banned(person, now).await;
-                    // Most moves need no order, for which all other news would wait.
-                    if is_muted || self.mute_of(person, now).is_some() {
-                        self.renew_mute(person, now).await;
-                    }
-                }
+                self.note_move(person.as_ref(), is_muted, now).await;
                 let name = name().unwrap_or_default();
                 let address = address.to_string();
                 HostEvent::Moved { room: code, seat: player.0, name, address }
@@ -193,6 +175,37 @@ impl Host {
             _ => return,
         };
         self.tell(news);
+    }
+
+    /// Counts somebody who joined, and puts out whoever is banned.
+    async fn note_join(&self, person: Option<&Person>, is_kept: bool, now: i64) {
+        if !is_kept {
+            self.joins.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(person) = person {
+            self.put_out_if_banned(person, now).await;
+        }
+    }
+
+    /// Counts somebody who left, and the time played.
+    fn note_leave(&self, person: Option<&Person>, now: Now) {
+        self.leaves.fetch_add(1, Ordering::Relaxed);
+        let Some(person) = person else { return };
+        let secs = now.awake - person.counted;
+        // Whoever looks in for a moment leaves no row behind.
+        if person.is_counted || secs >= COUNT_SECS {
+            self.store.note(vec![played(person, secs, now.unix)]);
+        }
+    }
+
+    /// Applies bans and mutes of the address that somebody has moved to.
+    async fn note_move(&self, person: Option<&Person>, is_muted: bool, now: i64) {
+        let Some(person) = person else { return };
+        self.put_out_if_banned(person, now).await;
+        // Most moves need no order, for which all other news would wait.
+        if is_muted || self.mute_of(person, now).is_some() {
+            self.renew_mute(person, now).await;
+        }
     }
 
     /// Puts a player out whose ban was made while the hello was on its way, or who has moved to a

@@ -264,8 +264,9 @@ impl Host {
         let name: String = one_line(name).trim().chars().take(LIST_NAME_MAX).collect();
         let line = name.clone();
         let changed = self.reloader.change_allow_list(move |list| list.with(key, &line)).await;
-        let text = format!("{} may join now", called(key, &name));
-        self.note_list(by, "allow", key, &name, changed).await.map(|it| done(text, it))
+        let whom = called(key, &name);
+        let text = format!("{whom} may join now");
+        self.note_list(by, "allow", whom, changed).await.map(|it| done(text, it))
     }
 
     /// Removes a key from the allow list. A player who is in the game stays until leaving.
@@ -277,8 +278,9 @@ impl Host {
             return Err(ActError::NotFound(format!("the allow list has no key {key}")));
         };
         let changed = self.reloader.change_allow_list(move |list| list.without(key)).await;
-        let text = format!("{} may no longer join", called(key, &name));
-        self.note_list(by, "disallow", key, &name, changed).await.map(|it| done(text, it))
+        let whom = called(key, &name);
+        let text = format!("{whom} may no longer join");
+        self.note_list(by, "disallow", whom, changed).await.map(|it| done(text, it))
     }
 
     fn key_for_list(&self, key: &str) -> Result<PublicKey, ActError> {
@@ -295,13 +297,12 @@ impl Host {
         &self,
         by: &Author,
         act: &'static str,
-        key: PublicKey,
-        name: &str,
+        whom: String,
         changed: Result<bool, String>,
     ) -> Result<Written, ActError> {
         let failed = changed.err();
         let detail = failed.as_ref().map(|error| format!("failed: {error}"));
-        let record = (Some(called(key, name)), None, detail);
+        let record = (Some(whom), None, detail);
         let written = self.record(by, act, record, Vec::new())?.done().await?;
         failed.map_or(Ok(written), |error| Err(ActError::Failed(error)))
     }

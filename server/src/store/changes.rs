@@ -177,24 +177,7 @@ impl Change {
     fn write(&self, to: &Savepoint<'_>) -> rusqlite::Result<()> {
         let key_text = |key: &PublicKey| key.to_string();
         match self {
-            Self::Sentence(it) => to
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO sentences
-                 (id, act, kind, subject, name, reason, author, role, made, until)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                )?
-                .execute(params![
-                    it.id,
-                    it.act.as_str(),
-                    it.subject.kind(),
-                    it.subject.to_string(),
-                    it.name,
-                    it.reason,
-                    it.author,
-                    it.role.as_str(),
-                    it.made,
-                    it.until
-                ])?,
+            Self::Sentence(it) => write_sentence(to, it)?,
             Self::Lift(id) => {
                 to.prepare_cached("DELETE FROM sentences WHERE id = ?1")?.execute(params![id])?
             }
@@ -216,35 +199,8 @@ impl Change {
                      VALUES (?1, ?2, ?3, ?4)",
                 )?
                 .execute(params![name, hash, role.as_str(), made])?,
-            Self::Audit(it) => to
-                .prepare_cached(
-                    "INSERT INTO audit (time, author, role, act, whom, why, detail)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                )?
-                .execute(params![
-                    it.time,
-                    it.author,
-                    it.role.as_str(),
-                    it.act,
-                    it.whom,
-                    it.why,
-                    it.detail
-                ])?,
-            Self::Result(it) => to
-                .prepare_cached(
-                    "INSERT INTO results (time, room, game, round, key, name, measure, value)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    it.time,
-                    it.room,
-                    it.game,
-                    it.round,
-                    key_text(&it.key),
-                    it.name,
-                    it.measure,
-                    it.value
-                ])?,
+            Self::Audit(it) => write_audit(to, it)?,
+            Self::Result(it) => write_result(to, it)?,
             Self::Record(it) => it.write(to)?,
             Self::Played(it) => to
                 .prepare_cached(
@@ -255,22 +211,7 @@ impl Change {
                      seconds = seconds + excluded.seconds",
                 )?
                 .execute(params![key_text(&it.key), it.name, it.time, it.sessions, it.seconds])?,
-            Self::Calendar { state: it, settled } => to
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO calendar
-                     (id, unix, floor, unsure, boot, since_boot, moved, settled, candidate)
-                     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    it.unix,
-                    it.floor,
-                    it.unsure,
-                    it.boot.map(|(boot, _)| boot.to_string()),
-                    it.boot.map(|(_, since)| since),
-                    it.moved,
-                    settled,
-                    it.candidate
-                ])?,
+            Self::Calendar { state: it, settled } => write_calendar(to, it, *settled)?,
             Self::Clear => {
                 to.execute_batch("DELETE FROM sentences; DELETE FROM roles; DELETE FROM tokens")?;
                 0
@@ -325,4 +266,75 @@ impl Record {
         }
         Ok(rows)
     }
+}
+
+fn write_sentence(to: &Savepoint<'_>, it: &Sentence) -> rusqlite::Result<usize> {
+    to.prepare_cached(
+        "INSERT OR REPLACE INTO sentences
+                 (id, act, kind, subject, name, reason, author, role, made, until)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?
+    .execute(params![
+        it.id,
+        it.act.as_str(),
+        it.subject.kind(),
+        it.subject.to_string(),
+        it.name,
+        it.reason,
+        it.author,
+        it.role.as_str(),
+        it.made,
+        it.until
+    ])
+}
+
+fn write_audit(to: &Savepoint<'_>, it: &AuditLine) -> rusqlite::Result<usize> {
+    to.prepare_cached(
+        "INSERT INTO audit (time, author, role, act, whom, why, detail)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        it.time,
+        it.author,
+        it.role.as_str(),
+        it.act,
+        it.whom,
+        it.why,
+        it.detail
+    ])
+}
+
+fn write_result(to: &Savepoint<'_>, it: &Result) -> rusqlite::Result<usize> {
+    to.prepare_cached(
+        "INSERT INTO results (time, room, game, round, key, name, measure, value)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        it.time,
+        it.room,
+        it.game,
+        it.round,
+        it.key.to_string(),
+        it.name,
+        it.measure,
+        it.value
+    ])
+}
+
+fn write_calendar(to: &Savepoint<'_>, it: &CalendarState, settled: i64) -> rusqlite::Result<usize> {
+    to.prepare_cached(
+        "INSERT OR REPLACE INTO calendar
+                     (id, unix, floor, unsure, boot, since_boot, moved, settled, candidate)
+                     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        it.unix,
+        it.floor,
+        it.unsure,
+        it.boot.map(|(boot, _)| boot.to_string()),
+        it.boot.map(|(_, since)| since),
+        it.moved,
+        settled,
+        it.candidate
+    ])
 }
