@@ -133,9 +133,12 @@ impl Client {
         }
     }
 
-    /// What to say of an answer that is not as this version's server answers.
+    /// Returns the error for an answer that has another form than this version's.
     pub(super) fn other(&self) -> String {
-        format!("{} answers, but not as a server of this version; use the ctl of its", self.base)
+        format!(
+            "{} answers, but not as a server of this version does; use the ctl that came with it",
+            self.base
+        )
     }
 
     /// Prints events until the server or the user ends it.
