@@ -6,6 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::answers::answer;
 use super::auth::By;
@@ -27,6 +29,44 @@ use crate::store::{audit_of, records_of, results_of};
 
 type Answer<T> = Result<Json<T>, ActError>;
 type AtHost = State<Arc<Host>>;
+
+/// All requests below `/v1`, except for the stream of events.
+pub(super) fn all() -> OpenApiRouter<Arc<Host>> {
+    OpenApiRouter::new()
+        .routes(routes!(me))
+        .routes(routes!(status))
+        .routes(routes!(players))
+        .routes(routes!(left))
+        .routes(routes!(kick))
+        .routes(routes!(bans, ban, unban_all))
+        .routes(routes!(unban))
+        .routes(routes!(mutes, mute, unmute_all))
+        .routes(routes!(unmute))
+        .routes(routes!(allow_list, allow))
+        .routes(routes!(disallow))
+        .routes(routes!(chat))
+        .routes(routes!(say))
+        .routes(routes!(tell))
+        .routes(routes!(game))
+        .routes(routes!(round))
+        .routes(routes!(drain, undrain))
+        .routes(routes!(skip_restart))
+        .routes(routes!(reload))
+        .routes(routes!(config))
+        .routes(routes!(set_setting, unset_setting))
+        .routes(routes!(test_webhooks))
+        .routes(routes!(log_level))
+        .routes(routes!(log))
+        .routes(routes!(roles, give_role))
+        .routes(routes!(take_role))
+        .routes(routes!(forget))
+        .routes(routes!(tokens, make_token))
+        .routes(routes!(drop_token))
+        .routes(routes!(audit))
+        .routes(routes!(results))
+        .routes(routes!(records))
+        .routes(routes!(backup))
+}
 
 fn done(text: impl Into<String>) -> Json<Done> {
     Json(Done { done: text.into() })
