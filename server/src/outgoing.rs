@@ -11,7 +11,7 @@ use ureq::tls::TlsConfig;
 /// It trusts Mozilla's authorities, which are compiled in (`webpki-roots`): the image has no
 /// certificate files, and every machine trusts the same authorities.
 pub(crate) fn agent(timeout: Duration) -> Agent {
-    let crypto = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let crypto = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(crypto).build();
     Agent::config_builder()
         .tls_config(tls)

@@ -1,7 +1,6 @@
 //! Tokens of the administration.
 
-use aws_lc_rs::digest::{SHA256, digest};
-use aws_lc_rs::rand;
+use ring::digest::{SHA256, digest};
 
 use crate::error::ActError;
 
@@ -15,7 +14,7 @@ const TOKEN_BYTES: usize = 32;
 pub(crate) fn new_token() -> Result<String, ActError> {
     let mut bytes = [0; TOKEN_BYTES];
     let failed = |_| ActError::Failed("the system has no random numbers".into());
-    rand::fill(&mut bytes).map_err(failed)?;
+    getrandom::fill(&mut bytes).map_err(failed)?;
     Ok(format!("phl_{}", hex(&bytes)))
 }
 

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::wire::rooms::RoomCode;
 use phaselock_quic::server::Keeper;
+use ring::digest::{SHA256, digest};
 
 use crate::clocks::Clocks;
 use crate::data_dir;

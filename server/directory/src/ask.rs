@@ -78,8 +78,7 @@ pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAd
 
 async fn ask(socket: &UdpSocket, after: u32) -> io::Result<Answer> {
     let mut nonce = Nonce::default();
-    let random = aws_lc_rs::rand::fill(&mut nonce);
-    random.map_err(|_| io::Error::other("the system gives no random numbers"))?;
+    getrandom::fill(&mut nonce)?;
     let mut bytes = [0; QUESTION_BYTES + 1];
     for _ in 0..TRIES {
         // One that cannot be sent has no answer either.

@@ -46,9 +46,9 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let mut secret = [0; 32];
-    aws_lc_rs::rand::fill(&mut secret).ok().context("the system gives no random numbers")?;
+    getrandom::fill(&mut secret).context("the system gives no random numbers")?;
     let mut seed = [0; 8];
-    aws_lc_rs::rand::fill(&mut seed).ok().context("the system gives no random numbers")?;
+    getrandom::fill(&mut seed).context("the system gives no random numbers")?;
     let mut directory = Directory::new(bounds, &secret, u64::from_le_bytes(seed));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);

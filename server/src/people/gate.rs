@@ -5,12 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use aws_lc_rs::constant_time::verify_slices_are_equal;
 use phaselock::identity::PublicKey;
 use phaselock::server::Pass;
 use phaselock::wire::control::Hello;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock_quic::server::Gate;
+use subtle::ConstantTimeEq as _;
 
 use super::attempts::{FailedLogins, Secret};
 use super::book::Book;
@@ -90,8 +90,7 @@ impl Gatekeeper {
             let text = match &hello.password {
                 None => "this server needs a password; ask its host, and join with --password",
                 Some(stated) => {
-                    let equal = verify_slices_are_equal(stated.as_bytes(), password.as_bytes());
-                    if equal.is_ok() {
+                    if stated.as_bytes().ct_eq(password.as_bytes()).into() {
                         return Ok(());
                     }
                     self.failed_logins.note(Secret::Password, ip);

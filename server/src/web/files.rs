@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
+use ring::digest::{SHA256, digest};
 
 /// Most files of a page. Arbitrary.
 const FILES_MAX: usize = 64;

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use aws_lc_rs::rand;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody as _};
 use hyper::body::{Frame, SizeHint};
@@ -62,7 +61,7 @@ impl Bounds {
     pub(super) fn new(bytes_per_second: u32) -> Self {
         let mut secret = [0; 8];
         // Without it somebody could find addresses that share a bucket; they would do no more.
-        let _ = rand::fill(&mut secret);
+        let _ = getrandom::fill(&mut secret);
         Self {
             started: Instant::now(),
             buckets: Mutex::new(Buckets::new(u64::from_le_bytes(secret))),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::hmac;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use ring::hmac;
 use serde_json::json;
 use ureq::Agent;
 use ureq::http::{Request, Response, header};

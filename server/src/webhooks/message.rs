@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use aws_lc_rs::rand;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Level;
@@ -163,7 +162,7 @@ impl Message {
         let Report { event, text, data, .. } = report;
         let mut random = [0; 16];
         // Without random numbers TLS has none either, and nothing arrives.
-        let _ = rand::fill(&mut random);
+        let _ = getrandom::fill(&mut random);
         let id = format!("msg_{:032x}", u128::from_le_bytes(random));
         let body = json!({
             "id": id,

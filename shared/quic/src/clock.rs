@@ -76,7 +76,7 @@ impl Clock {
     /// Returns a seed that differs each time, even on machines that boot with the same date.
     pub fn seed() -> u64 {
         let mut bytes = [0; 8];
-        match aws_lc_rs::rand::fill(&mut bytes) {
+        match getrandom::fill(&mut bytes) {
             Ok(()) => u64::from_le_bytes(bytes),
             // Every system that we know has random numbers.
             Err(_) => Self::unix_millis().cast_unsigned(),

@@ -14,11 +14,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::aws_lc_rs::hmac;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::textfile::{Text, TextError};
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use ring::hmac;
+use rustls::crypto::{CryptoProvider, ring as crypto};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
@@ -264,19 +264,19 @@ fn key_in(path: &Path, pem: &[u8]) -> Result<LoadedKey, IdentityError> {
 /// The seed of maps for a seed of the world, which it does not tell.
 pub fn map_seed(seed: u64) -> u64 {
     let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
-    let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, &text);
+    let digest = ring::digest::digest(&ring::digest::SHA256, &text);
     digest.as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
 /// The digest by which clients know the certificate again.
 pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
-    let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, certificate);
+    let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
     Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
 /// AES-128 first: the cheapest with AES instructions, and QUIC needs it anyway.
 pub(crate) fn provider() -> CryptoProvider {
-    use aws_lc_rs::cipher_suite::{
+    use crypto::cipher_suite::{
         TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
     };
     CryptoProvider {
@@ -285,7 +285,7 @@ pub(crate) fn provider() -> CryptoProvider {
             TLS13_AES_256_GCM_SHA384,
             TLS13_CHACHA20_POLY1305_SHA256,
         ],
-        ..aws_lc_rs::default_provider()
+        ..crypto::default_provider()
     }
 }
 

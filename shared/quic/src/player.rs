@@ -5,11 +5,11 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use phaselock::identity::{BINDING_LABEL, Credentials, Proof, PublicKey, proof_text};
 use quinn::Connection;
 use quinn::crypto::{ExportKeyingMaterialError, Session};
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
+use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::identity::{IdentityError, create_private_dir, keep_private, read_pem, write_new};
 

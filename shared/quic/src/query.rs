@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use aws_lc_rs::rand;
 use phaselock::limits::QUESTION_BYTES;
 use phaselock::wire::query::{Info, Nonce, question};
 use tokio::net::UdpSocket;
@@ -48,7 +47,7 @@ pub async fn query(address: SocketAddr) -> Result<(Info, Duration), HealthError>
     // Drawn before the clock starts: a process's first random bytes can take 200 ms.
     let mut nonces = [Nonce::default(); TIMES];
     for nonce in &mut nonces {
-        rand::fill(nonce).map_err(|error| failed(io::Error::other(error.to_string())))?;
+        getrandom::fill(nonce).map_err(|error| failed(error.into()))?;
     }
     let socket = UdpSocket::bind(unspecified(address)).await.map_err(failed)?;
     socket.connect(address).await.map_err(failed)?;

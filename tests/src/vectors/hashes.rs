@@ -9,7 +9,7 @@ use phaselock::wire::layout::Layout;
 use phaselock::wire::model::Tables;
 use phaselock::wire::protocol::game_hash;
 use rustls::SignatureScheme;
-use rustls::crypto::aws_lc_rs::sign::any_eddsa_type;
+use rustls::crypto::ring::sign::any_eddsa_type;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 
 use super::json::{file, hex, lines, object, value};

@@ -3,9 +3,10 @@
 
 use std::net::SocketAddr;
 
-use aws_lc_rs::{constant_time, hmac};
 use phaselock::time::LocalTime;
 use phaselock::wire::directory::Token;
+use ring::hmac;
+use subtle::ConstantTimeEq as _;
 
 /// Seconds for which a token is good: a server answers at once, and tries again for some seconds.
 const GOOD_SECS: u64 = 30;
@@ -29,8 +30,7 @@ impl Mint {
         let made = token.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
         let age = secs(now).checked_sub(made);
         let own = self.token_of(made, from, port);
-        constant_time::verify_slices_are_equal(&own, token).is_ok()
-            && age.is_some_and(|age| age <= GOOD_SECS)
+        bool::from(own.ct_eq(token)) && age.is_some_and(|age| age <= GOOD_SECS)
     }
 
     fn token_of(&self, made: u64, from: SocketAddr, port: u16) -> Token {

@@ -6,7 +6,6 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use aws_lc_rs::rand;
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, InvalidCid};
 use std::time::Duration;
 
@@ -48,7 +47,7 @@ impl ConnectionIdGenerator for OwnIds {
         let mut bytes = [0; 4];
         // Without the system's random numbers there is no TLS either; quinn draws ids until one is
         // free, and all zeros is as good an id as any.
-        let _ = rand::fill(&mut bytes);
+        let _ = getrandom::fill(&mut bytes);
         ConnectionId::new(&self.id(u32::from_be_bytes(bytes)))
     }
 

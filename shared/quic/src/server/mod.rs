@@ -57,7 +57,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use aws_lc_rs::rand;
 use phaselock::games::Games;
 use phaselock::limits::ROOMS_MAX;
 use phaselock::link::Conditions;
@@ -194,8 +193,8 @@ impl Server {
         };
         let addresses = sockets.iter().map(address).collect::<Result<_, _>>()?;
         let (mut secret, mut row_secret) = ([0; 32], seed.unwrap_or_default().to_le_bytes());
-        let random = rand::fill(&mut secret).and_then(|()| match seed {
-            None => rand::fill(&mut row_secret),
+        let random = getrandom::fill(&mut secret).and_then(|()| match seed {
+            None => getrandom::fill(&mut row_secret),
             Some(_) => Ok(()),
         });
         random.map_err(|error| crypto(error.to_string()))?;

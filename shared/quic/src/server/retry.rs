@@ -14,9 +14,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use aws_lc_rs::hmac;
 use quinn_proto::ConnectionId;
 use quinn_proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, ServerConfig};
+use ring::hmac;
 
 use super::peek::VERSION;
 

@@ -9,7 +9,6 @@ mod unis;
 use std::mem;
 use std::sync::Arc;
 
-use aws_lc_rs::rand;
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use quinn_proto::{Connection, Dir, StreamId};
@@ -105,7 +104,7 @@ impl WebSession {
     /// Begins, once the handshake says that the client speaks HTTP/3.
     pub(super) fn new(web: Arc<Web>, connection: &mut Connection) -> Result<Self, Fault> {
         let mut challenge = Challenge::default();
-        rand::fill(&mut challenge).map_err(|_| Fault::ExcessiveLoad)?;
+        getrandom::fill(&mut challenge).map_err(|_| Fault::ExcessiveLoad)?;
         connection.set_max_concurrent_streams(Dir::Bi, BIDIS.into());
         Ok(Self {
             web,

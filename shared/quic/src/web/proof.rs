@@ -31,7 +31,7 @@ pub(crate) fn binding(challenge: &Challenge, shown: &Shown<'_>) -> [u8; 32] {
         Shown::Host(host) => format!("host:{host}"),
     };
     let text = [LABEL, challenge, name.as_bytes()].concat();
-    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &text);
+    let digest = ring::digest::digest(&ring::digest::SHA256, &text);
     digest.as_ref().try_into().unwrap_or_default()
 }
 
