@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::link::PROFILES;
 use phaselock::motion::Choice;
+use phaselock::server::RoomConfig;
+use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 
 use crate::tidy::root;
 
@@ -142,4 +145,43 @@ fn the_guide_leads_through_the_game_as_it_stands() {
         }
     }
     assert!(shown > 15, "the blocks were not found: {shown}");
+}
+
+/// The rows of the table below this head, as cells without their blanks.
+fn table(page: &str, head: &str) -> Vec<Vec<String>> {
+    let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    let cells =
+        |row: &str| row.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect();
+    rows.map(cells).collect()
+}
+
+#[test]
+fn the_manual_has_every_alarm_and_no_other() {
+    let rules = page("docker/watch/alerts.yml");
+    let raised: BTreeSet<_> =
+        rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    let rows = table(&page("server/HOSTING.md"), "| alarm |");
+    let stated = rows.iter().flat_map(|row| row[0].split(", ").map(|name| name.trim_matches('`')));
+    assert_eq!(stated.collect::<BTreeSet<_>>(), raised);
+}
+
+#[test]
+fn the_guides_limits_are_the_defaults() {
+    let rows = table(&page("shared/netcode/README.md"), "| limit | default |");
+    let stated = |setter: &str| {
+        let row = rows.iter().find(|row| row[2].contains(setter));
+        row.unwrap_or_else(|| panic!("the guide has no limit set by {setter}"))[1].clone()
+    };
+    let (room, door) = (RoomConfig::default(), Doorkeeping::default());
+    let with_commas = format!("{},{:03}", CLIENT_BYTES_DEFAULT / 1000, CLIENT_BYTES_DEFAULT % 1000);
+    assert_eq!(stated("RoomConfig::players_max"), room.players_max.to_string());
+    assert_eq!(stated("RoomConfig::client_bytes_per_second"), with_commas);
+    assert_eq!(room.client_bytes_per_second, CLIENT_BYTES_DEFAULT);
+    assert_eq!(stated("Doorkeeping::seats_per_address"), door.seats_per_address.to_string());
+    for (setter, limits) in [("handshakes", door.handshakes), ("hellos", door.hellos)] {
+        let Limit { burst, per_minute } = limits.address;
+        let limit = format!("{burst} at once, {per_minute} a minute");
+        assert_eq!(stated(&format!("Doorkeeping::{setter}")), limit);
+    }
 }
