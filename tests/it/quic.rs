@@ -28,17 +28,27 @@ use phaselock_testing::{hello, room_config};
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Longer than anything takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
-    let start = Instant::now();
     let games = Games::new().with::<Skirmish>();
-    loop {
+    serve_at(address, || {
         let identity = Identity::load_or_create(data).expect("an identity");
-        match LocalServer::start_with(games.clone(), config.clone(), address, identity) {
+        LocalServer::start_with(games.clone(), config.clone(), address, identity)
+    })
+}
+
+/// Starts a server, at a port that may have been another's before.
+pub(crate) fn serve_at(
+    address: SocketAddr,
+    start: impl Fn() -> Result<LocalServer, LocalError>,
+) -> LocalServer {
+    let begun = Instant::now();
+    loop {
+        match start() {
             Ok(server) => return server,
             // A port that was just given back may have gone to another test for a moment.
-            Err(LocalError::Bind(_)) if address.port() != 0 && start.elapsed() < PATIENCE => {
+            Err(LocalError::Bind(_)) if address.port() != 0 && begun.elapsed() < PATIENCE => {
                 std::thread::sleep(Duration::from_millis(50));
             }
             Err(error) => panic!("no server: {error}"),
@@ -127,7 +137,8 @@ fn a_client_joins_plays_and_is_told_when_the_server_stops() {
     let server = serve(room_config(1, 3), ANY_PORT, data.path());
     let mut player = Player::join(server.address(), Pins::Memory);
     player.until("playing", Player::plays);
-    assert_eq!(player.states, [State::Connecting { attempt: 1 }, State::Connected]);
+    let connected = player.states.iter().position(|state| *state == State::Connected);
+    assert_eq!(connected, Some(player.states.len() - 1), "{:?}", player.states);
     let core = player.core().expect("in the game");
     assert_eq!(core.roster().len(), 4);
     assert!(core.stats().ticks > 0);
@@ -202,8 +213,10 @@ fn a_full_server_says_so_and_lets_in_later() {
 
 #[test]
 fn a_server_that_is_not_there_is_tried_again() {
-    // A port that was free a moment ago.
-    let address = UdpSocket::bind(ANY_PORT).and_then(|socket| socket.local_addr()).expect("a port");
+    // Nobody else gets this port, and the socket hears its peer alone.
+    let socket = UdpSocket::bind(ANY_PORT).expect("a socket");
+    socket.connect((Ipv4Addr::LOCALHOST, 9)).expect("a peer");
+    let address = socket.local_addr().expect("a port");
     let mut player = Player::join(address, Pins::Memory);
     player.until("trying again", |player| player.states.len() >= 3);
     assert!(matches!(player.states[1], State::Waiting { attempt: 1, .. }), "{:?}", player.states);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use phaselock::client::{Notice, SessionConfig, State};
 use phaselock::fingerprint::Fingerprint;
@@ -13,10 +13,14 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
 
+use crate::quic::{PATIENCE, serve_at};
+
 fn server(address: SocketAddr) -> LocalServer {
-    let identity = Identity::ephemeral().expect("an identity");
-    let games = phaselock_games::all();
-    LocalServer::start_with(games, RoomConfig::default(), address, identity).expect("a server")
+    serve_at(address, || {
+        let identity = Identity::ephemeral().expect("an identity");
+        let games = phaselock_games::all();
+        LocalServer::start_with(games, RoomConfig::default(), address, identity)
+    })
 }
 
 /// Joins until the session is connected or has ended: the reason of the end, and the certificates
@@ -25,7 +29,9 @@ fn join(address: SocketAddr, pins: Pins) -> Result<(), (String, Option<Changed>)
     let options = Options::new(address.into(), pins);
     let config = SessionConfig::new(phaselock_games::all(), "Ada");
     let mut driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
+    let begun = Instant::now();
     loop {
+        assert!(begun.elapsed() < PATIENCE, "neither in nor out: {:?}", driver.session.state());
         driver.receive();
         while let Some(notice) = driver.session.poll_notice() {
             match notice {
