@@ -1,5 +1,7 @@
 //! The coder against itself, whatever is written and whatever is read.
 
+#![allow(clippy::cast_possible_truncation, reason = "values of tests are small")]
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,5 +1,7 @@
 //! Packets as they are written and read, and as nobody should write them.
 
+#![allow(clippy::cast_possible_truncation, reason = "values of tests are small")]
+
 mod balls;
 
 use std::collections::BTreeMap;
@@ -111,17 +113,24 @@ fn write(
     said: &[(u16, Say)],
     budget: usize,
 ) -> (Vec<u8>, usize) {
-    write_by(&codec(), header, had, said, budget, false)
+    write_by(&Way { codec: codec(), led: false }, header, had, said, budget)
+}
+
+/// A way to write.
+struct Way {
+    codec: Codec<Balls>,
+    /// The newest reference leads, where that is possible.
+    led: bool,
 }
 
 fn write_by(
-    codec: &Codec<Balls>,
+    way: &Way,
     header: SnapshotHeader,
     had: &Had,
     said: &[(u16, Say)],
     budget: usize,
-    led: bool,
 ) -> (Vec<u8>, usize) {
+    let Way { codec, led } = way;
     let mut memory = Vec::new();
     let mut writer = SnapshotWriter::new(codec, header, READER, Vec::new(), &mut memory);
     for (index, say) in said {
@@ -130,7 +139,7 @@ fn write_by(
             Say::Known(references, state) => {
                 let encoding = encode(codec, had, (*index, *references), state, &mut groups);
                 let count = references.iter().count();
-                if led && *references == header.references.first(count) {
+                if *led && *references == header.references.first(count) {
                     let levels = codec.layout().extrapolated(0, encoding.activity);
                     let needed = codec.layout().references(0) as u8;
                     let led = Led { encoding, levels, count: count as u8, needed };
@@ -215,7 +224,7 @@ fn a_plain_packet_is_laid_out_as_documented() {
     said[1].1 = Say::Known(references(&[8]), state(2.5, Some(READER)));
     let header = SnapshotHeader { references: references(&[6]), ..header() };
     let codec = Codec::plain(Rates::DEFAULT);
-    let (bytes, _) = write_by(&codec, header, &had, &said, DATAGRAM_BYTES_MAX, false);
+    let (bytes, _) = write_by(&Way { codec, led: false }, header, &had, &said, DATAGRAM_BYTES_MAX);
     let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(bytes, documented("example-plain"), "it is {}", hex.join(" "));
 }
@@ -443,7 +452,7 @@ proptest! {
         let mut random = Random::new(seed);
         let header = any_header(&mut random);
         let (had, said) = anything(&mut random, &header);
-        let quick = write_by(&codec(), header, &had, &said, budget, true);
+        let quick = write_by(&Way { codec: codec(), led: true }, header, &had, &said, budget);
         prop_assert_eq!(quick, write(header, &had, &said, budget));
     }
 

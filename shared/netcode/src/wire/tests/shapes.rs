@@ -20,7 +20,7 @@ pub(super) fn variants<T: DeserializeOwned>() -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
     loop {
         let mut probe = Probe::default();
-        let number = all.len() as u32;
+        let number = u32::try_from(all.len()).expect("enums are small");
         // Nothing is ever read, so this fails; what was asked for is known by then.
         let _ = T::deserialize(Enum { number, probe: &mut probe });
         let Some(name) = probe.names.get(all.len()) else { return all };
