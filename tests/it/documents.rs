@@ -175,9 +175,9 @@ fn the_guides_limits_are_the_defaults() {
     };
     let (room, door) = (RoomConfig::default(), Doorkeeping::default());
     let with_commas = format!("{},{:03}", CLIENT_BYTES_DEFAULT / 1000, CLIENT_BYTES_DEFAULT % 1000);
-    assert_eq!(stated("RoomConfig::players_max"), room.players_max.to_string());
-    assert_eq!(stated("RoomConfig::client_bytes_per_second"), with_commas);
-    assert_eq!(room.client_bytes_per_second, CLIENT_BYTES_DEFAULT);
+    assert_eq!(stated("RoomSettings::players_max"), room.settings.players_max.to_string());
+    assert_eq!(stated("RoomSettings::client_bytes_per_second"), with_commas);
+    assert_eq!(room.settings.client_bytes_per_second, CLIENT_BYTES_DEFAULT);
     assert_eq!(stated("Doorkeeping::seats_per_address"), door.seats_per_address.to_string());
     for (setter, limits) in [("handshakes", door.handshakes), ("hellos", door.hellos)] {
         let Limit { burst, per_minute } = limits.address;
