@@ -127,7 +127,8 @@ impl Shown {
         };
         // A narrow panel has room beside what must be seen, and a small one in a low window.
         let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
-        let larger = [to_be_read(painter.ctx(), LETTERS), 1.0];
+        // The last try undoes the setting of larger letters.
+        let larger = [to_be_read(painter.ctx(), LETTERS), 1.0, 1.0 / letters(painter.ctx())];
         let mut tries = larger.into_iter().flat_map(|it| WIDTHS.map(|width| (width, it)));
         let found = tries.find_map(|(width, larger)| {
             let grown = larger * letters(painter.ctx());

@@ -42,10 +42,11 @@ fn the_manual_has_the_table_of_all_settings() {
     let row = |it: &Setting| {
         let effect = if it.restart.is_some() { "after a restart" } else { "on reload" };
         let (flag, variable, default) = (it.flag, it.variable(), it.default_text());
-        format!("| `--{flag}` | `{variable}` | {default} | {effect} |")
+        let scoped = if it.is_of_room { " yes |" } else { " |" };
+        format!("| `--{flag}` | `{variable}` | {default} | {effect} |{scoped}")
     };
     let rows: Vec<_> = settings().map(row).collect();
-    let head = "| flag | environment | default | takes effect |\n|---|---|---|---|";
+    let head = "| flag | environment | default | takes effect | per game and room |\n|---|---|---|---|---|";
     let table = format!("{head}\n{}\n\n", rows.join("\n"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("HOSTING.md");
     let manual = fs::read_to_string(path).expect("the manual");
