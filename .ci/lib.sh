@@ -2,6 +2,8 @@
 
 # How many seconds to wait for a condition: far more than anything takes, even on a busy machine.
 PATIENCE=60
+# This folder, wherever a script goes after it has read this file.
+SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 fail() { # WORDS...: says what went wrong, shows the ends of the logs in $dir, and exits
   echo "FAILED: $*"
@@ -35,7 +37,7 @@ says_where() { # PID LOG: one look for address_of
 }
 
 free_port() { # prints a port of 127.0.0.1 that is free
-  "$(dirname "${BASH_SOURCE[0]}")/free-port"
+  "$SCRIPTS/free-port"
 }
 
 ends() { # PID: waits until a child of this shell ends, and sets $status to its exit status
@@ -61,7 +63,7 @@ needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these program
   for program in $1; do
     if ! PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null; then
       # shellcheck disable=SC2086 # Words of their own.
-      "$(dirname "${BASH_SOURCE[0]}")/install" $2
+      "$SCRIPTS/install" $2
       return
     fi
   done
@@ -69,7 +71,7 @@ needs() { # PROGRAMS PACKAGES: installs Debian packages unless all these program
 
 environment() { # FOLDER REQUIREMENTS: makes a Python environment with these packages, unless it is there
   ! cmp -s "$2" "$1/requirements.txt" || return 0
-  python3 -c "import ensurepip" 2>/dev/null || "$(dirname "${BASH_SOURCE[0]}")/install" python3-venv
+  python3 -c "import ensurepip" 2>/dev/null || "$SCRIPTS/install" python3-venv
   python3 -m venv --clear "$1"
   retry "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
   cp "$2" "$1/requirements.txt" # Last: all before it is done.
@@ -92,7 +94,7 @@ look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and lo
   # It fails if it is not in the game by then, which may take a busy machine longer.
   for seconds in 6 24 60; do
     timeout 300 "$@" --screenshot "$dir/$name.png" --exit-after "$seconds" &&
-      python3 "$(dirname "${BASH_SOURCE[0]}")/not-blank" "$dir/$name.png" && return 0
+      python3 "$SCRIPTS/not-blank" "$dir/$name.png" && return 0
   done
   fail "there is nothing to see of $name"
 }
