@@ -145,8 +145,9 @@ impl Predicted {
     /// 1.
     pub(super) fn implied(fine: i64, others: f64) -> Self {
         let (predicted, near) = Self::sure(fine);
-        let eighths = usize::try_from(truncated(others * 8.0)).unwrap_or(0);
-        let class = IMPLIED + eighths.min(7);
+        // At most 7 before it becomes a position, whose size differs from platform to platform.
+        let eighths = position(truncated(others * 8.0).clamp(0, 7).cast_unsigned());
+        let class = IMPLIED + eighths;
         Self { class, far: Some(near), ..predicted }
     }
 }
