@@ -16,8 +16,7 @@ impl RoomClock {
         Self { epoch, number: 0 }
     }
 
-    /// Continues a clock of that epoch number at `tick`. Returns it with the span by which the
-    /// epoch moved.
+    /// Continues a clock of that epoch number at a tick, `to_tick` after tick 0.
     pub(super) fn resumed(self, number: u8, to_tick: Micros) -> Self {
         Self { epoch: self.epoch - to_tick, number }
     }

@@ -81,6 +81,11 @@ impl<I: Record> Seated<I> {
         member
     }
 
+    /// Sets the most bytes of snapshots a second.
+    pub(super) fn set_bytes_per_second(&mut self, most: u32) {
+        self.sender.set_bytes_per_second(most);
+    }
+
     pub(super) fn member(&self) -> &Member {
         &self.member
     }

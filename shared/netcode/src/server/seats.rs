@@ -295,7 +295,7 @@ impl<G: Game> Seats<G> {
         present.filter_map(|(client, member)| Some((member.attendance().ticket()?, client)))
     }
 
-    /// Whether free seats are to be looked for now, or have the queue look again at `next`.
+    /// Whether free seats are to be looked for now.
     pub(super) fn is_look_due(&self, now: Tick) -> bool {
         now >= self.next_look && !self.watchers.is_empty()
     }

@@ -140,6 +140,12 @@ impl Sender {
         self.next_seq
     }
 
+    /// Sets the most bytes of snapshots a second, from now on; at least
+    /// [`SNAPSHOT_BYTES_MIN`](crate::limits::SNAPSHOT_BYTES_MIN) a snapshot.
+    pub fn set_bytes_per_second(&mut self, most: u32) {
+        self.rate.set_most(most);
+    }
+
     /// The rate at which the client's path is used.
     pub fn rate(&self) -> &SendRate {
         &self.rate

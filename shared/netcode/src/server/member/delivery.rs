@@ -55,11 +55,6 @@ impl Delivery {
         self.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
     }
 
-    /// Sets the most bytes of snapshots a second, from the next game on.
-    pub(in crate::server) fn set_bytes_per_second(&mut self, most: u32) {
-        self.rate.set_most(most);
-    }
-
     pub(in crate::server) fn rate(&self) -> &SendRate {
         &self.rate
     }

@@ -21,8 +21,7 @@ impl<G: Game> Room<G> {
         let config = self.host.config();
         self.simulation.configure(config);
         for seated in self.seats.everybody_mut() {
-            let delivery = seated.member_mut().delivery_mut();
-            delivery.set_bytes_per_second(config.settings.client_bytes_per_second);
+            seated.set_bytes_per_second(config.settings.client_bytes_per_second);
         }
         self.seats.set_strength(config.settings.strength);
         self.keep_bots();
