@@ -63,7 +63,7 @@ macro_rules! codes {
 codes! {
     /// The player left, or the question was answered.
     Left = 0, None;
-    /// The connection was lost (no server sends this).
+    /// The connection was lost.
     Lost = 1, Some(0);
     /// The server stops.
     Shutdown = 2, Some(1);
@@ -89,7 +89,7 @@ codes! {
     BadProof = 12, None;
     /// The resume token is another player's: join without it.
     BadToken = 13, Some(0);
-    /// The client refuses the server (no server sends this).
+    /// The client refuses the server.
     Refused = 14, None;
     /// The room's rules panicked, and it could not continue.
     Failed = 15, Some(5);
