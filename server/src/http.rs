@@ -1,7 +1,7 @@
 //! One loop that accepts HTTP connections, for the administration and for the page.
 //!
-//! Connections are bounded in number. Beyond that, one of the network that has the most gives way,
-//! if possible one on which nothing is being answered.
+//! Connections are bounded in number. Beyond that, the oldest of the network that has the most gives
+//! way; of the page's, if possible one on which nothing is being answered.
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
@@ -91,7 +91,9 @@ fn make_room<D: Door>(open: &mut VecDeque<Open>, from: IpAddr) {
     let crowd = if count(from) >= D::PER_NETWORK_MAX && !from.is_loopback() {
         Some(from)
     } else if open.len() >= D::CONNECTIONS_MAX {
-        open.iter().map(|connection| connection.network).max_by_key(|network| count(*network))
+        // Of networks with equally many, the one whose connection is the oldest.
+        let networks = open.iter().rev().map(|connection| connection.network);
+        networks.max_by_key(|network| count(*network))
     } else {
         None
     };
