@@ -127,9 +127,11 @@ impl Shown {
         };
         // A narrow panel has room beside what must be seen, and a small one in a low window.
         let ways = [Way::Up, Way::Left, Way::Right, Way::Down];
+        let large = letters(painter.ctx());
         // The last try undoes the setting of larger letters.
-        let larger = [to_be_read(painter.ctx(), LETTERS), 1.0, 1.0 / letters(painter.ctx())];
-        let mut tries = larger.into_iter().flat_map(|it| WIDTHS.map(|width| (width, it)));
+        let usual = (large > 1.0).then_some(1.0 / large);
+        let larger = [to_be_read(painter.ctx(), LETTERS), 1.0].into_iter().chain(usual);
+        let mut tries = larger.flat_map(|it| WIDTHS.map(|width| (width, it)));
         let found = tries.find_map(|(width, larger)| {
             let grown = larger * letters(painter.ctx());
             // Beside the words is the ring.

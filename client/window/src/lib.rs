@@ -28,7 +28,8 @@
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.
 //!
-//! *Invariant:* `desktop`, `page` and `files` alone know which machine they are built for.
+//! *Invariant:* `desktop`, `page` and `files` alone know which machine they are built for,
+//! apart from lints.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;

@@ -122,9 +122,10 @@ impl<P: Platform, L: Lobby> Shell<P, L> {
     }
 
     fn end(mut self) -> Result<(), String> {
+        // Writing a picture and the settings takes time that is nobody's delay.
+        let verdict = if self.platform.is_late() { self.verdict() } else { Ok(()) };
         self.platform.finish()?;
         self.store.save();
-        let verdict = if self.platform.is_late() { self.verdict() } else { Ok(()) };
         self.leave();
         for goodbye in self.closing {
             let _ = goodbye.join();

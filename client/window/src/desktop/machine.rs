@@ -42,7 +42,8 @@ impl Outputs {
 /// The machine around the window.
 pub(super) struct Desktop {
     clock: Clock,
-    began: LocalTime,
+    /// When the first frame began.
+    began: Option<LocalTime>,
     focus: Focus,
     gamepads: Gamepads,
     holds: Holds,
@@ -61,7 +62,7 @@ impl Desktop {
     pub(super) fn new(clock: Clock, options: &Options, outputs: Outputs) -> Self {
         prevent_quit();
         Self {
-            began: clock.now(),
+            began: None,
             clock,
             focus: Focus::new(),
             gamepads: gamepad::start(),
@@ -77,7 +78,7 @@ impl Desktop {
 
     /// Time since the first frame.
     fn since_begin(&self, now: LocalTime) -> Duration {
-        Duration::from_micros((now - self.began).0.unsigned_abs())
+        Duration::from_micros((now - self.began.unwrap_or(now)).0.unsigned_abs())
     }
 }
 
@@ -87,6 +88,7 @@ impl Platform for Desktop {
     }
 
     fn presence(&mut self) -> Presence {
+        self.began.get_or_insert(self.clock.now());
         self.focus.read()
     }
 

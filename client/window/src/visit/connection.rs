@@ -50,6 +50,7 @@ pub(crate) trait Connection {
 }
 
 /// A server's certificate that is another than before.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the browser checks a page's server"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
     /// The server, as the player named it.
