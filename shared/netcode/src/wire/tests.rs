@@ -129,7 +129,7 @@ fn the_documents_lists_are_the_codes() {
     // How many the list has that begins so: numbers from 0 on, each before a word.
     let count = |begin: &str| {
         let (_, list) = document.split_once(begin).expect("the list is there");
-        let list = list.split(['.', ':']).next().unwrap_or_default().replace('\n', " ");
+        let list = list.split(['.', '|']).next().unwrap_or_default().replace('\n', " ");
         let is_next = |number: &usize| {
             list.split([',', '(']).any(|item| {
                 let mut words = item.split_whitespace();
