@@ -1,7 +1,7 @@
 //! One loop that accepts HTTP connections, for the administration and for the page.
 //!
-//! Connections are bounded in number. Beyond that, the oldest of the network that has the most gives
-//! way; of the page's, if possible one on which nothing is being answered.
+//! Connections are bounded in number. Beyond that, the oldest of the network that has the most
+//! gives way; of the page's, if possible one on which nothing is being answered.
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};

@@ -56,7 +56,8 @@ const PROGRAMS: [&str; 4] =
 /// Text of a file outside of its tests and comments.
 fn statements(text: &str) -> String {
     let lines = code(text).lines().map(|line| line.split("//").next().unwrap_or_default());
-    lines.collect::<Vec<_>>().join("\n").replace("$crate", "")
+    // Neither a macro's path nor how far something is visible is an import.
+    lines.collect::<Vec<_>>().join("\n").replace("$crate", "").replace("pub(in crate::", "pub(")
 }
 
 /// Returns true for a file of a program rather than of a library, or of the five games' views.

@@ -98,24 +98,17 @@ fn a_room_takes_over_settings_and_goes_on() {
 
 #[test]
 fn another_limit_of_bytes_holds_at_once_for_those_who_play() {
-    let mut sim = Sim::<Asteroids>::with(room_config(3, 60).with(|it| it.players_max = 4));
+    let mut sim = Sim::<Asteroids>::with(config());
     let ada = sim.join_bot(CABLE);
-    sim.run(2.0);
-    let sent = |sim: &mut Sim<Asteroids>| {
-        let bytes = |sim: &Sim<Asteroids>| {
-            sim.room.member_stats(sim.clients[ada].id).expect("it is here").bytes
-        };
-        let before = bytes(sim);
-        sim.run(3.0);
-        (bytes(sim) - before) / 3
-    };
-    let free = sent(&mut sim);
-    assert!(free > 10_000, "the limit would bind nothing: {free}");
-    let settings = room_config(3, 60).settings;
-    let limit = CLIENT_BYTES_MIN;
-    configure(&mut sim, RoomSettings { client_bytes_per_second: limit, ..settings });
-    let bound = sent(&mut sim);
-    assert!(bound <= u64::from(limit) * 11 / 10, "{bound} after {free}");
+    sim.run(1.0);
+    let rate =
+        |sim: &Sim<Asteroids>| sim.room.member_stats(sim.clients[ada].id).expect("it is here").rate;
+    let free = rate(&sim);
+    assert!(free > CLIENT_BYTES_MIN, "the limit would bind nothing: {free}");
+    let client_bytes_per_second = CLIENT_BYTES_MIN;
+    configure(&mut sim, RoomSettings { client_bytes_per_second, ..config().settings });
+    sim.run(1.0);
+    assert!(rate(&sim) <= CLIENT_BYTES_MIN, "{} after {free}", rate(&sim));
 }
 
 #[test]

@@ -144,8 +144,9 @@ impl Shown {
             let below = text(&below, LETTERS * larger, palette::TEXT_FAINT);
             let wide = words.size().x.max(below.size().x);
             let size = vec2(wide + left + 18.0, words.size().y + below.size().y + 22.0);
-            let rect = place(screen, size);
-            let rect = layout::find_or_beside(painter, Item::Lesson, rect, &ways)?;
+            let mut places = places(screen, size).into_iter();
+            let rect =
+                places.find_map(|it| layout::find_or_beside(painter, Item::Lesson, it, &ways))?;
             Some((rect, words, below, (grown, left)))
         });
         let Some((rect, words, below, (grown, left))) = found else { return };
@@ -168,6 +169,15 @@ impl Shown {
 pub fn sample(painter: &Painter, screen: Rect, controls: &Controls) {
     let words = fill("Take another weapon with {keys}.", &[("keys", "RB")]);
     Shown { words, number: (2, 4), share: 0.5, is_done: false }.draw(painter, screen, controls);
+}
+
+/// Places of the panel, the best first: above the lower edge, else at a side.
+fn places(screen: Rect, size: egui_macroquad::egui::Vec2) -> [Rect; 3] {
+    let aside = |share: f32| {
+        let middle = screen.left_center() + vec2(screen.width() * share, 0.0);
+        Rect::from_center_size(middle, size)
+    };
+    [place(screen, size), aside(0.25), aside(0.75)]
 }
 
 /// Place of the panel in the window.

@@ -71,7 +71,7 @@ pub fn is_full(ctx: &Context) -> bool {
     screen.width() < MENU.0 + 1.0 || screen.height() < MENU.1 + 1.0
 }
 
-/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
+/// Moves lists by `NOTCH` per notch of the wheel. egui-macroquad divides by 90 what X11 and
 /// Wayland count in notches, so that it would be half a point.
 pub fn turn_wheel(ctx: &Context) {
     if !cfg!(target_os = "linux") {

@@ -120,8 +120,8 @@ pub(super) const PLAY: [Setting; 22] = [
     Setting {
         flag: "rooms-max",
         value: "COUNT",
-        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new one \
-               or all are full, and closed after a minute without players",
+        help: "Maximum number of rooms; those beyond --rooms are made when somebody names a new \
+               one or all are full, and closed after a minute without players",
         default: Some("--rooms"),
         // The rooms have to be known, so `settle` reads it.
         show: |config| config.rooms_max.to_string(),

@@ -43,8 +43,8 @@ pub(super) const ROUNDS: [Setting; 4] = [
     Setting {
         flag: "votes",
         value: "KINDS",
-        help: "Votes that players may call: game, kick, time and sides, separated by commas, or all \
-               or none",
+        help: "Votes that players may call: game, kick, time and sides, separated by commas, or \
+               all or none",
         read: |config, text| {
             config.votes = parse_votes(text)?;
             Ok(())

@@ -52,8 +52,8 @@ pub(super) const WEB: [Setting; 5] = [
     Setting {
         flag: "web-bytes",
         value: "BYTES",
-        help: "Maximum bytes per second for sending the page, to all visitors together, so that the \
-               rest is left for the game",
+        help: "Maximum bytes per second for sending the page, to all visitors together, so that \
+               the rest is left for the game",
         read: |config, text| number(&mut config.web_bytes, text, WEB_BYTES_MIN..=WEB_BYTES_MAX),
         show: |config| config.web_bytes.to_string(),
         restart: START,

@@ -46,7 +46,8 @@ fn the_manual_has_the_table_of_all_settings() {
         format!("| `--{flag}` | `{variable}` | {default} | {effect} |{scoped}")
     };
     let rows: Vec<_> = settings().map(row).collect();
-    let head = "| flag | environment | default | takes effect | per game and room |\n|---|---|---|---|---|";
+    let names = "| flag | environment | default | takes effect | per game and room |";
+    let head = format!("{names}\n|---|---|---|---|---|");
     let table = format!("{head}\n{}\n\n", rows.join("\n"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("HOSTING.md");
     let manual = fs::read_to_string(path).expect("the manual");

@@ -271,8 +271,8 @@ impl<G: Game> Room<G> {
             self.broadcast(&ServerMessage::Joined(vec![(player, back.seat())]));
         }
         if back.name() != before.name() {
-            let name = back.name();
-            tracing::info!(name: "player_renamed", %player, before = before.name(), name, "renamed");
+            let (name, before) = (back.name(), before.name());
+            tracing::info!(name: "player_renamed", %player, before, name, "renamed");
             self.host.tell(Event::Renamed { player, name: name.to_owned() });
         }
     }
