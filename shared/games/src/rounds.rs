@@ -78,6 +78,10 @@ impl Round {
 
     /// One tick with `players` present; `decided` if the play is won or lost before its time.
     /// Returns the part that begins with this tick, if one does.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a round depends on the tick, its lengths and who takes part"
+    )]
     pub fn advance(
         &mut self,
         tick: Tick,
@@ -120,6 +124,10 @@ pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
 }
 
 /// Advances a world's round by a tick; see [`Round::advance`].
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a round depends on the tick, its lengths and who takes part"
+)]
 pub(crate) fn advance<E: Holds<Round>>(
     entities: &mut Entities<E>,
     tick: Tick,

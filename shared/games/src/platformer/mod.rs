@@ -45,6 +45,7 @@ pub struct Platformer {
 impl Platformer {
     /// Runs a player's steps of a world tick. Ticks whose inputs never came run with no key
     /// pressed: nobody hangs in the air by saying nothing.
+    #[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
     fn run(
         &self,
         now: Tick,

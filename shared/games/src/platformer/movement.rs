@@ -65,6 +65,7 @@ pub fn ticks(rates: Rates, secs: f32) -> u64 {
 
 /// One tick of a player's own time, in the race of that number. A player of an earlier race is put
 /// to the start.
+#[expect(clippy::too_many_arguments, reason = "all that a run depends on")]
 pub fn movement(
     level: &Level,
     rates: Rates,

@@ -124,6 +124,10 @@ impl ShufflePuck {
     }
 
     /// Counts saves and goals of a tick of a rink.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an outcome concerns the puck and everybody on that rink"
+    )]
     fn count(
         &self,
         world: &mut World<Self>,

@@ -147,6 +147,7 @@ fn reverse(own: &Car, spot: &Spot) -> Command {
 }
 
 /// Drives forwards.
+#[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
 fn go(
     bot: &mut Bot,
     track: &Track,

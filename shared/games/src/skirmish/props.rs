@@ -103,6 +103,7 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
 }
 
 /// A tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`.
+#[expect(clippy::too_many_arguments, reason = "who grabs what, and what may move")]
 pub(super) fn hands(
     arena: &Arena,
     entities: &mut Entities<Piece>,
@@ -147,6 +148,7 @@ pub(super) fn hands(
 impl Contacts {
     /// Resolves contacts after the players' own movement. Players that `walks` picks and props that
     /// `moves` picks can move; other props stand in the way.
+    #[expect(clippy::too_many_arguments, reason = "bodies push each other in both directions")]
     pub(super) fn settle(
         &mut self,
         arena: &Arena,

@@ -64,6 +64,7 @@ impl Skirmish {
     }
 
     /// The first target of a shot in the world as the shooter saw it.
+    #[expect(clippy::too_many_arguments, reason = "a shot is judged in the past, by a policy")]
     pub(super) fn rewound_hit(
         &self,
         entities: &Entities<Piece>,

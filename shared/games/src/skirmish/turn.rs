@@ -184,6 +184,7 @@ impl Skirmish {
 
     /// Flies all shells that `moves` picks; shells that burst long enough ago go to `over`. With
     /// `hits` players are in their way, too, as on the server, which knows where they are.
+    #[expect(clippy::too_many_arguments, reason = "flight needs the world before and after")]
     fn fly_all(
         &self,
         entities: &mut Entities<Piece>,
