@@ -241,8 +241,11 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
 
 /// Crates whose files import in no circle, with the number of their files at least, so that a
 /// folder that is not read is noticed.
-const ACYCLIC: [(&str, usize); 10] = [
+const ACYCLIC: [(&str, usize); 13] = [
     ("shared/netcode/src", 60),
+    ("shared/quic/src", 40),
+    ("shared/games/src", 40),
+    ("tests/sim/src", 5),
     ("server/src", 80),
     ("server/directory/src", 8),
     ("client/sound/src", 12),
