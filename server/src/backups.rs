@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use phaselock_quic::identity::{CERTIFICATE_FILE, KEY_FILE};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
@@ -106,7 +107,7 @@ async fn make(host: &Host) -> Result<PathBuf> {
     host.store.backup(new.join(store::FILE)).await?;
     spawn_blocking(move || {
         let (certificate, key) = certificate::paths(&config);
-        for (file, name) in [(certificate, "cert.pem"), (key, "key.pem")] {
+        for (file, name) in [(certificate, CERTIFICATE_FILE), (key, KEY_FILE)] {
             copy(&file, &new.join(name)).with_context(|| file.display().to_string())?;
         }
         copy_rooms(&data_dir.join(data_dir::ROOMS_DIR), &new.join(data_dir::ROOMS_DIR))

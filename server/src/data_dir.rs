@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// File of the first token, in the data directory. [`ctl`](crate::ctl) looks there.
-const TOKEN_FILE: &str = "admin-token";
+pub(crate) const TOKEN_FILE: &str = "admin-token";
 
 /// File that a server locks, in the data directory.
 pub(crate) const LOCK_FILE: &str = "lock";

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -15,6 +15,8 @@ use hyper_util::rt::TokioTimer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
+
+use crate::subject::household;
 
 /// Longest time for the head of a request, and from one request of a connection to the next.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -72,7 +74,7 @@ pub(crate) async fn accept<D: Door>(listener: TcpListener, door: Arc<D>) {
         if !door.lets_in(from).await {
             continue;
         }
-        let network = network_of(from);
+        let network = household(from);
         open.retain(|connection| !connection.task.is_finished());
         make_room::<D>(&mut open, network);
         let busy = Busy::default();
@@ -113,14 +115,6 @@ pub(crate) fn protocol() -> http1::Builder {
     // It panics if the system clock is beyond the year 9999.
     http.auto_date_header(false);
     http
-}
-
-/// Returns the address, or for IPv6 the network that a household has.
-pub(crate) fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !0 << 64).into(),
-        address => address,
-    }
 }
 
 /// Number of a connection's answers that are on their way.

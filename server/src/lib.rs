@@ -9,6 +9,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod admin;
 pub mod api;
 pub mod author;

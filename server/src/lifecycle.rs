@@ -4,7 +4,7 @@
 use std::fmt;
 use std::future::Future;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A hold on the watch of a process. Copies are of the same one.
 #[derive(Clone, Debug)]
@@ -53,6 +53,14 @@ impl Watch {
             };
             // Nobody may listen any more at the end of the process.
             let _ = sender.send(Failure { name, has_panicked });
+        });
+    }
+
+    /// Watches a thread that is to last as long as the process, and whose end of this channel goes
+    /// with it; nothing is ever sent.
+    pub fn watch_thread(&self, name: impl Into<String>, ended: oneshot::Receiver<()>) {
+        self.spawn(name, async {
+            let _ = ended.await;
         });
     }
 }

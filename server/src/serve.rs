@@ -93,10 +93,7 @@ pub(crate) fn serve(games: &Games, settings: &Settings) -> Result<ExitCode> {
     let served = runtime.context("cannot start the network runtime").and_then(|runtime| {
         let served = runtime.block_on(async {
             let (watch, failures) = lifecycle::watch();
-            watch.spawn("the thread of the log", async {
-                // It sends nothing; it ends.
-                let _ = log_ended.await;
-            });
+            watch.watch_thread("the thread of the log", log_ended);
             run(games, settings, &log, &watch, failures).await
         });
         // A task that does not end holds up nobody.
@@ -261,10 +258,7 @@ fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) ->
             "the administration listens"
         );
     }
-    watch.spawn("the thread of the administration", async {
-        // It sends nothing; it ends.
-        let _ = ended.await;
-    });
+    watch.watch_thread("the thread of the administration", ended);
     Ok(beside)
 }
 
@@ -296,10 +290,7 @@ impl Front {
         let config = host.reloader.config();
         let facts = web::Facts { config, server: host.handle.clone(), port, certificates };
         let ended = page.serve(crypto, facts, host)?;
-        watch.spawn("the thread of the page", async {
-            // It sends nothing; it ends.
-            let _ = ended.await;
-        });
+        watch.watch_thread("the thread of the page", ended);
         Ok(())
     }
 }

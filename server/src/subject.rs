@@ -55,6 +55,14 @@ pub struct Network {
     len: u8,
 }
 
+/// Returns the address, or for IPv6 the /64 that a household has.
+pub(crate) fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
 /// Bits before an address of IPv4 in the form of IPv6, `::ffff:192.0.2.7` (RFC 4291, 2.5.5.2).
 const MAPPED_BITS: u8 = 96;
 

@@ -24,6 +24,7 @@ pub(crate) fn hash_of(token: &str) -> String {
     hex(digest(&SHA256, token.as_bytes()).as_ref())
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

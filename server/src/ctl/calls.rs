@@ -14,7 +14,7 @@ use crate::api::{
     SetSetting, SettingView, StatusView, Tell, TokenView, WebhookTest,
 };
 use crate::author::Role;
-use crate::subject::Subject;
+use crate::subject::{Subject, parse_key};
 
 /// A request, and how its answer is shown.
 #[derive(Debug)]
@@ -190,7 +190,7 @@ fn lift(path: &str, Lifted { whom, room }: &Lifted) -> Call {
 
 fn give_role(player: &Player, role: &str, key_of: impl Fn(&str) -> Result<String>) -> Result<Call> {
     let Player { player: who, room } = player;
-    let is_key = who.len() == 64 && who.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_key = parse_key(who).is_some();
     if role == "none" {
         let key = if is_key { who.clone() } else { key_of(who)? };
         return Ok(Call::delete(format!("/v1/roles/{}", escaped(&key))));

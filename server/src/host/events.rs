@@ -391,7 +391,7 @@ impl Host {
                     continue;
                 };
                 let was = was.unwrap_or(figures.stats);
-                players.push(self.player_view(&person, Some(figures), was, now));
+                players.push(self.player_view(&person, figures, was, now));
             }
         }
         *before = Before { stats, busy };

@@ -8,6 +8,7 @@ use phaselock::server::Command;
 use phaselock::time::Micros;
 use phaselock::wire::disconnect::{Code, Disconnect};
 use phaselock::wire::text::one_line;
+use phaselock_quic::identity::{CERTIFICATE_FILE, KEY_FILE};
 use phaselock_quic::server::OrderError;
 
 use super::acts::{failure, room_code};
@@ -16,6 +17,7 @@ use super::state::{Host, done};
 use crate::api::{Drain, ReloadReport, SettingChange, WebhookTest};
 use crate::author::{Author, Right, Role};
 use crate::config::{self, BadOverride, Mistake};
+use crate::data_dir::{LOCK_FILE, ROOMS_DIR, TOKEN_FILE};
 use crate::error::ActError;
 use crate::store::{self, Change, Written};
 use crate::subject::{Subject, is_number, parse_key};
@@ -29,7 +31,7 @@ const LIST_NAME_MAX: usize = 64;
 /// Longest name of a backup, in bytes. Arbitrary.
 const FILE_NAME_MAX: usize = 64;
 /// Files of the data directory that are no backups, beside the database's.
-const OWN_FILES: [&str; 5] = ["admin-token", "cert.pem", "key.pem", "lock", "rooms"];
+const OWN_FILES: [&str; 5] = [TOKEN_FILE, CERTIFICATE_FILE, KEY_FILE, LOCK_FILE, ROOMS_DIR];
 /// Characters of a token's name at most.
 const TOKEN_NAME_MAX: usize = 32;
 

@@ -1,7 +1,7 @@
 //! The host's things as the interface shows them.
 
 use phaselock::identity::PublicKey;
-use phaselock::server::MemberStats;
+use phaselock::server::{MemberStats, PlayerFigures};
 use phaselock::time::Micros;
 use phaselock_quic::server::{Measured, RoomFigures};
 
@@ -124,16 +124,15 @@ impl Host {
     pub(super) fn player_view(
         &self,
         person: &Person,
-        figures: Option<&phaselock::server::PlayerFigures>,
+        figures: &PlayerFigures,
         before: MemberStats,
         now: Now,
     ) -> PlayerView {
         let mute = self.mute_of(person, now.unix);
-        let stats = figures.map(|it| it.stats).unwrap_or_default();
+        let stats = &figures.stats;
         let missing = stats.missing.saturating_sub(before.missing) as f64;
         let accepted = stats.accepted.saturating_sub(before.accepted) as f64;
         let sum = missing + accepted;
-        let known = figures.filter(|it| it.round_trip.is_some());
         PlayerView {
             room: person.room.as_str().to_owned(),
             seat: person.player.0,
@@ -142,16 +141,16 @@ impl Host {
             address: person.address.map(|it| it.to_string()),
             role: self.book.role(person.key),
             joined: now.unix_at(person.joined),
-            away: figures.is_some_and(|it| it.is_away),
-            idle: figures.map_or(0, |it| it.idle.0 / 1_000_000),
-            ping: known.and_then(|it| it.round_trip).map(millis),
-            jitter: known.map(|it| millis(it.jitter)),
+            away: figures.is_away,
+            idle: figures.idle.0 / 1_000_000,
+            ping: figures.round_trip.map(millis),
+            jitter: figures.round_trip.map(|_| millis(figures.jitter)),
             loss: if sum > 0.0 { missing / sum } else { 0.0 },
-            offset: figures.and_then(|it| it.offset).map(|it| it.0 as f64 / 1000.0),
-            offset_error: figures.and_then(|it| it.error_max).map(millis),
+            offset: figures.offset.map(|it| it.0 as f64 / 1000.0),
+            offset_error: figures.error_max.map(millis),
             late_inputs: stats.late,
             bytes_out_per_second: stats.bytes.saturating_sub(before.bytes),
-            scores: figures.map_or_else(Vec::new, |it| it.scores.iter().map(score).collect()),
+            scores: figures.scores.iter().map(score).collect(),
             muted: mute.map(|it| MuteView { until: it.until, reason: it.reason }),
         }
     }

@@ -1,10 +1,12 @@
 //! Failed logins: counted, and logged by address at a bounded rate.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::subject::household;
 
 /// Shortest time between two lines about one address.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -72,7 +74,7 @@ impl FailedLogins {
     fn count_one(&self, secret: Secret, address: IpAddr, now: Instant) -> Option<u64> {
         self.counter(secret).fetch_add(1, Ordering::Relaxed);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = (secret, network(address));
+        let at = (secret, household(address));
         if let Some((last, failures)) = told.get_mut(&at) {
             *failures += 1;
             let is_due = now.duration_since(*last) >= INTERVAL;
@@ -88,14 +90,6 @@ impl FailedLogins {
             told.insert(at, (now, 0));
             1
         })
-    }
-}
-
-/// The address itself, or the /64 of an IPv6 customer.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address => address,
     }
 }
 

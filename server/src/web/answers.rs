@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use super::files::{CODINGS, Files, INDEX, PageFile};
 use super::public::{self, Published};
 use crate::config::Config;
+use crate::token::hex;
 
 /// Parts of the server of which the page tells browsers.
 #[derive(Debug)]
@@ -206,10 +207,6 @@ fn takes(asked: &HeaderMap, coding: &str) -> bool {
         let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok());
         name.trim().eq_ignore_ascii_case(coding) && weight != Some(0.0)
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Answers a request that came without TLS: browsers take this machine's own names for safe, and

@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
 use ring::digest::{SHA256, digest};
 
+use crate::token::hex;
+
 /// Most files of a page. Arbitrary.
 const FILES_MAX: usize = 64;
 /// Most bytes of one of them. Arbitrary: three times today's largest, uncompressed.
@@ -62,8 +64,7 @@ impl PageFile {
 
 /// First digits of a content's digest.
 fn digits_of(content: &[u8]) -> String {
-    let digest = digest(&SHA256, content);
-    digest.as_ref().iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest(&SHA256, content).as_ref()[..DIGITS / 2])
 }
 
 /// The files by their names.

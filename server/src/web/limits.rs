@@ -15,7 +15,8 @@ use phaselock_quic::doorkeeping::{Limit, Limits};
 use phaselock_quic::server::buckets::{Buckets, Kind, Moment};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::http::{Answering, Busy, network_of};
+use crate::http::{Answering, Busy};
+use crate::subject::household;
 
 /// Bytes that go out at a time. Shorter bodies wait for nobody.
 const CHUNK: usize = 16 * 1024;
@@ -136,7 +137,7 @@ pub(super) struct Paced {
 
 impl Paced {
     pub(super) fn new(inner: Body, bounds: &Arc<Bounds>, from: IpAddr, busy: &Busy) -> Self {
-        let network = network_of(from);
+        let network = household(from);
         let is_long = inner.size_hint().exact().is_none_or(|bytes| bytes > CHUNK as u64);
         let bounds = is_long.then(|| Arc::clone(bounds));
         bounds.iter().for_each(|bounds| bounds.begin(network));
@@ -236,10 +237,10 @@ mod tests {
 
         // A household of IPv6 has no more for its many addresses.
         assert_eq!(
-            network_of("2001:db8::7".parse().expect("one")),
-            network_of("2001:db8::8".parse().expect("one"))
+            household("2001:db8::7".parse().expect("one")),
+            household("2001:db8::8".parse().expect("one"))
         );
-        assert_ne!(network_of(crowd), network_of(one));
+        assert_ne!(household(crowd), household(one));
 
         // What a crowd leaves behind when it goes is no other's to wait for.
         many.iter().for_each(|body| body.abort());

@@ -28,8 +28,10 @@ use self::presented::Presented;
 pub use self::signer::{SignError, Signer, verified};
 use crate::files;
 
-const CERTIFICATE_FILE: &str = "cert.pem";
-const KEY_FILE: &str = "key.pem";
+/// File of the certificate, in a data directory.
+pub const CERTIFICATE_FILE: &str = "cert.pem";
+/// File of its private key, beside it.
+pub const KEY_FILE: &str = "key.pem";
 
 /// Chains from certificate authorities take under 10 KiB; a bigger file is some other file.
 const PEM_BYTES_MAX: usize = 64 * 1024;
