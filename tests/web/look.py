@@ -2,8 +2,9 @@
 
     python tests/web/look.py ADDRESS sha256:FINGERPRINT GAME.json PLAYER --seconds 6
 
-Each line is JSON: a tick, and the values of the player's entity that the server told for it. It
-stands on the client in tests/python, which knows Phaselock by its document alone.
+Each line is JSON: a tick of the player's own time, and the values that the server told of the
+player's entity for it. It stands on the client in tests/python, which knows Phaselock by its
+document alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ def main() -> int:
     parser.add_argument("player", help="name of the player to look at")
     parser.add_argument("--seconds", type=float, default=6.0, help="time to look for")
     arguments = parser.parse_args()
-    game = Game.from_description(arguments.game.read_text())
+    described = arguments.game.read_text()
+    game = Game.from_description(described)
+    ages = [
+        [field["name"] for field in kind["fields"] if field["age"]]
+        for kind in json.loads(described)["kinds"]
+    ]
     connection = Connection(arguments.address, arguments.fingerprint, 0.0, 1)
     connection.handshake(HANDSHAKE_SECONDS_MAX)
     key = Ed25519PrivateKey.generate()
@@ -69,7 +75,10 @@ def main() -> int:
             kind = game.kinds[state.kind]
             if kind.has("x"):
                 told.add((tick, state.kind))
-                print(json.dumps({"tick": tick, "values": kind.values(state.fields)}), flush=True)
+                values = kind.values(state.fields)
+                # While the server waits for inputs, the state is one of an earlier tick.
+                own = tick - int(sum(values[name] for name in ages[state.kind]))
+                print(json.dumps({"tick": own, "values": values}), flush=True)
     connection.close(0, "seen enough")
     if session.disconnect is not None:
         print(f"look.py: the server ended it: {session.disconnect}", file=sys.stderr)
