@@ -89,12 +89,72 @@ has_display() { # whether Xvfb has written its number, with the end of the line
 }
 
 look() { # NAME PROGRAM ARGUMENTS...: plays in a window for some seconds, and looks at its last picture
-  local name=$1 seconds
+  local name=$1 seconds status
   shift
   # It fails if it is not in the game by then, which may take a busy machine longer.
   for seconds in 6 24 60; do
-    timeout 300 "$@" --screenshot "$dir/$name.png" --exit-after "$seconds" &&
-      python3 "$SCRIPTS/not-blank" "$dir/$name.png" && return 0
+    status=0
+    timeout 300 "$@" --screenshot "$dir/$name.png" --exit-after "$seconds" 2>"$dir/$name.log" || status=$?
+    cat "$dir/$name.log"
+    # 124 is a timeout; anything else above 100 is a panic, a signal, or a program that does not start.
+    [ "$status" -le 100 ] || [ "$status" = 124 ] || fail "$name ended with status $status"
+    ! has "$dir/$name.log" panicked || fail "$name panicked"
+    [ "$status" != 0 ] || ! python3 "$SCRIPTS/not-blank" "$dir/$name.png" || return 0
   done
   fail "there is nothing to see of $name"
+}
+
+# measured NAME CONDITION SECONDS PROGRAM ARGUMENTS...: runs bots; all of them must be in the game at
+# the end, and a condition in Python must hold of their figures `r`. There, `free` is the part of the
+# machine's processor time that other programs left. A busy machine may leave somebody out, so there
+# are three attempts, each longer.
+measured() {
+  local name=$1 condition=$2 seconds=$3 times status
+  shift 3
+  for times in 1 2 4; do
+    status=0
+    python3 - $$ "$dir/$name.json" "$dir/bots.log" "$condition" "$@" --json \
+      --seconds $((times * seconds)) <<'P' || status=$?
+import glob, json, subprocess, sys
+shell, figures, log, condition, *command = sys.argv[1:]
+
+def spent():
+    """Processor time so far: of this script with its programs, of others, and none's."""
+    own = 0
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            fields = open(path).read().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if shell in (fields[1], path.split("/")[2]):
+            own += sum(map(int, fields[11:15]))
+    user, nice, system, idle, wait, *more = map(int, open("/proc/stat").readline().split()[1:9])
+    return own, user + nice + system + sum(more) - own, idle + wait
+
+before = spent()
+with open(figures, "w") as out, open(log, "w") as err:
+    status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err).returncode
+own, others, idle = (now - then for now, then in zip(spent(), before))
+said, figures = open(log).read(), open(figures).read()
+print(said + figures.strip())
+if status not in (0, 1) or "panicked" in said:
+    sys.exit(f"the bots ended with status {status}")
+# Status 1: not all were in the game.
+r, free = json.loads(figures), 1 - others / max(own + others + idle, 1)
+print(f"other programs left {free:.0%} of the machine")
+sys.exit(0 if r["connected"] == r["clients"] and eval(condition) else 3)
+P
+    [ "$status" != 0 ] || return 0
+    [ "$status" = 3 ] || fail "$name: there is more to it than a busy machine"
+  done
+  fail "$name: somebody was left out, or not $condition"
+}
+
+mistake() { # WORDS COMMAND...: the command is refused with one sentence that has these words
+  local words=$1
+  shift
+  if "$@" >"$dir/mistake.log" 2>&1 </dev/null; then fail "accepted: $*"; fi
+  grep -q -- "$words" "$dir/mistake.log" || fail "'$words' is not in what it said to: $*"
+  ! grep -q panicked "$dir/mistake.log" || fail "panicked: $*"
+  [ "$(grep -c . "$dir/mistake.log")" = 1 ] || fail "more than one sentence: $*"
 }
