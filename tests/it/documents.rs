@@ -12,8 +12,8 @@ use phaselock_quic::doorkeeping::{Doorkeeping, Limit};
 
 use crate::tidy::root;
 
-/// Every page, by its path from the root.
-pub(super) const PAGES: [&str; 12] = [
+/// Pages outside of `docs/`, by their paths from the root.
+const PAGES: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -27,6 +27,23 @@ pub(super) const PAGES: [&str; 12] = [
     "tests/peers/README.md",
     "LICENSE-MIT",
 ];
+
+/// Every page, by its path from the root.
+pub(super) fn pages() -> Vec<String> {
+    let mut found: Vec<_> = PAGES.map(str::to_owned).into();
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).expect("a folder").flatten() {
+            let path = folder.join(entry.file_name());
+            if entry.path().is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path.display().to_string().replace('\\', "/"));
+            }
+        }
+    }
+    found
+}
 
 fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -58,14 +75,15 @@ fn the_readme_is_short() {
 #[test]
 fn links_lead_somewhere() {
     let mut followed = 0;
-    for path in PAGES {
-        let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
-        for link in links(&page(path)) {
+    for path in pages() {
+        let folder = Path::new(&path).parent().unwrap_or(Path::new("")).to_owned();
+        for link in links(&page(&path)) {
             if link.contains("://") {
                 continue;
             }
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let target: PathBuf = if file.is_empty() { path.into() } else { folder.join(file) };
+            let target: PathBuf =
+                if file.is_empty() { path.clone().into() } else { folder.join(file) };
             assert!(root().join(&target).exists(), "{path} links to {link}");
             if !anchor.is_empty() {
                 let text = fs::read_to_string(root().join(&target)).expect("a page");
@@ -79,14 +97,14 @@ fn links_lead_somewhere() {
 
 #[test]
 fn pages_know_all_networks_methods_and_games() {
-    let playing = page("client/PLAYING.md");
+    let playing = page("docs/playing/network.md");
     for (name, _) in PROFILES {
-        assert!(playing.contains(&format!("`{name}`")), "PLAYING.md does not know {name}");
+        assert!(playing.contains(&format!("`{name}`")), "network.md does not know {name}");
     }
     for method in Choice::ALL {
-        assert!(playing.contains(method.name()), "PLAYING.md does not know {}", method.name());
+        assert!(playing.contains(method.name()), "network.md does not know {}", method.name());
     }
-    for path in ["README.md", "client/PLAYING.md"] {
+    for path in ["README.md", "docs/playing/start.md"] {
         let text = page(path).to_lowercase();
         for game in phaselock_games::all().names() {
             assert!(text.contains(game), "{path} does not know {game}");

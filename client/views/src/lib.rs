@@ -141,12 +141,12 @@ mod tests {
 
     #[test]
     fn page_for_players_lists_every_action() {
-        let page = include_str!("../../PLAYING.md");
+        let page = include_str!("../../../docs/playing/reference.md");
         for (game, own) in seen().actions {
             for action in own {
                 let keys = action.keys.join("`, `");
                 let row = format!("| `{game}.{}` | {} | `{keys}` |", action.id, action.title);
-                assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+                assert!(page.contains(&row), "docs/playing/reference.md lacks:\n{row}");
             }
         }
     }

@@ -36,7 +36,7 @@ const CONTROLS: &str = "
 # Bindings that differ from a game's own, by game (or \"all\") and action, as in
 #   [controls.race]
 #   throttle = [\"W\", \"Up\", \"Pad:RightTrigger\"]
-# client/PLAYING.md lists the actions and the names of keys. An empty list leaves an action unbound.
+# docs/playing/ lists the actions and the names of keys. An empty list leaves an action unbound.
 ";
 
 /// A file without use: none of it counts.

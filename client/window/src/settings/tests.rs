@@ -71,15 +71,15 @@ fn settings_come_back_as_they_were_and_every_key_is_documented() {
 
 #[test]
 fn page_for_players_lists_every_setting_and_every_action_of_all_games() {
-    let page = include_str!("../../../PLAYING.md");
+    let page = include_str!("../../../../docs/playing/reference.md");
     for key in KEYS {
         let row = format!("| `{}` | `{}` | {} |", key.section, key.name, key.about);
-        assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+        assert!(page.contains(&row), "docs/playing/reference.md lacks:\n{row}");
     }
     for action in phaselock_ui::actions::ALL {
         let keys = action.keys.join("`, `");
         let row = format!("| `{}` | {} | `{keys}` |", action.id, action.title);
-        assert!(page.contains(&row), "PLAYING.md lacks:\n{row}");
+        assert!(page.contains(&row), "docs/playing/reference.md lacks:\n{row}");
     }
 }
 
