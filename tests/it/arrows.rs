@@ -365,7 +365,7 @@ fn folders_are_those_of_the_house() {
     let folders: BTreeSet<PathBuf> = top.filter(|path| path.is_dir()).collect();
     for path in folders {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let known = ["client", "docker", "fuzz", "server", "shared", "target", "tests"];
+        let known = ["client", "docker", "docs", "fuzz", "server", "shared", "target", "tests"];
         assert!(name.starts_with('.') || known.contains(&name.as_str()), "{name}/ has no place");
     }
 }

@@ -179,7 +179,7 @@ fn the_manual_has_every_alarm_and_no_other() {
     let rules = page("docker/watch/alerts.yml");
     let raised: BTreeSet<_> =
         rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
-    let rows = table(&page("server/HOSTING.md"), "| alarm |");
+    let rows = table(&page("docs/hosting/watch.md"), "| alarm |");
     let stated = rows.iter().flat_map(|row| row[0].split(", ").map(|name| name.trim_matches('`')));
     assert_eq!(stated.collect::<BTreeSet<_>>(), raised);
 }

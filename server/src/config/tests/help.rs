@@ -49,12 +49,12 @@ fn the_manual_has_the_table_of_all_settings() {
     let names = "| flag | environment | default | takes effect | per game and room |";
     let head = format!("{names}\n|---|---|---|---|---|");
     let table = format!("{head}\n{}\n\n", rows.join("\n"));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("HOSTING.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hosting/settings.md");
     let manual = fs::read_to_string(path).expect("the manual");
     let text = manual.split_once(&table).map(|(_, text)| text);
-    let text = text.unwrap_or_else(|| panic!("the table in HOSTING.md has to be:\n{table}"));
+    let text = text.unwrap_or_else(|| panic!("the table in settings.md has to be:\n{table}"));
     for setting in settings() {
         let flag = format!("`{}`", setting.flag);
-        assert!(text.contains(&flag), "HOSTING.md says nothing about {flag}");
+        assert!(text.contains(&flag), "settings.md says nothing about {flag}");
     }
 }
