@@ -1,4 +1,4 @@
-//! Ways and points on what goes around: turns, and coordinates that wrap.
+//! Distances and points on values that wrap: angles and coordinates.
 
 use std::ops::{Add, Sub};
 
@@ -33,7 +33,7 @@ macro_rules! real {
             }
 
             fn within(self, period: Self) -> Self {
-                // Most are, which can be told without a division.
+                // Most values are in range, which needs no division to find out.
                 if (0.0..period).contains(&self) { self } else { self.rem_euclid(period) }
             }
         }
@@ -41,20 +41,20 @@ macro_rules! real {
 }
 real!(f32, f64);
 
-/// The shorter way from `a` to `b`, in turns: -0.5 to 0.5.
+/// Returns the shorter way from `a` to `b` in turns, from -0.5 to 0.5.
 pub fn turn_between<T: Real>(a: T, b: T) -> T {
     way_around(a, b, T::ONE)
 }
 
-/// The shorter way from `a` to `b` where values wrap after a period.
+/// Returns the shorter way from `a` to `b`, where values wrap after `period`.
 pub fn way_around<T: Real>(a: T, b: T, period: T) -> T {
     let way = (b - a).within(period);
     if way > period.half() { way - period } else { way }
 }
 
-/// The same point within the period: 0 up to but excluding it.
+/// Returns the equivalent value within the period: 0 up to but excluding `period`.
 pub fn wrapped<T: Real>(value: T, period: T) -> T {
     let value = value.within(period);
-    // What is a trace below 0 is rounded to the period itself.
+    // A value slightly below 0 is rounded to the period itself.
     if value < period { value } else { T::ZERO }
 }

@@ -1,9 +1,9 @@
-//! Fields as a record declares them. For [`record!`](crate::record).
+//! Fields as a record declares them, for [`record!`](crate::record).
 
 use super::field::Field;
 use super::value::{COMPONENTS_MAX, FieldValue};
 
-/// A field as a record declares it. For [`record!`](crate::record).
+/// A declared field of a record. For [`record!`](crate::record).
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
@@ -13,7 +13,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// A field of the type `T`.
+    /// Declares a field of type `T`.
     pub const fn new<T: FieldValue>(name: &'static str, grid: Field) -> Self {
         assert!(T::COMPONENTS.len() <= COMPONENTS_MAX, "the field's type has too many components");
         Self { name, components: T::COMPONENTS, grid }
@@ -24,12 +24,13 @@ impl Declared {
         T::EXACT.holds(&self.grid)
     }
 
-    /// Whether the field has a number for every value of the type `T`, such as an enum's variants.
+    /// Whether the field has a number for each value of the type `T`, such as the variants of an
+    /// enum.
     pub const fn numbers_all_of<T: FieldValue>(&self) -> bool {
         self.grid.greatest >= T::GREATEST
     }
 
-    /// Whether the fields that move this one are among those of its record.
+    /// Whether the fields that move this one belong to its own record.
     pub const fn is_moved_within(&self, table: &[Field]) -> bool {
         let mut component = 0;
         while component < self.components.len() {

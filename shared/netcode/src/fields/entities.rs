@@ -1,4 +1,4 @@
-//! The entities of a world, in their slots.
+//! The entities of a world, by slot.
 
 use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
@@ -7,18 +7,18 @@ use crate::limits::{PREDICTED_SPAWN_INDEX_MIN, PREDICTED_SPAWNS_MAX};
 /// An entity in its slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot<E> {
-    /// Its name.
+    /// Id of the entity.
     pub id: EntityId,
-    /// The player it belongs to, if any. To change it, use [`Entities::set_owner`]: the list also
-    /// finds entities by their owners.
+    /// The player that owns it, if any. Change it with [`Entities::set_owner`] only: the list
+    /// indexes entities by owner.
     pub owner: Option<PlayerId>,
-    /// Its state.
+    /// State of the entity.
     pub entity: E,
 }
 
-/// Entities in the order of their ids; at most one in a slot.
+/// Entities in the order of their ids, with at most one in each slot.
 ///
-/// An entity keeps its id for life. Its owner may change: see [`set_owner`](Self::set_owner).
+/// An entity keeps its id for life. Its owner may change; see [`set_owner`](Self::set_owner).
 #[derive(Debug, PartialEq)]
 pub struct Entities<E> {
     slots: Vec<Slot<E>>,
@@ -37,7 +37,7 @@ impl<E: Clone> Clone for Entities<E> {
         Self { slots: self.slots.clone(), owned: self.owned.clone() }
     }
 
-    /// Takes the others' place in memory that there is already.
+    /// Reuses the memory that is already allocated.
     fn clone_from(&mut self, others: &Self) {
         self.slots.clone_from(&others.slots);
         self.owned.clone_from(&others.owned);
@@ -49,59 +49,58 @@ impl<E: Entity> Entities<E> {
         self.slots.binary_search_by_key(&index, |slot| slot.id.index)
     }
 
-    /// Count of the entities.
+    /// Returns the number of entities.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Tells whether there is none.
+    /// Whether there are no entities.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// All, in order.
+    /// Iterates over all entities in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Slot<E>> + Clone {
         self.slots.iter()
     }
 
-    /// All, to change.
+    /// Iterates mutably over all entities in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<E>> {
         self.slots.iter_mut()
     }
 
-    /// The entity of that name.
+    /// Returns the entity with this id.
     pub fn get(&self, id: EntityId) -> Option<&Slot<E>> {
         self.position(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
     }
 
-    /// The entity of that name, to change.
+    /// Returns the entity with this id, to change it.
     pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
         self.position(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
     }
 
-    /// Gives an entity to another player, or to nobody. Returns false if there is no such entity.
+    /// Gives an entity to another player, or to none. Returns `false` if it does not exist.
     ///
-    /// For clients it remains the same entity, with the same id. Its whole state is sent once,
-    /// since the new owner may see other fields, and from then on the new owner's client predicts
-    /// it.
+    /// For clients it remains the same entity, with the same id. Its complete state is sent once,
+    /// since the new owner may see other fields; from then on the new owner's client predicts it.
     pub fn set_owner(&mut self, id: EntityId, owner: Option<PlayerId>) -> bool {
         let Some(slot) = self.get(id).copied() else { return false };
         self.insert(Slot { owner, ..slot });
         true
     }
 
-    /// The entity at a position in the order.
+    /// Returns the entity at an index in the order of ids.
     #[inline]
     pub(crate) fn nth(&self, position: usize) -> Option<&Slot<E>> {
         self.slots.get(position)
     }
 
-    /// The entity of whatever generation in that slot.
+    /// Returns the entity in this slot, whatever its generation.
     pub fn at(&self, index: u16) -> Option<&Slot<E>> {
         self.position(index).ok().map(|at| &self.slots[at])
     }
 
-    /// The entity of that name, if it is one of these.
+    /// Returns the entity with this id if it is a record of type `R`.
     pub fn record<R>(&self, id: EntityId) -> Option<&R>
     where
         E: Holds<R>,
@@ -109,7 +108,7 @@ impl<E: Entity> Entities<E> {
         self.get(id)?.entity.record()
     }
 
-    /// The same, to change.
+    /// Returns the entity with this id, to change it, if it is a record of type `R`.
     pub fn record_mut<R>(&mut self, id: EntityId) -> Option<&mut R>
     where
         E: Holds<R>,
@@ -117,7 +116,7 @@ impl<E: Entity> Entities<E> {
         self.get_mut(id)?.entity.record_mut()
     }
 
-    /// All of one kind, each with its name and its owner.
+    /// Iterates over all records of type `R`, with their ids and owners.
     pub fn records<R: Record>(&self) -> impl DoubleEndedIterator<Item = Slot<R>> + Clone
     where
         E: Holds<R>,
@@ -127,7 +126,7 @@ impl<E: Entity> Entities<E> {
         })
     }
 
-    /// All of one kind, to change.
+    /// Iterates mutably over all records of type `R`.
     pub fn records_mut<'e, R: 'e>(
         &'e mut self,
     ) -> impl Iterator<Item = (EntityId, Option<PlayerId>, &'e mut R)>
@@ -139,14 +138,14 @@ impl<E: Entity> Entities<E> {
             .filter_map(|slot| Some((slot.id, slot.owner, slot.entity.record_mut()?)))
     }
 
-    /// Entities of a player.
+    /// Iterates over the entities that a player owns.
     pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
         let from = self.owned.partition_point(|(owner, _)| *owner < player);
         let indices = self.owned[from..].iter().take_while(move |(owner, _)| *owner == player);
         indices.filter_map(|(_, index)| self.at(*index))
     }
 
-    /// Puts an entity in its slot; a former tenant goes.
+    /// Puts an entity into its slot, replacing the previous one.
     pub fn insert(&mut self, slot: Slot<E>) {
         let index = slot.id.index;
         // Most are inserted in order.
@@ -183,8 +182,8 @@ impl<E: Entity> Entities<E> {
         }
     }
 
-    /// Inserts a predicted spawn of a number
-    /// ([`Game::predicted_spawn`](crate::game::Game::predicted_spawn)), in a slot beyond those of
+    /// Inserts a predicted spawn with this number
+    /// ([`Game::predicted_spawn`](crate::game::Game::predicted_spawn)), in a slot above those of
     /// the world.
     pub fn predict_spawn(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
         let index = PREDICTED_SPAWN_INDEX_MIN + number % PREDICTED_SPAWNS_MAX;
@@ -193,7 +192,7 @@ impl<E: Entity> Entities<E> {
         id
     }
 
-    /// Takes an entity away.
+    /// Removes an entity and returns it.
     pub fn remove(&mut self, id: EntityId) -> Option<Slot<E>> {
         let at = self.position(id.index).ok().filter(|&at| self.slots[at].id == id)?;
         let slot = self.slots.remove(at);
@@ -201,7 +200,7 @@ impl<E: Entity> Entities<E> {
         Some(slot)
     }
 
-    /// Replaces all by these, which are in the order of their ids.
+    /// Replaces all entities with these, which must be in the order of their ids.
     pub fn refill<'e>(&mut self, slots: impl Iterator<Item = &'e Slot<E>>) {
         self.slots.clear();
         self.slots.extend(slots.copied());
@@ -211,7 +210,7 @@ impl<E: Entity> Entities<E> {
         self.owned.sort_unstable();
     }
 
-    /// Takes all away.
+    /// Removes all entities.
     pub fn clear(&mut self) {
         self.slots.clear();
         self.owned.clear();

@@ -1,93 +1,97 @@
-//! Field tables: what a game replicates, stated once.
+//! Field tables, which define once what a game replicates.
 //!
-//! A game declares its records with [`record!`](crate::record). The grid of the truth, the wire's
-//! coding, interpolation and the protocol hash follow from the one table. Netcode sees a record
-//! only as [`Packed`] integers.
+//! A game declares its records with [`record!`](crate::record). The grid of the state, the wire's
+//! coding, interpolation and the protocol hash all follow from that table. The netcode sees a
+//! record only as [`Packed`] integers.
 
 use std::borrow::Cow;
 
 use super::around::{way_around, wrapped};
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
 
-/// The values of a record's fields in the table's order; unused elements are 0. For presentation:
-/// the truth goes straight between a record and its [`Packed`] form.
+/// The values of a record's fields, in the order of its table; unused elements are 0. For
+/// presentation only: the authoritative state converts directly between a record and its [`Packed`]
+/// form.
 pub type Values = [f64; FIELDS_MAX];
 
-/// The same on the wire's grid: each at most the [greatest](Field::greatest) of its field.
+/// A record's fields as integers on the wire's grid, each at most the [greatest](Field::greatest)
+/// of its field. Unused elements are 0.
 pub type Packed = [u32; FIELDS_MAX];
 
-/// Motion of a field between two snapshots.
+/// How a field moves between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
     /// In a straight line.
     Linear,
-    /// The shorter way around; the field is in turns, 0 up to but excluding 1.
+    /// Along the shorter way around. The field is in turns, 0 up to but excluding 1.
     Angle,
-    /// A position that wraps: in a straight line the shorter way around, 0 up to but excluding the
-    /// [period](Field::period).
+    /// In a straight line, along the shorter way around. The position wraps: 0 up to but excluding
+    /// the [period](Field::period).
     Wrap,
-    /// All at once when the later snapshot's time comes.
+    /// At once, when the time of the later snapshot comes.
     Step,
-    /// Like `Step`; where it changes, nothing is blended: a teleport.
+    /// Like `Step`, and a change is a discontinuity, such as a teleport: no other field is blended
+    /// either.
     Cut,
-    /// One of four neighbouring fields that are a unit quaternion.
+    /// One of four adjacent fields that form a unit quaternion.
     Unit,
-    /// Index of the largest component of a unit quaternion, which is left out: 0 to 3. Three
+    /// Index (0 to 3) of the largest component of a unit quaternion, which is not sent. Three
     /// [`Smallest`](Self::Smallest) fields follow.
     Largest,
-    /// One of the three components that are sent, in units in which 2^bits - 1 is the square root
-    /// of 2, centred at half of that.
+    /// One of the three components of a unit quaternion that are sent. 2^bits - 1 units are the
+    /// square root of 2, centred at half of that.
     Smallest,
 }
 
-/// Clients that may see a field.
+/// The clients that may see a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Every client that may see the entity.
+    /// Each client that may see the entity.
     All,
-    /// The client whose player owns the entity. Others read 0.
+    /// Only the client whose player owns the entity. Others read 0.
     Owner,
 }
 
-/// One column of a record's table: a field, or a component of one. Its grid, its motion, its
+/// One column of a record's table: a field or a component of one, with its grid, motion and
 /// audience.
 ///
-/// A value is `min + n * 2^-fraction_bits` for a whole number `n` up to `greatest`.
+/// A value is `min + n * 2^-fraction_bits` for an integer `n` from 0 to `greatest`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
-    /// As the record calls it.
+    /// Name of the field in its record.
     pub name: &'static str,
-    /// Component of a vector or a quaternion: "x", "y", "z" or "w"; empty for a number.
+    /// Component of a vector or quaternion: "x", "y", "z" or "w". Empty for a number.
     pub component: &'static str,
-    /// The least value.
+    /// The minimum value.
     pub min: f64,
-    /// Bits of the whole number `n`: 1 to [`FIELD_BITS_MAX`].
+    /// Bits of the integer `n`: 1 to [`FIELD_BITS_MAX`].
     pub bits: u32,
-    /// The greatest `n`: 2^bits - 1, or less for a range or an enum.
+    /// The maximum `n`: 2^bits - 1, or less for a range or an enum.
     pub greatest: u32,
     /// Binary digits after the point.
     pub fraction_bits: u32,
     /// Motion between snapshots.
     pub motion: Motion,
-    /// Clients that may see it.
+    /// Clients that may see the field.
     pub audience: Audience,
-    /// True if the game's prediction computes it. A change by the server alone (health, score) is
-    /// no misprediction.
+    /// Whether the game's prediction computes the field. If only the server changes it (health,
+    /// score), a change is no misprediction.
     pub predicted: bool,
-    /// Distance beyond which a correction is shown at once.
+    /// Distance beyond which a correction is shown at once instead of smoothed.
     pub snap_distance: f32,
-    /// True if it says what the entity is about to do, such as a held key. It is sent first, for
-    /// [`Coding::extrapolate`](crate::game::Coding::extrapolate). One that drifts counts the ticks
-    /// since the steering fields after the counter before it changed.
+    /// Whether the field says what the entity is about to do, such as a held key. Steering fields
+    /// are sent first, for [`Coding::extrapolate`](crate::game::Coding::extrapolate). A steering
+    /// field that drifts counts the ticks since a change of the steering fields between it and the
+    /// counter before it.
     pub steering: bool,
-    /// True if its recent course predicts it, though no other field does.
+    /// Whether the field's recent course predicts it, although no other field does.
     pub trending: bool,
-    /// The field that states its change a second, in its units; a vector's components go by those
-    /// of the same name.
+    /// Name of the field that holds this field's rate of change, in its units per second. The
+    /// components of a vector are moved by the components of the same name.
     pub moved_by: Option<&'static str>,
-    /// Its change a second whatever happens, such as gravity for a speed.
+    /// Constant rate of change per second, such as gravity for a velocity.
     pub drift: f32,
-    /// True if it states the age of the entity's state in ticks
+    /// Whether the field holds the age of the entity's state in ticks
     /// ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
     pub age: bool,
 }
@@ -114,7 +118,7 @@ impl Field {
         }
     }
 
-    /// A coordinate or a speed around 0: `bits` in all, of them `fraction_bits` after the point.
+    /// A coordinate or velocity around 0, of `bits` bits including `fraction_bits` fractional ones.
     pub const fn centred(bits: u32, fraction_bits: u32) -> Self {
         let half = (1_u64 << bits) as f64 / (2_u64 << fraction_bits) as f64;
         Self::new(-half, bits, fraction_bits, Motion::Linear)
@@ -125,19 +129,19 @@ impl Field {
         Self::new(0.0, bits, bits, Motion::Angle)
     }
 
-    /// A coordinate that wraps: `bits` in all, of them `fraction_bits` after the point, so the
+    /// A coordinate that wraps, of `bits` bits including `fraction_bits` fractional ones. Its
     /// period is 2^(bits - fraction_bits).
     pub const fn wrapping(bits: u32, fraction_bits: u32) -> Self {
         Self::new(0.0, bits, fraction_bits, Motion::Wrap)
     }
 
-    /// A count or a flag, 0 up to but excluding 2^bits.
+    /// A count or flag from 0 up to but excluding 2^bits.
     pub const fn count(bits: u32) -> Self {
         Self::new(0.0, bits, 0, Motion::Step)
     }
 
-    /// A number from `min` to `max`, both included, with `fraction_bits` after the point; its bits
-    /// follow. Values outside are clamped.
+    /// A number from `min` to `max` inclusive, with `fraction_bits` fractional bits. The total
+    /// number of bits follows. Values outside are clamped.
     ///
     /// ```
     /// use phaselock::fields::Field;
@@ -149,8 +153,8 @@ impl Field {
     /// ```
     ///
     /// # Panics
-    /// Unless `min` is below `max`, and `max - min` in steps fits [`FIELD_BITS_MAX`] bits. In a
-    /// table this is a compile error.
+    /// If `min` is not below `max`, or if `max - min` in steps needs more than [`FIELD_BITS_MAX`]
+    /// bits. In a table this is a compile error.
     pub const fn range(min: i64, max: i64, fraction_bits: u32) -> Self {
         assert!(min < max, "a range's greatest value is above its least");
         assert!(max <= 1 << 32 && min >= -(1 << 32), "a range is within 2^32 of 0");
@@ -162,8 +166,7 @@ impl Field {
         Self { greatest: greatest as u32, ..field }
     }
 
-    /// One of the variants of an enum made by [`field_enum!`](crate::field_enum), in as few bits as
-    /// number them.
+    /// A variant of an enum made by [`field_enum!`](crate::field_enum), in as few bits as possible.
     pub const fn variants<E: FieldEnum>() -> Self {
         let greatest = (E::VARIANTS.len() - 1) as u32;
         let bits = if greatest == 0 { 1 } else { u32::BITS - greatest.leading_zeros() };
@@ -175,25 +178,27 @@ impl Field {
         Self::new(0.0, bits, 0, Motion::Cut)
     }
 
-    /// Changes all at once when the later snapshot's time comes, instead of moving between two.
+    /// Makes the field change at once when the time of the later snapshot comes, instead of moving
+    /// between two snapshots.
     pub const fn stepwise(mut self) -> Self {
         self.motion = Motion::Step;
         self
     }
 
-    /// Only the owner may see it.
+    /// Makes the field visible to the owner only.
     pub const fn owner_only(mut self) -> Self {
         self.audience = Audience::Owner;
         self
     }
 
-    /// Only the server decides it.
+    /// Marks a field that only the server changes.
     pub const fn server_only(mut self) -> Self {
         self.predicted = false;
         self
     }
 
-    /// A component of a unit quaternion, all four of which are sent: somewhat beyond -1 to 1.
+    /// A component of a unit quaternion whose four components are all sent. The range must extend
+    /// slightly beyond -1 to 1.
     pub const fn unit(bits: u32, fraction_bits: u32) -> Self {
         Self { motion: Motion::Unit, ..Self::centred(bits, fraction_bits) }
     }
@@ -203,43 +208,45 @@ impl Field {
         Self::new(0.0, 2, 0, Motion::Largest)
     }
 
-    /// One of the components that are.
+    /// One of the components of a unit quaternion that are sent.
     pub const fn smallest(bits: u32) -> Self {
         Self::new(0.0, bits, 0, Motion::Smallest)
     }
 
-    /// Sent first, for [`Coding::extrapolate`](crate::game::Coding::extrapolate).
+    /// Marks the field as sent first, for
+    /// [`Coding::extrapolate`](crate::game::Coding::extrapolate).
     pub const fn steering(mut self) -> Self {
         self.steering = true;
         self
     }
 
-    /// Goes on as it did lately.
+    /// Extrapolates the field from its recent course.
     pub const fn trending(mut self) -> Self {
         self.trending = true;
         self
     }
 
-    /// Changes by so many of its units a second as the field of that name says.
+    /// Makes the named field this one's rate of change, in units per second.
     pub const fn moved_by(mut self, field: &'static str) -> Self {
         self.moved_by = Some(field);
         self
     }
 
-    /// Changes by so much a second whatever happens.
+    /// Adds a constant rate of change per second.
     pub const fn drifting(mut self, per_second: f32) -> Self {
         self.drift = per_second;
         self
     }
 
-    /// Age of the entity's state in ticks; 6 bits hold a quarter of a second. At most one field.
+    /// Makes the field hold the age of the entity's state in ticks; 6 bits hold a quarter of a
+    /// second. A record has at most one such field.
     pub const fn age(mut self) -> Self {
         self.age = true;
         self.predicted = false;
         self
     }
 
-    /// Corrections beyond this distance are shown at once.
+    /// Shows corrections beyond this distance at once instead of smoothing them.
     pub const fn snap_beyond(mut self, distance: f32) -> Self {
         self.snap_distance = distance;
         self
@@ -262,7 +269,7 @@ impl Field {
         self.column(name, "")
     }
 
-    /// Name of the column for people, files and hashes: `x` of a number, `position.x` of a
+    /// Returns the column's name for people, files and hashes: `x` for a number, `position.x` for a
     /// component.
     pub fn label(&self) -> Cow<'static, str> {
         match self.component {
@@ -271,7 +278,7 @@ impl Field {
         }
     }
 
-    /// Tells whether that is its [label](Self::label).
+    /// Whether `label` is the column's [label](Self::label).
     pub const fn is_labelled(&self, label: &str) -> bool {
         if self.component.is_empty() {
             return is_same(label, self.name);
@@ -288,7 +295,8 @@ impl Field {
         }
     }
 
-    /// Index in its table of the field that states its change a second, if there is one.
+    /// Returns the index in `fields` of the field that holds this one's rate of change, if there is
+    /// one.
     pub const fn mover(&self, fields: &[Self]) -> Option<usize> {
         let Some(by) = self.moved_by else { return None };
         let mut at = 0;
@@ -303,51 +311,53 @@ impl Field {
         None
     }
 
-    /// All bits of the whole number.
+    /// All bits of the integer set.
     pub(crate) const fn mask(&self) -> u32 {
         u32::MAX >> (u32::BITS - self.bits)
     }
 
-    /// Points of the grid in a unit.
+    /// Number of grid points per unit.
     #[inline]
     pub(crate) const fn steps(&self) -> f64 {
-        // 2^fraction_bits, by its exponent: this is done for every field in every tick.
+        // 2^fraction_bits, made from its exponent because each field needs it in each tick.
         f64::from_bits((1023 + self.fraction_bits as u64) << 52)
     }
 
-    /// A part of a unit from one point of the grid to the next.
+    /// Distance between adjacent grid points.
     #[inline]
     const fn step(&self) -> f64 {
         f64::from_bits((1023 - self.fraction_bits as u64) << 52)
     }
 
-    /// The greatest value.
+    /// Returns the maximum value.
     pub fn max(&self) -> f64 {
         self.unpack(self.greatest)
     }
 
-    /// The period of a field that wraps: 1 for an angle.
+    /// Returns the period of a field that wraps; 1 for an angle. `None` for other fields.
     pub fn period(&self) -> Option<f64> {
         matches!(self.motion, Motion::Angle | Motion::Wrap)
             .then(|| (1_u64 << (self.bits - self.fraction_bits)) as f64)
     }
 
-    /// The way from `a` to `b`: the shorter one, where the field goes around.
+    /// Returns the way from `a` to `b`: the shorter one if the field wraps.
     pub fn way(&self, a: f64, b: f64) -> f64 {
         self.period().map_or(b - a, |period| way_around(a, b, period))
     }
 
-    /// The nearest point of the grid: wrapped or clamped; the least value for no number.
+    /// Returns the nearest grid point of a value, which is wrapped or clamped first. NaN becomes
+    /// the minimum.
     #[inline]
     pub fn pack(&self, value: impl Into<f64>) -> u32 {
         let value = value.into();
-        // Games compute in single precision, and rounding in it is part of their truth: what lies
-        // between two points must go to the same one in every build. Where single precision does
-        // not hold every point, only double precision tells them apart.
+        // Games compute in single precision, and its rounding is part of their state: a value
+        // between two grid points must go to the same point in each build. Where single precision
+        // does not hold all grid points, only double precision tells them apart.
         let scaled = if Exact::SINGLE.holds(self) {
             let steps = f32::from_bits((127 + self.fraction_bits) << 23);
-            // Casts from floats cut, saturate, and take not-a-number to 0. So this rounds halves
-            // away from 0, without a call; a half itself would take the number below it up.
+            // Casts from floats truncate, saturate, and turn NaN into 0, so this rounds halves away
+            // from 0 without a call. Adding exactly one half would round the number just below a
+            // half up.
             let scaled = (value as f32 - self.min as f32) * steps;
             (scaled + (0.5 - f32::EPSILON / 4.0).copysign(scaled)) as i64
         } else {
@@ -360,13 +370,13 @@ impl Field {
         }
     }
 
-    /// The value at a point of the grid, the greatest for points beyond it.
+    /// Returns the value at a grid point, or the maximum for points beyond the grid.
     #[inline]
     pub fn unpack(&self, packed: u32) -> f64 {
         self.min + f64::from(packed.min(self.greatest)) * self.step()
     }
 
-    /// The value a part `t` of the way from `a` to `b`, for a `t` from 0 to 1.
+    /// Interpolates from `a` to `b`, with `t` from 0 to 1.
     pub fn blend(&self, a: f64, b: f64, t: f64) -> f64 {
         match self.motion {
             Motion::Linear | Motion::Unit => a + (b - a) * t,
@@ -374,7 +384,7 @@ impl Field {
                 let period = self.period().unwrap_or(1.0);
                 wrapped(a + way_around(a, b, period) * t, period)
             }
-            // The components that are sent may change, so they are not blended.
+            // Which components are sent may change, so they are not blended.
             Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {
                 if t < 1.0 {
                     a
@@ -386,7 +396,7 @@ impl Field {
     }
 }
 
-/// Equality of texts while compiling.
+/// Compares texts at compile time.
 pub(super) const fn is_same(a: &str, b: &str) -> bool {
     are_same(a.as_bytes(), b.as_bytes())
 }
@@ -399,35 +409,35 @@ const fn are_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// The numbers that a type holds exactly.
+/// The set of numbers that a type represents exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
-    /// Most bits of a whole number, or of one with a fraction without its point.
+    /// Maximum bits of an integer, or of a fixed-point number.
     pub bits: u32,
-    /// The least.
+    /// The minimum.
     pub least: f64,
-    /// The greatest.
+    /// The maximum.
     pub greatest: f64,
-    /// True if there are fractions among them.
+    /// Whether the type has fractions.
     pub fractions: bool,
 }
 
 impl Exact {
-    /// Those of an `f32`.
+    /// The numbers that an `f32` represents exactly.
     pub const SINGLE: Self = Self::float(f32::MANTISSA_DIGITS, f32::MIN as f64, f32::MAX as f64);
-    /// Those of an `f64`.
+    /// The numbers that an `f64` represents exactly.
     pub const DOUBLE: Self = Self::float(f64::MANTISSA_DIGITS, f64::MIN, f64::MAX);
 
     const fn float(bits: u32, least: f64, greatest: f64) -> Self {
         Self { bits, least, greatest, fractions: true }
     }
 
-    /// Whole numbers of so many bits.
+    /// Integers of this many bits.
     pub const fn whole(bits: u32, least: f64, greatest: f64) -> Self {
         Self { bits, least, greatest, fractions: false }
     }
 
-    /// Tells whether all values of a field are among them.
+    /// Whether the type represents all values of a field exactly.
     #[inline]
     pub const fn holds(&self, field: &Field) -> bool {
         let (least, most) = (field.min * field.steps(), (1_u64 << self.bits) as f64);
@@ -435,7 +445,7 @@ impl Exact {
         field.bits <= self.bits
             && least >= -most
             && greatest <= most
-            // Floats reach further than their digits.
+            // The range of a float exceeds its precision.
             && (self.fractions
                 || field.fraction_bits == 0
                     && field.min >= self.least
@@ -443,7 +453,7 @@ impl Exact {
     }
 }
 
-/// An enum that may be a field's type; made by [`field_enum!`](crate::field_enum).
+/// An enum that can be a field's type; made by [`field_enum!`](crate::field_enum).
 pub trait FieldEnum: Copy + 'static {
     /// All variants, in the order of their numbers.
     const VARIANTS: &'static [Self];

@@ -1,4 +1,4 @@
-//! Kinds of entities: by the names of their records, by number and by type.
+//! Kinds of entities, by record name, number and type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,18 +6,18 @@ use std::marker::PhantomData;
 use super::field::is_same;
 use super::records::{Entity, Holds, Kind};
 
-/// There is no kind of entity of that name.
+/// No kind of entity has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no kind of entity called '{name}'; the kinds are {known}")]
 pub struct UnknownKind {
-    /// The first 32 characters of the name that was asked for.
+    /// The first 32 characters of the requested name.
     pub name: String,
-    /// The names that there are, with commas between.
+    /// The known names, separated by commas.
     pub known: String,
 }
 
 impl UnknownKind {
-    /// The name is that of none of these.
+    /// Creates the error for a name that is none of `kinds`.
     pub fn new<'a>(name: &str, kinds: impl IntoIterator<Item = &'a Kind>) -> Self {
         let mut known: Vec<_> = kinds.into_iter().map(|kind| kind.name).collect();
         known.sort_unstable();
@@ -26,13 +26,17 @@ impl UnknownKind {
     }
 }
 
-/// The number of the kind of a name, in upper or lower case.
+/// Returns the number of the kind with this name, ignoring case.
+///
+/// # Errors
+///
+/// No kind has the name.
 pub fn find_kind(kinds: &[Kind], name: &str) -> Result<u8, UnknownKind> {
     let found = (0..).zip(kinds).find(|(_, kind)| kind.name.eq_ignore_ascii_case(name));
     found.map(|(number, _)| number).ok_or_else(|| UnknownKind::new(name, kinds))
 }
 
-/// Number of the kind of that name. For [`entities!`](crate::entities).
+/// Number of the kind with this name. For [`entities!`](crate::entities).
 #[doc(hidden)]
 pub const fn kind_number<E: Entity>(name: &str) -> u8 {
     let mut number = 0;
@@ -45,7 +49,7 @@ pub const fn kind_number<E: Entity>(name: &str) -> u8 {
     panic!("a kind has the name of its record")
 }
 
-/// A kind of the entities `E`.
+/// One of the kinds of the entities `E`.
 ///
 /// ```
 /// use phaselock::fields::KindOf;
@@ -62,12 +66,12 @@ pub struct KindOf<E> {
 }
 
 impl<E: Entity> KindOf<E> {
-    /// The kind of that number, an index into [`Entity::KINDS`].
+    /// Returns the kind with this number, an index into [`Entity::KINDS`].
     pub const fn new(number: u8) -> Self {
         Self { number, entity: PhantomData }
     }
 
-    /// The kind of the record `R`.
+    /// Returns the kind of the record `R`.
     pub const fn of<R>() -> Self
     where
         E: Holds<R>,
@@ -83,7 +87,7 @@ impl<E: Entity> KindOf<E> {
         self.number == E::KIND
     }
 
-    /// Its number, an index into [`Entity::KINDS`].
+    /// Returns its number, an index into [`Entity::KINDS`].
     pub const fn number(self) -> u8 {
         self.number
     }

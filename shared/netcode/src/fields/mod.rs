@@ -1,4 +1,4 @@
-//! Parts of a game's state: fields on a grid, records of fields, entities of records.
+//! The building blocks of a game's state: fields on a grid, records of fields, entities of records.
 
 mod around;
 mod declared;

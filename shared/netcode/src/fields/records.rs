@@ -1,4 +1,4 @@
-//! Records, the structs that have field tables, and the entities made of them.
+//! Records, which are structs with field tables, and the entities made of them.
 
 use super::field::{Field, Packed, Values};
 use crate::limits::FIELDS_MAX;
@@ -10,58 +10,59 @@ use crate::limits::FIELDS_MAX;
             records as one entity with `phaselock::entities!`"
 )]
 pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
-    /// The struct's name.
+    /// Name of the struct.
     const NAME: &'static str;
-    /// Its table.
+    /// The field table.
     const FIELDS: &'static [Field];
-    /// The fields' values.
+    /// Returns the values of the fields.
     fn values(&self) -> Values;
-    /// The reverse. Total: whatever the grid can hold makes a record.
+    /// Creates a record from field values. Accepts any values, rounding each to what its field can
+    /// hold.
     fn from_values(values: &Values) -> Self;
 
-    /// The record on the grid.
+    /// Returns the record on the grid.
     fn pack(&self) -> Packed;
-    /// The record at a point of the grid. Total: numbers beyond a field's greatest are its
-    /// greatest.
+    /// Creates a record from integers on the grid. Accepts any; those above a field's maximum count
+    /// as the maximum.
     fn unpack(packed: &Packed) -> Self;
 
-    /// The record moved to the nearest point of the grid.
+    /// Returns the record snapped to the nearest grid point.
     fn snapped(&self) -> Self {
         Self::unpack(&self.pack())
     }
 }
 
-/// A kind of entity: what its records are called and hold.
+/// A kind of entity: name and field table of its record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kind {
-    /// The record's name.
+    /// Name of the record.
     pub name: &'static str,
-    /// Its table.
+    /// The field table.
     pub fields: &'static [Field],
 }
 
-/// A game's entity: one record, or an `enum` of several.
+/// Entity type of a game: one record, or an `enum` of several.
 pub trait Entity: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
-    /// The kinds, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     const KINDS: &'static [Kind];
-    /// This entity's kind: an index into `KINDS`.
+    /// Returns the number of the entity's kind, an index into `KINDS`.
     fn kind(&self) -> u8;
-    /// The fields' values.
+    /// Returns the values of the fields.
     fn values(&self) -> Values;
-    /// The reverse; `kind` is an index into `KINDS`.
+    /// Creates an entity from field values; `kind` is an index into `KINDS`.
     fn from_values(kind: u8, values: &Values) -> Self;
 
-    /// The table of this entity's kind.
+    /// Returns the field table of the entity's kind.
     fn fields(&self) -> &'static [Field] {
         Self::KINDS[usize::from(self.kind())].fields
     }
 
-    /// The entity on the grid.
+    /// Returns the entity on the grid.
     fn pack(&self) -> Packed {
         pack_values(self.fields(), &self.values())
     }
 
-    /// The entity at a point of the grid.
+    /// Creates an entity from its kind and integers on the grid.
     fn unpack(kind: u8, packed: &Packed) -> Self {
         Self::from_values(kind, &unpack_values(Self::KINDS[usize::from(kind)].fields, packed))
     }
@@ -91,13 +92,13 @@ impl<R: Record> Entity for R {
     }
 }
 
-/// Age in ticks that a state states; 0 if it has no field for that.
+/// Returns the age in ticks that a state contains, or 0 if it has no field for it.
 pub fn age_of(fields: &[Field], packed: &Packed) -> u64 {
     let field = fields.iter().zip(packed).find(|(field, _)| field.age);
     field.map_or(0, |(field, value)| field.unpack(*value).max(0.0) as u64)
 }
 
-/// The same state as if it were new.
+/// Returns the state with its age set to 0.
 pub fn without_age(fields: &[Field], packed: &Packed) -> Packed {
     let mut fresh = *packed;
     for (value, field) in fresh.iter_mut().zip(fields).filter(|(_, field)| field.age) {
@@ -106,7 +107,7 @@ pub fn without_age(fields: &[Field], packed: &Packed) -> Packed {
     fresh
 }
 
-/// Values to the grid.
+/// Converts values to integers on the grid.
 pub fn pack_values(fields: &[Field], values: &Values) -> Packed {
     let mut packed = [0; FIELDS_MAX];
     for ((to, from), field) in packed.iter_mut().zip(values).zip(fields) {
@@ -115,7 +116,7 @@ pub fn pack_values(fields: &[Field], values: &Values) -> Packed {
     packed
 }
 
-/// The grid to values.
+/// Converts integers on the grid to values.
 pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
     let mut values = [0.0; FIELDS_MAX];
     for ((to, from), field) in values.iter_mut().zip(packed).zip(fields) {
@@ -124,11 +125,11 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
     values
 }
 
-/// Declares a record: a struct and, beside each field, its grid.
+/// Declares a record: a struct with the grid of each field.
 ///
 /// Field types are `f32`, `f64`, `u8`, `u16`, `u32`, `i16`, `i32`, `bool`,
 /// [`Tick`](crate::time::Tick), enums made by [`field_enum!`](crate::field_enum), and glam's
-/// `Vec2`, `Vec3` and `Quat`, which take a column of the table for each component.
+/// `Vec2`, `Vec3` and `Quat`, which take one column of the table per component.
 ///
 /// ```
 /// use phaselock::fields::Record;
@@ -149,7 +150,7 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
 /// assert_eq!(Ball::FIELDS[1].mover(Ball::FIELDS), Some(3));
 /// ```
 ///
-/// A type must hold every value of its field exactly; an `f32` holds 24 bits:
+/// A type must hold each value of its field exactly; an `f32` holds 24 bits:
 ///
 /// ```compile_fail,E0080
 /// phaselock::record! { pub struct Far { pub x: f32 = Field::centred(25, 8) } }
@@ -168,7 +169,7 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
 /// phaselock::record! { pub struct Wide { pub x: f64 = Field::centred(33, 8) } }
 /// ```
 ///
-/// A field is moved by a field that there is:
+/// `moved_by` must name an existing field:
 ///
 /// ```compile_fail,E0080
 /// phaselock::record! { pub struct Odd { pub x: f32 = Field::centred(9, 2).moved_by("vx") } }
@@ -308,11 +309,11 @@ macro_rules! record {
             its kinds; a game whose `Entity` is a single record has that kind alone"
 )]
 pub trait Holds<R>: Entity {
-    /// Number of the kind: an index into [`Entity::KINDS`].
+    /// Number of the kind, an index into [`Entity::KINDS`].
     const KIND: u8;
-    /// The record, if the entity is of its kind.
+    /// Returns the record, if the entity is of this kind.
     fn record(&self) -> Option<&R>;
-    /// The same, to change.
+    /// Returns the record to change it, if the entity is of this kind.
     fn record_mut(&mut self) -> Option<&mut R>;
 }
 
@@ -328,8 +329,8 @@ impl<R: Record> Holds<R> for R {
     }
 }
 
-/// Declares what a world consists of: an `enum` with a variant for each [record](crate::record),
-/// whose kinds are numbered in that order.
+/// Declares the entities of a world: an `enum` with a variant for each [record](crate::record). The
+/// kinds are numbered in that order.
 ///
 /// ```
 /// use phaselock::{entities, record};

@@ -1,21 +1,21 @@
-//! The inputs of one tick, player by player.
+//! The inputs of all players in one tick.
 
 use crate::fields::Record;
 use crate::ids::PlayerId;
 use crate::rewind::ViewTime;
 
-/// One step of a player's: what it commands, and what it saw.
+/// One step of a player: its commands, and the view time that goes with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<I> {
-    /// Its tick, in ticks before the world's: 0 unless late inputs are waited for.
+    /// How many ticks behind the world this step is; 0 unless the game waits for late inputs.
     pub age: u64,
-    /// Commands.
+    /// The player's commands.
     pub input: I,
-    /// View time of the input, for [`Past::at`](crate::rewind::Past::at); none is the present.
+    /// View time of the input, for [`Past::at`](crate::rewind::Past::at). `None` is the present.
     pub view: Option<ViewTime>,
 }
 
-/// Range of a player's steps, and its lag in ticks after them.
+/// Range of a player's steps, and the player's lag after them in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     player: PlayerId,
@@ -42,12 +42,12 @@ impl<I: Record> Inputs<I> {
         self.by_player.binary_search_by_key(&player, |steps| steps.player)
     }
 
-    /// Sets the input of a player who sees the present, such as a bot.
+    /// Sets the input of a player that sees the present, such as a bot.
     pub fn set(&mut self, player: PlayerId, input: I) {
         self.set_seen(player, input, None);
     }
 
-    /// Sets a player's input and its view time; none is the present.
+    /// Sets a player's input and its view time. A view time of `None` is the present.
     pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<ViewTime>) {
         self.set_steps(player, |steps| {
             steps.push(Step { age: 0, input, view });
@@ -55,7 +55,7 @@ impl<I: Record> Inputs<I> {
         });
     }
 
-    /// Sets a player's steps: `add` adds them to a list and returns the lag in ticks after them.
+    /// Sets a player's steps. `add` appends them to a list and returns the lag after them in ticks.
     pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
         let first = self.steps.len();
         let age = add(&mut self.steps);
@@ -66,30 +66,30 @@ impl<I: Record> Inputs<I> {
         }
     }
 
-    /// A player's steps in this tick, in order: one, or with [`Late::Wait`](super::Late::Wait) any
-    /// number; none for an absent player.
+    /// Returns a player's steps in this tick, oldest first. Usually that is one; with
+    /// [`Late::Wait`](super::Late::Wait) it may be any number. An absent player has none.
     pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
         let Ok(at) = self.position(player) else { return &[] };
         let Steps { first, end, .. } = self.by_player[at];
         self.steps.get(first..end).unwrap_or_default()
     }
 
-    /// A player's newest input; nothing pressed for one who sent none.
+    /// Returns a player's newest input, or an input with nothing pressed if the player sent none.
     pub fn get(&self, player: PlayerId) -> I {
         self.steps(player).last().map_or(I::default(), |step| step.input)
     }
 
-    /// View time of the player's newest input; see [`Step::view`].
+    /// Returns the view time of the player's newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<ViewTime> {
         self.steps(player).last().and_then(|step| step.view)
     }
 
-    /// Lag of a player's own time behind the world's after these steps, in ticks.
+    /// Returns how far a player's own time lags behind the world's after these steps, in ticks.
     pub fn age(&self, player: PlayerId) -> u64 {
         self.position(player).map_or(0, |at| self.by_player[at].age)
     }
 
-    /// Forgets all, for the next tick.
+    /// Removes all inputs, to prepare for the next tick.
     pub fn clear(&mut self) {
         self.by_player.clear();
         self.steps.clear();

@@ -1,4 +1,4 @@
-//! What only the server knows, and how it is restored after a restart.
+//! State that only the server has, and how it is restored after a restart.
 
 use std::fmt::Debug;
 
@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 
 use crate::fields::{Entities, Entity};
 
-/// The server's own state of a game, [`Game::Memory`](super::Game::Memory). When a server is
-/// restarted, it is kept with the world through serde.
+/// The server-only state of a game, [`Game::Memory`](super::Game::Memory). It is saved with the
+/// world through serde when the server restarts.
 ///
-/// Every game with a memory must say how to restore it, so that its rules never run on a list that
-/// is silently empty:
+/// Each game with a memory must implement its restoration, so that the rules never run on a list
+/// that is silently empty:
 ///
 /// ```
 /// # use phaselock::game::{Ahead, Entities, Game, Inputs, Memory, World};
@@ -57,8 +57,8 @@ use crate::fields::{Entities, Entity};
     note = "a game without a memory has `type Memory = ();`"
 )]
 pub trait Memory<G, E: Entity>: Default + Debug + Send + Serialize + DeserializeOwned {
-    /// Rebuilds what serde skipped, from the rules and the restored entities. Called once after a
-    /// restart, before any rules run.
+    /// Rebuilds the fields that serde skipped, from the rules and the restored entities. Called
+    /// once after a restart, before any rules run.
     fn restored(&mut self, game: &G, entities: &Entities<E>);
 }
 

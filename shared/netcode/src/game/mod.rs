@@ -1,14 +1,14 @@
-//! The seam between netcode and games.
+//! Interface between the netcode and games.
 //!
 //! A game is one implementation of [`Game`]: its input, its entities, its step. The server calls
-//! [`Game::step`] with everybody's inputs, the client [`Game::predict`] with its own; both use the
-//! same movement function. Netcode then snaps everything to the wire's grid, so a client replays
-//! from exactly what the server has.
+//! [`Game::step`] with all players' inputs, the client calls [`Game::predict`] with its own; both
+//! use the same movement function. The netcode then snaps all entities to the wire's grid, so a
+//! client replays from exactly the state that the server has.
 //!
-//! Bots, rounds, presentation and coding come with a game as a [`Kit`], whose parts have defaults.
+//! A [`Kit`] adds bots, rounds, presentation and coding. All of its parts have defaults.
 //!
-//! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
-//! field.
+//! *Invariant:* a game never sees a packet, a socket or a wall clock, and the netcode never
+//! interprets a field.
 
 mod inputs;
 mod memory;

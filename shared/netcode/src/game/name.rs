@@ -1,4 +1,4 @@
-//! Names that games may have.
+//! Validation of game names.
 
 use super::rules::Game;
 use crate::limits::NAME_BYTES_MAX;

@@ -1,6 +1,5 @@
-//! Messages between players and the rules, beside snapshots and inputs: reliable, in order, and
-//! rare. What happens all the time belongs into the entities, where nothing waits for a packet
-//! that was lost.
+//! Messages between players and the rules besides snapshots and inputs: reliable, ordered and rare.
+//! State that changes all the time belongs in entities, where nothing waits for a lost packet.
 
 use std::collections::VecDeque;
 
@@ -13,31 +12,35 @@ use crate::limits::{
 };
 use crate::time::Rates;
 
-/// A message of a game was not sent or not understood.
+/// Why a game's message was not sent or not understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// More than [`GAME_MESSAGE_BYTES_MAX`] bytes, or not fit for postcard.
+    /// It is longer than [`GAME_MESSAGE_BYTES_MAX`] bytes, or postcard cannot encode it.
     #[error("the message takes more than {GAME_MESSAGE_BYTES_MAX} bytes; split it")]
     Long,
-    /// More events than [`GAME_EVENTS_BURST`] at once, or [`GAME_EVENTS_PER_SECOND`] a second, or
-    /// more requests than the transport takes.
+    /// There were more than [`GAME_EVENTS_BURST`] events at once, more than
+    /// [`GAME_EVENTS_PER_SECOND`] events per second, or more requests than the transport takes.
     #[error("too many messages at once; put what happens all the time into entities and inputs")]
     TooMany,
     /// The client is not in the game.
     #[error("not connected; ask again when the game goes on")]
     NotConnected,
-    /// Not a message of that type.
+    /// The bytes are not a message of the expected type.
     #[error("the message cannot be read")]
     Unreadable,
 }
 
-/// The bytes of a message: postcard.
+/// Encodes a message as postcard.
+///
+/// # Errors
+///
+/// [`MessageError::Long`] if it exceeds [`GAME_MESSAGE_BYTES_MAX`] or cannot be encoded.
 pub fn write_message<M: Serialize>(message: &M) -> Result<Vec<u8>, MessageError> {
     let bytes = postcard::to_stdvec(message).map_err(|_| MessageError::Long)?;
     if bytes.len() > GAME_MESSAGE_BYTES_MAX { Err(MessageError::Long) } else { Ok(bytes) }
 }
 
-/// Reads a message that [`write_message`] wrote.
+/// Decodes a message that [`write_message`] wrote.
 pub fn read_message<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, MessageError> {
     match postcard::take_from_bytes(bytes) {
         Ok((message, [])) => Ok(message),
@@ -45,13 +48,13 @@ pub fn read_message<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, MessageError
     }
 }
 
-/// One event, in the unit of the allowance.
+/// Cost of one event, in the unit of the allowance.
 const EVENT_MICROS: u64 = 1_000_000;
 
-/// A number for the host, and the player whom it is about.
+/// A named number for the host, and the player it is about.
 pub(crate) type Report = (&'static str, Option<PlayerId>, f64);
 
-/// Events of a game that wait to be sent.
+/// A game's events that are waiting to be sent.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     waiting: VecDeque<(Option<PlayerId>, Vec<u8>)>,
@@ -93,12 +96,12 @@ impl Outbox {
         self.reports.push_back((name, player, value));
     }
 
-    /// The next report.
+    /// Takes the next report.
     pub(crate) fn pop_report(&mut self) -> Option<Report> {
         self.reports.pop_front()
     }
 
-    /// The next event, and the player for whom it is; none for everybody.
+    /// Takes the next event, with the player it is for. `None` means all players.
     pub(crate) fn pop(&mut self) -> Option<(Option<PlayerId>, Vec<u8>)> {
         self.waiting.pop_front()
     }

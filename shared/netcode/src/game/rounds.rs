@@ -1,30 +1,31 @@
-//! A game's rounds and sides, as far as a room has to know them.
+//! Rounds and sides of a game, as far as a room needs to know them.
 
-/// A part of a round.
+/// Part of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundPart {
-    /// Before it counts.
+    /// Before the round counts.
     WarmUp,
-    /// While it counts.
+    /// While the round counts.
     Play,
-    /// After it, while the results are shown.
+    /// After the round, while its results are shown.
     Results,
 }
 
-/// The clock of a round.
+/// Clock of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundClock {
-    /// The present part.
+    /// The current part.
     pub part: RoundPart,
-    /// Ticks until the next one; 0 while it waits for somebody to come.
+    /// Ticks until the next part; 0 while the round waits for players.
     pub ticks_left: u64,
 }
 
-/// Seat of a player in a game with sides.
+/// Position of a player in a game with sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Those of one group play with and against each other, as on a pitch of several.
+    /// The group. Members of one group play with and against each other, for example on one of
+    /// several pitches.
     pub group: u16,
-    /// The side, from 0 on.
+    /// The side within the group, counted from 0.
     pub side: u8,
 }

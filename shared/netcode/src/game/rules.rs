@@ -1,4 +1,4 @@
-//! The rules of a game, and the world that they move.
+//! The rules of a game, and the world that they change.
 
 use std::collections::BTreeMap;
 
@@ -23,46 +23,47 @@ use crate::rewind::{Past, Rewind};
 use crate::time::{Micros, Rates, Tick};
 use crate::wire::model::Tables;
 
-/// A game's rules. The value itself holds what never changes during play, such as the map.
+/// The rules of a game. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
-    /// Name for hosts and players: 1 to 32 lower-case letters, digits and dashes. A program with
-    /// another name does not compile.
+    /// Name for hosts and players: 1 to 32 lower-case letters, digits and dashes. Any other name is
+    /// a compile error.
     const NAME: &'static str;
-    /// Version of the rules, raised when predictions change: builds of different ones refuse each
-    /// other.
+    /// Version of the rules. Raise it when predictions change: builds with different versions
+    /// refuse each other.
     const RULES_VERSION: u32;
-    /// Lag compensation of shots; hosts may have it otherwise. See [`Inputs::view`].
+    /// Default lag compensation of shots, which a host may override. See [`Inputs::view`].
     const REWIND: Rewind = Rewind::DEFAULT;
-    /// Treatment of inputs that come after their tick.
+    /// Treatment of inputs that arrive after their tick.
     const LATE: Late = Late::Repeat;
-    /// Additions to the rules: bots, rounds, presentation, coding. None of it by default.
+    /// Additions to the rules: bots, rounds, presentation, coding. None by default.
     const KIT: Kit<Self> = Kit::NONE;
-    /// Seats, of people and bots together, from [`BOTS_MAX`](crate::limits::BOTS_MAX) + 1 on. By
-    /// default as many as a room has.
+    /// Maximum number of seats, for people and bots together; at least
+    /// [`BOTS_MAX`](crate::limits::BOTS_MAX) + 1. By default as many as a room has.
     const SEATS_MAX: u16 = crate::limits::SEATS_MAX;
     /// Commands of a player in one tick.
     type Input: Record;
     /// An entity of the world.
     type Entity: Entity;
-    /// State that the server alone knows and no client is ever told. It is kept with the world
-    /// when a server is restarted; [`Memory::restored`] rebuilds what cannot be kept. `()` for a
-    /// game without.
+    /// State that stays on the server and is never sent to a client. It is saved with the world
+    /// when a server restarts; [`Memory::restored`] rebuilds what cannot be saved. Use `()` if the
+    /// game has none.
     type Memory: Memory<Self, Self::Entity>;
 
-    /// The rules at these rates. Both sides get the same arguments and must make the same of them.
+    /// Creates the rules at these rates. Server and client pass the same arguments and must get
+    /// equal rules.
     fn new(rates: Rates, seed: u64) -> Self;
 
-    /// Fills the world before the first tick. By default there is nothing in it.
+    /// Fills the world before the first tick. By default the world starts empty.
     fn populate(&self, _world: &mut World<Self>) {}
 
-    /// A player enters.
+    /// Adds a player to the world.
     fn join(&self, world: &mut World<Self>, player: PlayerId);
 
-    /// A player whose connection was lost is back in the game. Events that were emitted meanwhile
-    /// did not come: emit again what the player must know.
+    /// Handles the return of a player whose connection was lost. Events emitted during the absence
+    /// were not delivered, so emit what the player must know again. Does nothing by default.
     fn resume(&self, _world: &mut World<Self>, _player: PlayerId) {}
 
-    /// A player leaves. By default all that the player owns disappears.
+    /// Removes a player from the world. By default this despawns all entities that the player owns.
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();
         for id in owned {
@@ -70,16 +71,16 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         }
     }
 
-    /// One tick of the truth, on the server.
+    /// Advances the authoritative world by one tick, on the server.
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
-    /// One tick of what a client computes ahead, with the functions of [`step`](Self::step): its
-    /// own entity `own`, [co-predicted](Self::co_predicts) ones, and its player's
-    /// [spawns](Self::predicted_spawn). The others stand as in the newest snapshot, and nothing
-    /// else may be changed.
+    /// Advances what a client predicts by one tick, with the functions that [`step`](Self::step)
+    /// uses. Move only the player's own entity `own`, the [co-predicted](Self::co_predicts) ones,
+    /// and the player's [spawns](Self::predicted_spawn). All other entities are as in the newest
+    /// snapshot and must not change.
     ///
-    /// The older the last known input of another player, the less it says about the present one:
-    /// decay it.
+    /// The older the last known input of another player is, the less it says about the present: let
+    /// its effect decay.
     fn predict(
         &self,
         entities: &mut Entities<Self::Entity>,
@@ -88,9 +89,10 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         ahead: Ahead<'_>,
     );
 
-    /// Tells whether a client co-predicts an entity, because its player touches it or is about to:
-    /// a ball within reach, a pushed player. [`predict`](Self::predict) then moves it. It should
-    /// begin a little before they touch; netcode keeps it up for a while after.
+    /// Whether a client co-predicts an entity because its player touches it or is about to, such as
+    /// a ball within reach or a pushed player. [`predict`](Self::predict) then moves it. Return
+    /// `true` slightly before contact; the netcode continues for a while afterwards. By default
+    /// nothing is co-predicted.
     fn co_predicts(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -100,16 +102,18 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// The number of an entity that a player's command spawns, such as that of a rocket's shot.
-    /// [`predict`](Self::predict) inserts it at once ([`Entities::predict_spawn`]), and the
-    /// server's entity of the same owner and number replaces it. No two existing entities of a
-    /// player have the same number. None, the default, is for what only the server spawns.
+    /// Returns the number of an entity that a player's command spawns, for example that of the shot
+    /// of a rocket. [`predict`](Self::predict) inserts the entity at once
+    /// ([`Entities::predict_spawn`]), and the server's entity with the same owner and number
+    /// replaces it. Two existing entities of a player must have different numbers. `None`, the
+    /// default, means that only the server spawns the entity.
     fn predicted_spawn(_entity: &Self::Entity) -> Option<u16> {
         None
     }
 
-    /// Cause of a misprediction of the own entity, from the predicted state and the server's. Where
-    /// the game knows none, a late input in the last quarter of a second was it.
+    /// Returns why the own entity was mispredicted, given its predicted and its true state. If the
+    /// game returns [`MispredictionCause::Unknown`], as it does by default, and an input was late
+    /// in the last quarter of a second, that counts as the cause.
     fn misprediction_cause(
         &self,
         _predicted: &Self::Entity,
@@ -119,30 +123,32 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         MispredictionCause::Unknown
     }
 
-    /// Assumed input `missed` ticks (1 or more) after the last one that came in time: hold what is
-    /// held, drop what happens once.
+    /// Returns the assumed input `missed` ticks (1 or more) after the last one that came in time:
+    /// keep what is held, drop one-time actions.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
 
-    /// Tells whether an input's effect depends on the view, such as a shot: its view time is then
-    /// sent ([`Inputs::view`]). By default none does.
+    /// Whether the effect of an input depends on what the player saw, as that of a shot does. Its
+    /// view time is then sent; see [`Inputs::view`]. By default no input does.
     fn needs_view(_input: &Self::Input) -> bool {
         false
     }
 
-    /// Position of an entity, for finding those near a player and for the window's `--marks`. None,
-    /// the default, is everywhere, and has no marks.
+    /// Returns the position of an entity, for finding the entities near a player and for the
+    /// window's `--marks`. An entity without a position, the default, is near every player and has
+    /// no marks.
     fn position(&self, _entity: &Self::Entity) -> Option<Vec2> {
         None
     }
 
-    /// Period of the plane of [`position`](Self::position) in each direction, if it wraps;
-    /// positions then are from 0 up to it. None, the default, is a plane without wrapping.
+    /// Returns the period of the plane of [`position`](Self::position) in each direction, if the
+    /// plane wraps; positions then range from 0 up to but excluding it. By default the plane does
+    /// not wrap.
     fn wraps(&self) -> Option<Vec2> {
         None
     }
 
-    /// Viewpoint of a player, in the units of [`position`](Self::position). None, the default, sees
-    /// everything.
+    /// Returns the viewpoint of a player, in the units of [`position`](Self::position). A player
+    /// without one, the default, sees everything.
     fn viewpoint(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -151,9 +157,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// Priority of an entity for a player, among those within its viewpoint's range. A player is
-    /// always told of its own. Twice the priority is twice the rate where not all fit. By default
-    /// all are equal.
+    /// Returns the priority of an entity for a player, among the entities within range of its
+    /// viewpoint. Twice the priority is twice the send rate when not all entities fit. A player's
+    /// own entities are always sent. By default all are equal.
     fn relevance(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -163,8 +169,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         Relevance::Matters(1)
     }
 
-    /// The same for all entities that one player may be told of in a snapshot. A game that first
-    /// works out something about the player can do so once here, with the same results.
+    /// Returns [`relevance`](Self::relevance) as a function of the entity, for all entities that
+    /// may be sent to one player in a snapshot. Override it to compute facts about the player once;
+    /// the results must not differ.
     fn relevance_to<'a>(
         &'a self,
         entities: &'a Entities<Self::Entity>,
@@ -173,8 +180,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         move |other| self.relevance(entities, player, other)
     }
 
-    /// The same for those who watch, wherever they look, after the delay that the host sets. By
-    /// default they are told what a player is who owns nothing.
+    /// Returns the priority of an entity for spectators, wherever they look, after the host's
+    /// spectator delay. By default spectators get what a player without entities would get.
     fn relevance_to_watchers(
         &self,
         entities: &Entities<Self::Entity>,
@@ -183,87 +190,87 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         self.relevance(entities, PlayerId::NOBODY, other)
     }
 
-    /// The entity that a player steers. By default the first that the player owns.
+    /// Returns the entity that a player steers. By default the first one that the player owns.
     fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
         entities.owned_by(player).next().map(|slot| slot.id)
     }
 }
 
-/// Makes a bot of a game's own.
+/// Creates a game's own bot.
 pub type NewBot<G> = fn() -> Box<dyn Bot<G>>;
 
-/// Extrapolates an entity: see [`Coding::extrapolate`].
+/// Extrapolates an entity; see [`Coding::extrapolate`].
 pub type Extrapolate<G> = fn(&G, Known<'_, <G as Game>::Entity>) -> Option<<G as Game>::Entity>;
 
-/// Takes in the bytes of a player's request: see [`Kit::request`].
+/// Handles the bytes of a player's request; see [`Kit::request`].
 pub type HandleRequest<G> = fn(&G, &mut World<G>, PlayerId, &[u8]) -> Result<(), MessageError>;
 
-/// Makes the rules by the bytes of a configuration: see [`Kit::configure`].
+/// Creates the rules from the bytes of a configuration; see [`Kit::configure`].
 pub type Configure<G> = fn(Rates, u64, &[u8]) -> Result<G, MessageError>;
 
-/// Tells where a player is: see [`Sides::of`].
+/// Returns the group and side of a player; see [`Sides::of`].
 pub type PlaceOf<G> = fn(&Entities<<G as Game>::Entity>, PlayerId) -> Option<Place>;
 
-/// Puts a player onto a side: see [`Sides::put`].
+/// Moves a player to a side; see [`Sides::put`].
 pub type PutOn<G> = fn(&G, &mut World<G>, PlayerId, u8, Option<PlayerId>) -> bool;
 
-/// Sides of a game, among which its players choose.
+/// Sides of a game, which its players can choose.
 pub struct Sides<G: Game> {
-    /// Number of sides in a group; 0, the default, for a game without.
+    /// Number of sides in a group; 0, the default, for a game without sides.
     pub count: u8,
-    /// Place of a player; none for whoever is on no side.
+    /// Returns the place of a player, or `None` if the player is on no side.
     pub of: PlaceOf<G>,
-    /// Moves a player to a side of its group. A player in exchange, if one is named, takes the seat
-    /// that becomes free. Returns false if there is no seat, and then nothing has changed.
+    /// Moves a player to a side of its group. If a player in exchange is named, that player takes
+    /// the vacated place. Returns `false` and changes nothing if the side has no free place.
     pub put: PutOn<G>,
 }
 
 impl<G: Game> Sides<G> {
-    /// Everybody for themselves.
+    /// No sides: each player for themselves.
     pub const NONE: Self = Self { count: 0, of: |_, _| None, put: |_, _, _, _, _| false };
 }
 
-/// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
+/// Additions to a game's rules. All are optional: a game with [`Kit::NONE`] plays.
 ///
-/// Its parts are constants, so that calls through them cost what direct calls do.
+/// The parts are constants, so calls through them cost as little as direct calls.
 pub struct Kit<G: Game> {
-    /// Makes a bot. None: the game has no bots.
+    /// Creates a bot. `None` if the game has no bots.
     pub bot: Option<NewBot<G>>,
-    /// Rounds played to their ends; a host's rotation goes on by it. Always 0, the default, goes on
-    /// for ever.
+    /// Returns the number of finished rounds, which advances a host's rotation. By default always
+    /// 0: the game goes on for ever.
     pub rounds_played: fn(&World<G>) -> u32,
-    /// The round's clock. None, the default, for a game whose rounds have no parts: then nobody can
-    /// be ready, and there is no time to extend.
+    /// Returns the clock of the round. `None`, the default, means that rounds have no parts:
+    /// players cannot be ready, and there is no time to extend.
     pub clock: fn(&World<G>) -> Option<RoundClock>,
-    /// Has the present part of the round end in so many ticks. By default nothing happens.
+    /// Makes the current part of the round end in this many ticks. Does nothing by default.
     pub set_ticks_left: fn(&mut World<G>, u64),
-    /// Sides that players choose among. None by default.
+    /// Sides that players can choose. None by default.
     pub sides: Sides<G>,
-    /// Presentation of a kind to others than the owner. Linear by default.
+    /// Default presentation of a kind to players who do not own the entity. Linear by default.
     pub presentation: fn(KindOf<G::Entity>) -> Choice,
-    /// Rule by which a kind is sent to others than the owner, unless the host has another. In every
-    /// snapshot by default.
+    /// Default rule for sending a kind to players who do not own the entity; a host may override
+    /// it. By default in every snapshot.
     pub sending: fn(KindOf<G::Entity>) -> SendRule,
     /// Coding of snapshots.
     pub coding: Coding<G>,
-    /// Makes the rules by a host's configuration, which clients get with their welcome:
-    /// [`configured::<Self, MySetup>`](super::configured). By default there is none to be had.
+    /// Creates the rules from a host's configuration, which clients receive in the welcome:
+    /// [`configured::<Self, MySetup>`](super::configured). By default a game has no configuration.
     pub configure: Configure<G>,
-    /// Takes in a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
-    /// default there are none.
+    /// Handles a player's request: [`apply_request::<Self, MyRequest>`](super::apply_request). By
+    /// default a game has no requests.
     pub request: HandleRequest<G>,
-    /// Time after which those who watch see the world, unless the host has another: at most
-    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX). Ten seconds by default, so that nobody
-    /// is told by a watcher what the rules hide; a game that hides nothing needs none.
+    /// Delay with which spectators see the world; a host may override it. At most
+    /// [`WATCH_DELAY_MAX`](crate::limits::WATCH_DELAY_MAX). The default of ten seconds keeps
+    /// spectators from passing on what the rules hide; a game that hides nothing needs no delay.
     pub watch_delay: Micros,
-    /// Numbers of players at a round's end: the rules [report](World::report) them, and host and
-    /// player may keep them as records. None by default.
+    /// Per-player figures at the end of a round. The rules [report](World::report) them, and the
+    /// host and the player may keep them as records. None by default.
     pub measures: &'static [Measure<G>],
 }
 
 impl<G: Game> Kit<G> {
-    /// No bots, no rounds, linear presentation, everything in every snapshot, general coding, no
-    /// configuration, no requests, ten seconds of delay for watchers, no records, no sides.
+    /// No bots, no rounds, linear presentation, all entities in each snapshot, general coding, no
+    /// configuration, no requests, ten seconds of spectator delay, no records, no sides.
     pub const NONE: Self = Self {
         bot: None,
         rounds_played: |_| 0,
@@ -283,15 +290,15 @@ impl<G: Game> Kit<G> {
     };
 }
 
-/// A number of a player at a round's end, which a host and the player may keep as a record.
+/// A per-player figure at the end of a round, which the host and the player may keep as a record.
 pub struct Measure<G: Game> {
-    /// Name: lower-case letters.
+    /// Name, in lower-case letters.
     pub name: &'static str,
-    /// The better of two.
+    /// Which of two values is better.
     pub best: Best,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: Unit,
-    /// The player's number in a world; none if it has none.
+    /// Returns a player's value in a world, or `None` if the player has none.
     pub of: fn(&Entities<G::Entity>, PlayerId) -> Option<f64>,
 }
 
@@ -306,35 +313,36 @@ impl<G: Game> std::fmt::Debug for Measure<G> {
     }
 }
 
-/// Coding of a game's snapshots. Both sides must come to the same bits.
+/// Coding of a game's snapshots. Both sides must compute the same bits.
 pub struct Coding<G: Game> {
-    /// Predicts the present state of an entity from what is [`Known`]. Only the difference is sent.
-    /// With `None`, the default, the field table is used.
+    /// Predicts the present state of an entity from what is [`Known`]; only the residual is sent.
+    /// With `None`, the default, the field table predicts.
     ///
-    /// A wrong extrapolation costs bytes and nothing else. At most
-    /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks are asked for.
+    /// A wrong extrapolation only costs bytes. The netcode asks for at most
+    /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
     pub extrapolate: Extrapolate<G>,
-    /// Tells whether a kind may be extrapolated in parts: with what steers held on, so many ticks
-    /// and then the rest from there give the bits that all of them do at once. Then a frame of an
-    /// entity that is shown by the rules costs a tick of them, instead of all since its last state.
-    /// False by default.
+    /// Whether a kind may be extrapolated in parts: with constant steering fields, some ticks
+    /// followed by the remaining ones give the same bits as all of them at once. A frame of an
+    /// entity that is presented by the rules then costs one tick of them, instead of all ticks
+    /// since its last state. `false` by default.
     pub goes_on: fn(KindOf<G::Entity>) -> bool,
-    /// Frozen tables of the range coder. The general ones by default.
+    /// Frozen tables of the range coder. By default the general ones.
     pub tables: fn() -> &'static Tables,
 }
 
 impl<G: Game> Coding<G> {
-    /// The general tables; extrapolation by the field tables.
+    /// The general tables, and extrapolation by the field tables.
     pub const GENERAL: Self =
         Self { extrapolate: |_, _| None, goes_on: |_| false, tables: Tables::general };
 }
 
-/// A player that the program plays: on a server or in a headless client.
+/// A player that the program controls, on a server or in a headless client.
 pub trait Bot<G: Game>: std::fmt::Debug + Send {
-    /// Has it play better or worse from now on. By default it plays as it does.
+    /// Sets how well the bot plays from now on. Does nothing by default.
     fn set_strength(&mut self, _strength: Strength) {}
 
-    /// The bot's next input, from the entities that its `player` could see at `tick`.
+    /// Returns the bot's next input, computed from the entities that its `player` can see at
+    /// `tick`.
     #[expect(clippy::too_many_arguments, reason = "all that a bot may know; every game writes it")]
     fn input(
         &mut self,
@@ -346,7 +354,7 @@ pub trait Bot<G: Game>: std::fmt::Debug + Send {
     ) -> G::Input;
 }
 
-/// A bot that presses nothing, where a game has no bots of its own.
+/// A bot that presses nothing, for games without bots of their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Idle;
 
@@ -363,41 +371,41 @@ impl<G: Game> Bot<G> for Idle {
     }
 }
 
-/// A bot of a game's own; one that presses nothing where the game has none.
+/// Creates the game's own bot, or an [`Idle`] one if the game has none.
 pub fn new_bot<G: Game>() -> Box<dyn Bot<G>> {
     G::KIT.bot.map_or_else(|| Box::new(Idle) as Box<dyn Bot<G>>, |make| make())
 }
 
-/// The server's world: what is replicated, and what only the server knows.
+/// The server's world: entities, which are replicated, and state that stays on the server.
 #[derive(Debug)]
 pub struct World<G: Game> {
-    /// The tick that this is the state of.
+    /// Tick of this state.
     pub tick: Tick,
-    /// Entities that clients may be told of.
+    /// Entities, which clients may be sent.
     pub entities: Entities<G::Entity>,
-    /// State that no client is told.
+    /// State that is never sent to clients.
     pub memory: G::Memory,
-    /// The world's own randomness.
+    /// The world's own random numbers.
     pub random: Random,
-    /// Motion of the last ticks. Empty unless somebody keeps it, as a room does.
+    /// Motion of the last ticks. Empty unless it is recorded, as a room does.
     pub past: Past<G::Entity>,
     pub(crate) outbox: Outbox,
     profiles: BTreeMap<PlayerId, Profile>,
-    /// Of the last tenant of each slot.
+    /// Generation of the last entity in each slot.
     pub(crate) generations: Vec<u8>,
 }
 
-/// A player, apart from the game.
+/// Identity of a player, independent of the game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// The player's name; no two in a room have the same.
+    /// The player's name, unique in the room.
     pub name: String,
-    /// The player's key, by which results and rights last. None: a bot of the server.
+    /// The player's key, to which results and rights belong. `None` for a bot of the server.
     pub key: Option<PublicKey>,
 }
 
 impl<G: Game> World<G> {
-    /// An empty world at tick 0.
+    /// Creates an empty world at tick 0.
     pub fn new(seed: u64) -> Self {
         Self {
             tick: Tick(0),
@@ -411,12 +419,13 @@ impl<G: Game> World<G> {
         }
     }
 
-    /// Name and key of a player in the room, from before [`Game::join`] to after [`Game::leave`].
+    /// Returns name and key of a player in the room, from before [`Game::join`] until after
+    /// [`Game::leave`].
     pub fn profile(&self, player: PlayerId) -> Option<&Profile> {
         self.profiles.get(&player)
     }
 
-    /// States who plays.
+    /// Sets or removes the profile of a player.
     pub(crate) fn set_profile(&mut self, player: PlayerId, profile: Option<Profile>) {
         match profile {
             Some(profile) => self.profiles.insert(player, profile),
@@ -424,9 +433,12 @@ impl<G: Game> World<G> {
         };
     }
 
-    /// Sends an event of the game, reliably and in order, to a player, or to everybody (none).
-    /// Clients fetch it as [`Notice::Event`](crate::client::Notice::Event). An error says that it
-    /// was not sent.
+    /// Sends an event of the game to one player, or to all players if `to` is `None`, reliably and
+    /// in order. Clients receive it as [`Notice::Event`](crate::client::Notice::Event).
+    ///
+    /// # Errors
+    ///
+    /// The event was not sent; see [`MessageError`].
     pub fn emit<M: Serialize>(
         &mut self,
         to: Option<PlayerId>,
@@ -435,16 +447,17 @@ impl<G: Game> World<G> {
         self.outbox.push(to, event)
     }
 
-    /// Reports a number to the host, about a player or about nobody: the host finds it among the
-    /// room's [events](crate::server::Event::Report). [`GAME_REPORTS_MAX`] fit into a tick; of more
-    /// the oldest are lost, and all while the host does not fetch its events.
+    /// Reports a number to the host, about a player or about the game as a whole. The host finds it
+    /// among the room's [events](crate::server::Event::Report). A tick holds up to
+    /// [`GAME_REPORTS_MAX`] reports; beyond that the oldest are dropped, as are all reports while
+    /// the host does not fetch its events.
     ///
     /// [`GAME_REPORTS_MAX`]: crate::limits::GAME_REPORTS_MAX
     pub fn report(&mut self, name: &'static str, player: Option<PlayerId>, value: f64) {
         self.outbox.report(name, player, value);
     }
 
-    /// Adds an entity in the lowest free slot, or returns none when the world is full.
+    /// Adds an entity in the lowest free slot. Returns `None` if the world is full.
     pub fn spawn(&mut self, owner: Option<PlayerId>, entity: G::Entity) -> Option<EntityId> {
         let taken = self.entities.iter().map(|slot| slot.id.index);
         let free = taken.zip(0..).find(|(taken, index)| taken != index).map(|(_, index)| index);
@@ -467,12 +480,12 @@ impl<G: Game> World<G> {
         Some(id)
     }
 
-    /// Takes an entity out of the world.
+    /// Removes an entity from the world and returns it, if it exists.
     pub fn despawn(&mut self, id: EntityId) -> Option<Slot<G::Entity>> {
         self.entities.remove(id)
     }
 
-    /// Fills in the age fields: the lags of the owners' own times.
+    /// Fills in the age fields from the lags of the owners' own times.
     pub fn state_ages(&mut self, inputs: &Inputs<G::Input>) {
         for slot in self.entities.iter_mut() {
             let Some(at) = slot.entity.fields().iter().position(|field| field.age) else {
@@ -485,7 +498,7 @@ impl<G: Game> World<G> {
         }
     }
 
-    /// Moves every entity to the wire's grid, so that clients can be told the truth.
+    /// Snaps each entity to the wire's grid, so that clients can receive exactly this state.
     pub fn snap(&mut self) {
         for slot in self.entities.iter_mut() {
             slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());

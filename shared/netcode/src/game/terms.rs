@@ -1,4 +1,4 @@
-//! Small values that rules and netcode tell each other.
+//! Small types that rules and netcode exchange.
 
 use glam::Vec2;
 
@@ -6,32 +6,32 @@ use crate::ids::EntityId;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
 
-/// The part of the world that a client computes ahead in a tick.
+/// The part of the world that a client predicts in a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
-    /// The tick: of the player's own time, where that is waited for ([`Late::Wait`]).
+    /// The predicted tick, in the player's own time if the game uses [`Late::Wait`].
     pub tick: Tick,
     /// Ticks since the newest snapshot: 1 or more.
     pub ticks: u64,
-    /// Co-predicted entities, in the order of their ids: see
+    /// Co-predicted entities, in the order of their ids; see
     /// [`Game::co_predicts`](super::Game::co_predicts).
     pub co_predicted: &'a [EntityId],
 }
 
 impl Ahead<'_> {
-    /// Tells whether an entity is computed ahead besides the own one.
+    /// Whether an entity other than the player's own is co-predicted.
     pub fn covers(&self, id: EntityId) -> bool {
         id.index >= PREDICTED_SPAWN_INDEX_MIN || self.co_predicted.binary_search(&id).is_ok()
     }
 }
 
-/// What is known of an entity when its present state is extrapolated.
+/// What both sides know of an entity when its present state is extrapolated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known<'a, E> {
-    /// The whole state `ticks` ago: start from here.
+    /// The complete state `ticks` ago, from which to extrapolate.
     pub base: &'a E,
-    /// The present state, but only its steering fields are known; the others are as in `base` or as
-    /// extrapolated without them. Of no use without steering fields.
+    /// The present steering fields. All other fields are as in `base`, or as extrapolated without
+    /// steering. Only useful for records with steering fields.
     pub steering: &'a E,
     /// Ticks from `base` to the present: 1 or more.
     pub ticks: u64,
@@ -40,24 +40,24 @@ pub struct Known<'a, E> {
 /// Cause of a misprediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MispredictionCause {
-    /// An input came after its tick had run.
+    /// An input arrived after its tick had run.
     LateInput,
-    /// Another player was in the way, or pushed.
+    /// Another player blocked or pushed the player.
     Player,
-    /// Somebody's shot.
+    /// Another player's shot hit.
     Shot,
-    /// A thing that is nobody's: a ball, a crate.
+    /// An object that no player owns, such as a ball or a crate.
     Prop,
-    /// None of these, as far as is known.
+    /// None of these, as far as the game knows.
     Unknown,
 }
 
 impl MispredictionCause {
-    /// All of them.
+    /// All causes.
     pub const ALL: [Self; 5] =
         [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
 
-    /// Name for people.
+    /// Returns the name that people read.
     pub fn name(self) -> &'static str {
         match self {
             Self::LateInput => "late input",
@@ -69,61 +69,61 @@ impl MispredictionCause {
     }
 }
 
-/// Treatment of inputs that come after their tick.
+/// Treatment of inputs that arrive after their tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// The tick runs on [`Game::repeat`](super::Game::repeat), and they are dropped: everybody is
-    /// always at the present, and late players are corrected.
+    /// The tick runs on [`Game::repeat`](super::Game::repeat), and late inputs are dropped. All
+    /// players are always in the present, and late players are corrected.
     #[default]
     Repeat,
-    /// The player's *own time* stands still until they come, and then catches up: never past the
-    /// world's tick, and without what is further behind than
-    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX). So an undisturbed player is
-    /// never corrected. Others see it late rather than wrong: its entities need a field that says
-    /// by how much ([`Field::age`](crate::fields::Field::age)). The game runs
-    /// [`Inputs::steps`](super::Inputs::steps), and changes the predicted state of a player's
-    /// entities by nothing else.
+    /// The player's *own time* stops until the inputs arrive, and then catches up. It never passes
+    /// the world's tick, and inputs further behind than
+    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) are dropped. So an undisturbed
+    /// player is never corrected. Other players see its entities late rather than wrong, so these
+    /// need a field that holds the lag ([`Field::age`](crate::fields::Field::age)). The game must
+    /// run [`Inputs::steps`](super::Inputs::steps), and change the predicted state of a player's
+    /// entities in no other way.
     Wait,
 }
 
-/// Where a player sees from.
+/// Point from which a player sees, and how far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewpoint {
     /// Position, in the units of the game's plane.
     pub position: Vec2,
-    /// Distance up to which it sees, in the same units.
+    /// How far the player sees, in the same units.
     pub range: f32,
 }
 
-/// Relevance of an entity to a player.
+/// How much an entity matters to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relevance {
-    /// The player may not know of it, from this moment on.
+    /// The player must not learn about it, from this moment on.
     Secret,
-    /// The player may know of it but has little use for it: once told, it lingers for a while.
+    /// The player may see it but hardly needs it. Once sent, it stays for a while.
     Idle,
-    /// Matters, so much more than an entity that matters 1; 0 counts as 1.
+    /// Relevant, with this weight relative to an entity of weight 1. 0 counts as 1.
     Matters(u16),
 }
 
-/// Strength of a bot.
+/// How well a bot plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strength {
     /// For beginners.
     Easy,
-    /// As people play.
+    /// Like an average person.
     #[default]
     Normal,
-    /// For those who want to be beaten.
+    /// For players who want to lose.
     Hard,
 }
 
 impl Strength {
-    /// All of them, with their names in settings.
+    /// All strengths, with their names in settings.
     pub const NAMED: [(&'static str, Self); 3] =
         [("easy", Self::Easy), ("normal", Self::Normal), ("hard", Self::Hard)];
 
-    /// The value for it, of those for easy, normal and hard bots.
+    /// Picks the value for this strength from those for easy, normal and hard bots.
     pub fn pick<T>(self, [easy, normal, hard]: [T; 3]) -> T {
         match self {
             Self::Easy => easy,
@@ -133,17 +133,17 @@ impl Strength {
     }
 }
 
-/// Unit of a number of a player.
+/// Unit of a per-player figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A whole number of things.
+    /// A count.
     Count,
     /// A time in seconds.
     Seconds,
 }
 
 impl Unit {
-    /// A number of this unit as people read it.
+    /// Formats a value of this unit for people.
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Count => format!("{value:.0}"),
@@ -155,17 +155,17 @@ impl Unit {
     }
 }
 
-/// The better of two numbers of a player.
+/// Which of two values of a player is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
-    /// The smaller one, as of a lap's time.
+    /// The smaller one, as for lap times.
     Least,
-    /// The greater one, as of points.
+    /// The greater one, as for points.
     Most,
 }
 
 impl Best {
-    /// True if `value` is better than `before`.
+    /// Whether `value` is better than `before`.
     pub fn prefers(self, value: f64, before: f64) -> bool {
         match self {
             Self::Least => value < before,
