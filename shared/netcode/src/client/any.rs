@@ -12,49 +12,54 @@ use crate::snapshot::store::{Received, StoreError};
 use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::ServerMessage;
 
-/// A [`Client`](super::Client) whose game is known at run time only; see
+/// A [`Client`](super::Client) whose game is known only at run time; see
 /// [`downcast_ref`](super::downcast_ref).
 pub trait AnyClient: Any + Debug + Send {
-    /// The game's name.
+    /// Returns the game's name.
     fn game_name(&self) -> &'static str;
-    /// Kinds of the game's entities.
+    /// Returns the kinds of the game's entities.
     fn kinds(&self) -> &'static [Kind];
-    /// Clocks, roster and counters.
+    /// Returns clocks, roster and counters.
     fn common(&self) -> &Common;
-    /// The same, to change.
+    /// Returns clocks, roster and counters, to change them.
     fn common_mut(&mut self) -> &mut Common;
-    /// A datagram arrived at `arrival`. An error means that it changed nothing but counters.
+    /// Handles a datagram that arrived at `arrival`. An error means that only counters have
+    /// changed.
     fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime)
     -> Result<Received, StoreError>;
-    /// A control message came, other than the welcome.
+    /// Handles a control message other than a welcome.
     fn handle_message(&mut self, message: &ServerMessage);
-    /// A frame begins, in a program that reads its keys once a frame: inputs leave a frame earlier.
+    /// Call this at the start of a frame if the program reads its controls once per frame. The lead
+    /// then allows for inputs that leave up to a frame early.
     fn handle_frame(&mut self, now: LocalTime);
-    /// Reports that the machine kept the program waiting for `held` since the last frame, although
-    /// it was ready to run. Call it once a frame: it distinguishes a busy machine from slow frames.
+    /// Reports that the program was ready to run but the machine made it wait for `held` since the
+    /// last frame. Call it once per frame: it tells a busy machine from slow frames.
     fn handle_held(&mut self, now: LocalTime, held: Micros);
-    /// The next due tick without an input. After a stall, ticks are skipped.
+    /// Returns the next due tick that has no input yet. Skips ticks after a stall.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;
-    /// Earliest time at which [`poll_tick`](Self::poll_tick) may return a tick, as far as is known.
+    /// Returns the earliest time at which [`poll_tick`](Self::poll_tick) may return a tick, as far
+    /// as is known.
     fn next_timeout(&self, now: LocalTime) -> LocalTime;
-    /// The next packet to send.
+    /// Takes the next packet to send.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
-    /// [`Client::handle_input`](super::Client::handle_input) with a packed input.
+    /// Calls [`Client::handle_input`](super::Client::handle_input) with a packed input.
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed);
-    /// Moves on to `now` as [`Client::picture`](super::Client::picture) does, without drawing.
+    /// Advances presentation to `now`, as [`Client::picture`](super::Client::picture) does, without
+    /// drawing.
     fn handle_picture(&mut self, now: LocalTime);
-    /// Chooses the loop that keeps the clock in phase.
+    /// Sets the loop filter of the clock.
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
-    /// Shows the others of a kind, an index into the game's kinds, by a method.
+    /// Sets the method by which a kind is presented, except for the player's own entity. `kind` is
+    /// an index into the game's kinds.
     fn choose(&mut self, kind: u8, choice: Choice);
-    /// The method that a kind is shown by.
+    /// Returns the method by which a kind is presented.
     fn choice(&self, kind: u8) -> Choice;
-    /// Adds the picture of another method to [`Client::traces`](super::Client::traces).
+    /// Adds the picture of a second method to [`Client::traces`](super::Client::traces).
     fn set_ghost(&mut self, ghost: Option<Choice>);
-    /// Begins or ends the recording of the own player's motion.
+    /// Starts or stops recording the own player's motion.
     fn record_motion(&mut self, on: bool);
-    /// The next state of the recording; of some hundred that wait the oldest are lost.
+    /// Takes the next recorded state. A few hundred are kept; beyond that the oldest are dropped.
     fn poll_motion(&mut self) -> Option<Recorded>;
-    /// Leaves the game, for the next one on the same server.
+    /// Leaves the game and keeps what the next game on the same server needs.
     fn into_common(self: Box<Self>) -> Common;
 }

@@ -1,5 +1,5 @@
-//! The carriage of a session's packets: the one way by which events of a transport move a
-//! [`Session`], and the session's orders go back to the transport.
+//! Connects a [`Session`] to a transport: the only way in which transport events reach the session
+//! and its outputs go back.
 //!
 //! ```text
 //! receive:  Carriage::poll_event -> Session::handle_*
@@ -13,47 +13,47 @@ use crate::snapshot::store::Received;
 use crate::time::LocalTime;
 use crate::wire::disconnect::Disconnect;
 
-/// An event of a transport. `Bytes` are a datagram's, in the transport's own type.
+/// A transport event. `Bytes` holds a datagram, in the transport's own type.
 #[derive(Debug)]
 pub enum Event<Bytes> {
-    /// There is a connection, and these are the player's credentials for it.
+    /// A connection is established; these are the player's credentials for it.
     Connected(Box<Credentials>),
-    /// The body of a control message.
+    /// A control message arrived.
     Control {
-        /// The bytes behind the length.
+        /// The message's bytes, without the length prefix.
         body: Vec<u8>,
-        /// Time at which it was read.
+        /// When it was read.
         arrival: LocalTime,
     },
-    /// A datagram.
+    /// A datagram arrived.
     Datagram {
         /// Its bytes.
         bytes: Bytes,
-        /// Time at which it was read.
+        /// When it was read.
         arrival: LocalTime,
     },
-    /// There is no connection any more, or none could be made.
+    /// The connection was lost, or could not be established.
     Lost(Disconnect),
 }
 
-/// A transport: one connection after the other, each with a stream of control messages and with
-/// datagrams. Nothing here blocks.
+/// A transport: one connection at a time, each with a stream of control messages and with
+/// datagrams. Its methods never block.
 pub trait Carriage {
     /// Bytes of a datagram.
     type Bytes: AsRef<[u8]>;
 
-    /// The time on the clock that arrivals are on.
+    /// Returns the current time on the clock that stamps arrivals.
     fn now(&self) -> LocalTime;
 
-    /// The next event, if there is one.
+    /// Takes the next event, if there is one.
     fn poll_event(&mut self) -> Option<Event<Self::Bytes>>;
 
-    /// Carries out an order. Only datagrams may be lost.
+    /// Carries out an output of the session. Only datagrams may be lost.
     fn send(&mut self, output: Output);
 }
 
-/// Takes in what came, and acts on the time. `look` gets every snapshot packet that was taken in,
-/// with its time of arrival.
+/// Passes all pending transport events and the time to the session. `look` is called for each
+/// accepted snapshot packet, with its arrival time.
 pub fn receive<C: Carriage>(
     session: &mut Session,
     carriage: &mut C,
@@ -63,7 +63,7 @@ pub fn receive<C: Carriage>(
         match event {
             Event::Connected(credentials) => {
                 session.handle_connected(carriage.now(), *credentials);
-                // The hello is stamped with its time.
+                // The hello contains the time at which it is sent.
                 transmit(session, carriage);
             }
             Event::Control { body, arrival } => session.handle_control(&body, arrival),
@@ -78,7 +78,7 @@ pub fn receive<C: Carriage>(
     session.handle_timeout(carriage.now());
 }
 
-/// Carries out what the session asks for.
+/// Passes all pending outputs of the session to the transport.
 pub fn transmit<C: Carriage>(session: &mut Session, carriage: &mut C) {
     while let Some(output) = session.poll_output() {
         carriage.send(output);

@@ -1,4 +1,4 @@
-//! Entities that are computed ahead besides the own one, with the ticks since when.
+//! Entities that the client predicts besides its own: which ones, and since which tick.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,29 @@ use crate::time::{Micros, Rates, Tick};
 #[derive(Debug)]
 pub(super) struct CoPrediction {
     rates: Rates,
-    /// Each with the last tick at which the game asked for it.
+    /// Each with the last tick in which the game wanted it co-predicted.
     co_predicted: BTreeMap<EntityId, Tick>,
-    /// Each with the tick of its spawn, until the server's entity comes, even after its end.
+    /// Each with the tick of its spawn. Kept until the server's entity comes, even after its own
+    /// end.
     predicted_spawns: BTreeMap<EntityId, Tick>,
-    /// Entities that were computed ahead before the last [`update`](Self::update) too.
+    /// Entities that were already predicted before the last [`update`](Self::update).
     settled: Vec<EntityId>,
 }
 
-/// Changes by a snapshot.
+/// Changes caused by a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// True if the inputs since must be replayed.
+    /// Whether the inputs since then must be replayed.
     pub(super) replay: bool,
     /// Entities that are no longer co-predicted, and still exist.
     pub(super) released: Vec<EntityId>,
-    /// Co-predicted entities that exist no more.
+    /// Co-predicted entities that no longer exist.
     pub(super) gone: Vec<EntityId>,
-    /// Predicted spawns, each with the server's entity that it turned out to be.
+    /// Predicted spawns, each with the server's entity that replaces it.
     pub(super) replaced: Vec<(EntityId, EntityId)>,
 }
 
-/// The number by which the game knows a predicted spawn.
+/// Returns the number that the game gave to a predicted spawn.
 fn number_of(id: EntityId) -> u16 {
     (id.index - PREDICTED_SPAWN_INDEX_MIN) + u16::from(id.generation) * PREDICTED_SPAWNS_MAX
 }
@@ -57,32 +58,33 @@ impl CoPrediction {
         self.settled.clear();
     }
 
-    /// All, in the order of their ids.
+    /// Returns all ids in order.
     pub(super) fn ids(&self) -> impl Iterator<Item = EntityId> + Clone {
         self.co_predicted.keys().chain(self.predicted_spawns.keys()).copied()
     }
 
-    /// Co-predicted entities.
+    /// Returns the co-predicted entities.
     pub(super) fn co_predicted(&self) -> impl Iterator<Item = EntityId> {
         self.co_predicted.keys().copied()
     }
 
-    /// Tells whether an entity was computed ahead before the snapshot.
+    /// Whether an entity was predicted before the snapshot.
     pub(super) fn was(&self, id: EntityId) -> bool {
         self.settled.contains(&id)
     }
 
-    /// Spawns predicted up to a tick, for which the server's is awaited.
+    /// Returns the spawns predicted up to a tick whose server entity has not come yet.
     pub(super) fn awaited(&self, tick: Tick) -> impl Iterator<Item = EntityId> {
         self.predicted_spawns.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
     }
 
-    /// Forgets the other predicted spawns; a replay of the inputs predicts them again.
+    /// Removes all predicted spawns except those to keep; replaying the inputs predicts the removed
+    /// ones again.
     pub(super) fn keep_predicted_spawns(&mut self, keep: impl Fn(EntityId, Tick) -> bool) {
         self.predicted_spawns.retain(|id, born| keep(*id, *born));
     }
 
-    /// A tick was predicted: notes its spawns, unless the server's entity is there.
+    /// Registers the spawns of a predicted tick, unless the server's entity already exists.
     pub(super) fn note<G: Game>(
         &mut self,
         scene: &mut Entities<G::Entity>,
@@ -102,7 +104,7 @@ impl CoPrediction {
         }
     }
 
-    /// A snapshot came; `before` is the predicted present.
+    /// Handles a snapshot; `before` is the predicted present.
     pub(super) fn update<G: Game>(
         &mut self,
         game: &G,
@@ -115,7 +117,7 @@ impl CoPrediction {
         self.settled.extend(self.co_predicted.keys().chain(self.predicted_spawns.keys()));
         let ticks = |span: Micros| (span.0 / self.rates.step().0.max(1)) as u64;
 
-        // Predicted spawns that have come, and those that should have.
+        // Predicted spawns that have come, or are overdue.
         let grace = ticks(PREDICTED_SPAWN_GRACE);
         let mut kept = BTreeMap::new();
         for (id, born) in std::mem::take(&mut self.predicted_spawns) {
@@ -131,7 +133,7 @@ impl CoPrediction {
         }
         self.predicted_spawns = kept;
 
-        // The game decides by the predicted state where there is one, else by the server's.
+        // The game decides by the predicted state if there is one, otherwise by the server's.
         for slot in news.scene.iter().filter(|slot| slot.id != own) {
             let present = before.get(slot.id).unwrap_or(slot);
             if game.co_predicts(before, own, present) {
@@ -145,7 +147,7 @@ impl CoPrediction {
         let linger = ticks(CO_PREDICTION_LINGER);
         self.co_predicted.retain(|id, wanted| {
             if news.scene.get(*id).is_none() {
-                // Gone, whatever was predicted of it.
+                // The entity no longer exists, whatever was predicted.
                 changes.replay |= before.get(*id).is_some();
                 changes.gone.push(*id);
                 return false;
@@ -160,7 +162,7 @@ impl CoPrediction {
     }
 }
 
-/// The server's entity that a predicted spawn turned out to be.
+/// Returns the server's entity that replaces a predicted spawn.
 fn twin<G: Game>(
     scene: &Entities<G::Entity>,
     own: EntityId,

@@ -12,10 +12,10 @@ use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
 use crate::wire::control::{Seat, ServerMessage, Welcome};
 use crate::wire::round::{House, Poll, Presence, RoundNotice};
 
-/// Longest vote that is believed: an hour.
+/// Longest vote that is plausible: an hour.
 const POLL_MS_MAX: u32 = 3_600_000;
 
-/// A client's clock and counters, its own seat and everybody else's.
+/// The part of a client that outlives a game: clock, counters, its own seat and all others.
 #[derive(Debug)]
 pub struct Common {
     pub(super) rates: Rates,
@@ -24,37 +24,38 @@ pub struct Common {
     /// Index of the game in the server's rotation, modulo 256.
     pub(super) number: u8,
     pub(super) player: PlayerId,
-    /// Snapshots come in plain coding.
+    /// Whether snapshots come in plain coding.
     pub(super) plain: bool,
     pub(super) welcome_offset: Offset,
     pub(super) unix_micros: i64,
-    /// Those who play, and those who watch.
+    /// Players and spectators.
     pub(super) roster: BTreeMap<PlayerId, Seat>,
     pub(super) presence: BTreeMap<PlayerId, Presence>,
     pub(super) house: House,
-    /// The vote that runs, and its end.
+    /// The current vote, and when it ends.
     pub(super) poll: Option<(Poll, LocalTime)>,
     pub(super) watchers: BTreeMap<PlayerId, Seat>,
-    /// Delay with which the client watches; none if it plays.
+    /// Delay of a spectator; `None` for a player.
     pub(super) watching: Option<Micros>,
     pub(super) pll: Pll,
     pub(super) lead: Lead,
     pub(super) delay: Delay,
-    /// True if the server has measured this client's clock. Until then inputs have no ticks.
+    /// Whether the server has measured this client's clock. Until then inputs have no ticks.
     pub(super) measured: bool,
     /// The server's epoch.
     pub(super) epoch: u8,
     pub(super) started: LocalTime,
-    /// The newest packet's send time on the server's clock, and when it came.
+    /// Send time of the newest packet on the server's clock, and its arrival.
     pub(super) heard: Option<(u32, LocalTime)>,
     pub(super) counter: Counter,
 }
 
 impl Common {
-    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
+    /// Creates the state from the server's welcome. `hello_sent` is when the hello that it answers
+    /// was sent.
     pub fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
         let round_trip = now - hello_sent;
-        // The welcome's offset takes the hello for as old as its arrival.
+        // The offset in the welcome was computed as if the hello had arrived without delay.
         let offset = Offset(welcome.offset.0.saturating_sub(round_trip.0 / 2));
         Self {
             rates: welcome.rates,
@@ -81,13 +82,13 @@ impl Common {
         }
     }
 
-    /// The same for a client whose hello wished for plain coding, or did not.
+    /// Sets whether the client's hello asked for plain coding.
     #[must_use]
     pub fn plain(self, plain: bool) -> Self {
         Self { plain, ..self }
     }
 
-    /// Goes on with the next game of the same server.
+    /// Moves on to the next game of the same server.
     pub(super) fn rotate(&mut self, welcome: &Welcome, now: LocalTime) {
         let rates = welcome.rates;
         // Lead and delay are counted in ticks and snapshots.
@@ -96,7 +97,7 @@ impl Common {
             self.delay = Delay::new(now, round_trip, rates.snapshot_interval());
             self.lead = Lead::new(now, round_trip, rates.step());
         }
-        // Who goes to watch goes back in time.
+        // A player who becomes a spectator goes back in time.
         let later = welcome.offset.0.saturating_sub(self.welcome_offset.0);
         if later != 0 {
             self.pll.shift(Micros(later));
@@ -104,7 +105,7 @@ impl Common {
         self.welcome_offset = welcome.offset;
         self.watching = welcome.watching;
         if self.watching.is_some() {
-            // Votes are of those who play.
+            // Only players vote.
             self.poll = None;
         }
         self.rates = rates;
@@ -118,13 +119,13 @@ impl Common {
         self.counter.go_on();
     }
 
-    /// The server's clock was measured for the first time.
+    /// Handles the first measurement of the server's clock.
     pub(super) fn handle_first_measurement(&mut self, now: LocalTime, round_trip: Micros) {
         self.lead = Lead::new(now, round_trip, self.rates.step());
         self.delay = Delay::new(now, round_trip, self.rates.snapshot_interval());
     }
 
-    /// Takes note of who comes and goes, and of a new epoch. Returns whether the clock was set.
+    /// Tracks arrivals, departures and epochs. Returns whether the clock was set.
     pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
         match message {
             ServerMessage::Joined(seats) => {
@@ -153,24 +154,24 @@ impl Common {
                 }
             }
             ServerMessage::Epoch { epoch, unix_micros } => {
-                // A later tick 0 is an earlier time now.
+                // A later tick 0 means an earlier time now.
                 self.pll.shift(Micros(self.unix_micros.saturating_sub(*unix_micros)));
                 self.unix_micros = *unix_micros;
                 self.epoch = *epoch;
                 return true;
             }
-            // The session handles what ends or starts a game, and what people read.
+            // The session handles messages that start or end a game, and messages for people.
             _ => {}
         }
         false
     }
 
-    /// Takes note of the house's rules, of people and of votes.
+    /// Tracks the house rules, the players' presence and votes.
     pub(super) fn handle_round(&mut self, notice: RoundNotice, now: LocalTime) {
         match notice {
             RoundNotice::House(house) => self.house = house,
             RoundNotice::Presence(players) => {
-                // Nobody is told of who has no seat.
+                // Players without a seat are not listed.
                 let known = players.into_iter().filter(|(it, _)| self.roster.contains_key(it));
                 self.presence.extend(known);
             }
@@ -182,93 +183,97 @@ impl Common {
         }
     }
 
-    /// Pings and readiness of people, as far as they are known.
+    /// Returns pings and readiness of players, as far as they are known.
     pub fn presence(&self) -> &BTreeMap<PlayerId, Presence> {
         &self.presence
     }
 
-    /// Rules of the house.
+    /// Returns the house rules.
     pub fn house(&self) -> &House {
         &self.house
     }
 
-    /// The vote that runs, and its end.
+    /// Returns the current vote, and when it ends.
     pub fn poll(&self) -> Option<&(Poll, LocalTime)> {
         self.poll.as_ref()
     }
 
-    /// The world's rates.
+    /// Returns the world's rates.
     pub fn rates(&self) -> Rates {
         self.rates
     }
 
-    /// Seed of the rules and the map.
+    /// Returns the seed of the rules and the map.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The own seat.
+    /// Returns the client's own id.
     pub fn player(&self) -> PlayerId {
         self.player
     }
 
-    /// Everybody's seats.
+    /// Returns all seats, by player.
     pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
         &self.roster
     }
 
-    /// Those who watch.
+    /// Returns the spectators' seats.
     pub fn watchers(&self) -> &BTreeMap<PlayerId, Seat> {
         &self.watchers
     }
 
-    /// Name of somebody who plays or watches.
+    /// Returns the name of a player or spectator.
     pub fn name_of(&self, player: PlayerId) -> Option<&str> {
         self.seat(player).map(|seat| &*seat.name)
     }
 
-    /// Seat of somebody who plays or watches.
+    /// Returns the seat of a player or spectator.
     pub fn seat(&self, player: PlayerId) -> Option<&Seat> {
         self.roster.get(&player).or_else(|| self.watchers.get(&player))
     }
 
-    /// Delay with which the client watches; none if it plays.
+    /// Returns the delay of a spectator; `None` for a player.
     pub fn watching(&self) -> Option<Micros> {
         self.watching
     }
 
-    /// The server's time.
+    /// Returns the server's time.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         self.pll.server_time(now)
     }
 
-    /// Unix time of the server's tick 0 in microseconds, by the server's host.
+    /// Returns the Unix time of the server's tick 0 in microseconds, on the clock of the server's
+    /// host.
     pub fn unix_micros(&self) -> i64 {
         self.unix_micros
     }
 
-    /// Time since a snapshot last came, or since one could come.
+    /// Returns the time since the last snapshot, or since the start if there was none. For a
+    /// spectator the delay counts towards the start.
     pub fn silence(&self, now: LocalTime) -> Micros {
         let started = self.started + self.watching.unwrap_or_default();
         (now - self.heard.map_or(started, |(_, arrival)| arrival)).max(Micros::ZERO)
     }
 
-    /// The locked clock.
+    /// Returns the clock that is locked to the server's.
     pub fn pll(&self) -> &Pll {
         &self.pll
     }
 
-    /// Steering of prediction: its lead over the server's time, and the reasons.
+    /// Returns the controller of the lead: how far prediction runs ahead of the server's time, and
+    /// why.
     pub fn lead(&self) -> &Lead {
         &self.lead
     }
 
-    /// Steering of presentation: its delay behind the server's time, and the reasons.
+    /// Returns the controller of the interpolation delay: how far presentation runs behind the
+    /// server's time, and why.
     pub fn delay(&self) -> &Delay {
         &self.delay
     }
 
-    /// Counters since the client joined.
+    /// Returns the counters since the client joined.
     pub fn stats(&self) -> &Stats {
         &self.counter.stats
     }

@@ -1,4 +1,4 @@
-//! Controllers, which press the keys of one game, and access to the client of a known game.
+//! Controllers, which produce the inputs of one game, and access to the client of a known game.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,23 +11,23 @@ use crate::limits::FIELDS_MAX;
 use crate::random::Random;
 use crate::time::Tick;
 
-/// The client as one of that game; none if it plays another.
+/// Returns the client if it plays the game `G`.
 pub fn downcast_ref<G: Game>(client: &dyn AnyClient) -> Option<&Client<G>> {
     (client as &dyn Any).downcast_ref()
 }
 
-/// The client as one of that game, to change.
+/// Returns the client, to change it, if it plays the game `G`.
 pub fn downcast_mut<G: Game>(client: &mut dyn AnyClient) -> Option<&mut Client<G>> {
     (client as &mut dyn Any).downcast_mut()
 }
 
-/// Presses the keys of one game.
+/// Produces the inputs of one game.
 pub trait Controller: Debug + Send {
-    /// The packed input for a tick.
+    /// Returns the packed input for a tick.
     fn press(&mut self, client: &dyn AnyClient, tick: Tick) -> Packed;
 }
 
-/// A bot that plays by the last picture, which is what the server judges its shots by.
+/// A bot that acts on the last picture, which is what the server judges its shots by.
 #[derive(Debug)]
 pub struct Autopilot<G: Game> {
     bot: Box<dyn Bot<G>>,
@@ -35,7 +35,7 @@ pub struct Autopilot<G: Game> {
 }
 
 impl<G: Game> Autopilot<G> {
-    /// A bot whose whims follow from `seed`.
+    /// Creates a bot whose random decisions follow from `seed`.
     pub fn new(seed: u64) -> Self {
         Self { bot: new_bot::<G>(), random: Random::new(seed) }
     }

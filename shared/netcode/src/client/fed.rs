@@ -1,4 +1,4 @@
-//! A recording of a session's input; fed to another session, it makes the same pictures.
+//! A recording of a session's input. Another session that replays it makes the same pictures.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub enum Fed {
     Lost(LocalTime, Disconnect),
     /// [`Session::handle_timeout`](super::Session::handle_timeout).
     Timeout(LocalTime),
-    /// The frame at which keys were read.
+    /// The start of a frame in which controls were read.
     Frame(LocalTime),
     /// [`Session::press`](super::Session::press) with the packed inputs of the due ticks.
     Press(LocalTime, Vec<Vec<u32>>),

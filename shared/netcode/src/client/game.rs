@@ -1,4 +1,4 @@
-//! One game played on a server, as a state machine that is fed packets and the time.
+//! The client of one game on a server: a state machine that takes packets and the time.
 
 use std::sync::Arc;
 
@@ -33,27 +33,31 @@ pub struct Client<G: Game> {
     store: Store<G>,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
-    /// The last picture, its time and its moment, and the picture before it.
+    /// The last picture, its time and its point of prediction time, and the picture before it.
     shown: Arc<Entities<G::Entity>>,
     shown_before: Arc<Entities<G::Entity>>,
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
-    /// The last tick that an input was asked for; none before the first.
+    /// The last tick for which an input was requested; `None` before the first.
     ticked: Option<Tick>,
-    /// The newest tick whose input the server has.
+    /// The newest tick whose input the server has acknowledged.
     confirmed: Tick,
     next_seq: u64,
     /// The newest packet, until it is sent.
     transmit: Option<Vec<u8>>,
-    /// Inputs of the last packet; kept for their memory.
+    /// Inputs of the last packet; kept to reuse the memory.
     pressed: Vec<Pressed<G::Input>>,
-    /// The own player's motion, if that is recorded.
+    /// Recorder of the own player's motion, if it is recorded.
     recorder: Option<Recorder>,
 }
 
 impl<G: Game> Client<G> {
-    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`. An
-    /// error says that the welcome's configuration of the game cannot be read.
+    /// Creates a client from the server's welcome. `hello_sent` is when the hello that it answers
+    /// was sent.
+    ///
+    /// # Errors
+    ///
+    /// The game's configuration in the welcome cannot be read.
     pub fn new(
         welcome: &Welcome,
         hello_sent: LocalTime,
@@ -62,8 +66,11 @@ impl<G: Game> Client<G> {
         Self::begin(welcome, Common::new(welcome, hello_sent, now), now)
     }
 
-    /// Goes on in another game of the same server's, from the welcome to it. Errors are those of
-    /// [`new`](Self::new).
+    /// Continues with another game of the same server, from its welcome.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
     pub fn follow(
         welcome: &Welcome,
         mut common: Common,
@@ -105,12 +112,12 @@ impl<G: Game> Client<G> {
         let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
             return;
         };
-        // A state of the player's own time is one of an earlier tick.
+        // A state in the player's own time belongs to an earlier tick.
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let tick = tick.minus(age_of(fields, &state.packed));
         state.packed = without_age(fields, &state.packed);
         if let Some(recorder) = &mut self.recorder {
-            // An input that was replaced by another may lead to the same state in the end.
+            // Another input may lead to the same state in the end.
             let sure = !late || G::LATE == Late::Wait;
             let states = self.prediction.confirmed(own, tick, &state.packed);
             let states = states.filter(|(at, _)| sure || *at == tick);
@@ -128,14 +135,14 @@ impl<G: Game> Client<G> {
         self.hand_over(&reconciled.released);
     }
 
-    /// Entities that were computed ahead are shown as others are from now on.
+    /// From now on these entities are presented like all others.
     fn hand_over(&mut self, released: &[(EntityId, Values)]) {
         for (id, shown) in released {
             self.presenter.hand_over(*id, shown);
         }
     }
 
-    /// The clock was set back: ticks come again, with new inputs.
+    /// The clock was set back: ticks repeat, with new inputs.
     fn restart(&mut self) {
         self.ticked = None;
         self.confirmed = self.store.newest();
@@ -144,8 +151,8 @@ impl<G: Game> Client<G> {
         self.view_times.restart();
     }
 
-    /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it.
-    /// One who watches presses nothing: the packet has acknowledgements alone.
+    /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it. A
+    /// spectator presses nothing; its packet only has acknowledgements.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
         if self.common.watching.is_some() {
@@ -159,7 +166,7 @@ impl<G: Game> Client<G> {
         self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
         self.prediction.tick(&self.game, tick, input);
 
-        // At least the newest: acknowledgements ride along.
+        // At least the newest input, so that the acknowledgements go out.
         let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
         let mut pressed = std::mem::take(&mut self.pressed);
         pressed.clear();
@@ -167,7 +174,7 @@ impl<G: Game> Client<G> {
         self.pressed = self.transmit(now, tick, pressed);
     }
 
-    /// Writes the next packet with these inputs, and gives them back.
+    /// Writes the next packet with these inputs, and returns their list for reuse.
     fn transmit(
         &mut self,
         now: LocalTime,
@@ -175,8 +182,8 @@ impl<G: Game> Client<G> {
         inputs: Vec<Pressed<G::Input>>,
     ) -> Vec<Pressed<G::Input>> {
         // This packet replaces one that was not fetched, and repeats its inputs: a program that
-        // draws slowly sends one packet a frame. It takes over the number, or the other would count
-        // as lost.
+        // draws slowly sends one packet per frame. It takes over that packet's number, which would
+        // otherwise count as lost.
         if self.transmit.is_none() {
             self.next_seq += 1;
         }
@@ -194,7 +201,7 @@ impl<G: Game> Client<G> {
         packet.inputs
     }
 
-    /// The picture of this moment.
+    /// Returns the picture of this moment.
     pub fn picture(&mut self, now: LocalTime) -> Picture<G> {
         self.common.pll.settle(now);
         let server_time = self.common.pll.server_time(now);
@@ -228,7 +235,7 @@ impl<G: Game> Client<G> {
         Picture { entities, own, server_time, own_time, presentation_time }
     }
 
-    /// Time at which those of the own player's kind are shown, who are shot at.
+    /// Time at which the own player's kind is shown: the other players, who are the targets.
     fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
         let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
         match self.presenter.choice(kind).timeline() {
@@ -237,13 +244,14 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// The last picture against the server's states, for developers.
+    /// Returns the recent course of presented entities against the server's states, for developers.
     pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
         let Some((_, moment)) = self.viewed else { return Vec::new() };
         self.presenter.traces(&self.game, moment)
     }
 
-    /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
+    /// Returns all entities as of the newest snapshot, and the predicted own player, independent of
+    /// what is shown.
     pub fn newest(&self) -> Entities<G::Entity> {
         let mut entities = self.store.latest().clone();
         if let Some(slot) = self.prediction.own() {
@@ -302,7 +310,7 @@ impl<G: Game> AnyClient for Client<G> {
         }
         let header = &received.header;
         let mut late = false;
-        // Once a snapshot, however many packets it takes.
+        // Once per snapshot, however many packets it takes.
         let news = received.tick > newest_before || !self.common.measured;
         if let Some(perceived) = header.perceived.filter(|_| news) {
             let offset =
@@ -335,11 +343,11 @@ impl<G: Game> AnyClient for Client<G> {
             }
             self.common.counter.handle_report(&report);
         }
-        // Of packets that overtook each other the newest is echoed and reconciled with.
+        // Only the newest of reordered packets is echoed and reconciled.
         if self.common.counter.is_newest(&received) {
             self.common.heard = Some((header.sent, arrival));
         }
-        // What the welcome took to come is no age of a snapshot.
+        // The welcome's transit time is not a snapshot's age.
         if received.tick > newest_before && !is_first {
             let age =
                 self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
@@ -347,7 +355,7 @@ impl<G: Game> AnyClient for Client<G> {
         }
         self.reconcile(received.tick, late);
         if !self.common.measured {
-            // Something to measure the clock by.
+            // Gives the server something to measure the clock with.
             self.transmit(arrival, Tick(0), Vec::new());
         }
         Ok(received)
@@ -374,12 +382,12 @@ impl<G: Game> AnyClient for Client<G> {
         self.common.pll.settle(now);
         let lead = self.common.lead.advance(now);
         let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
-        // In a long silence there is nothing to predict on. The last input still goes out: the
-        // answers set the clock right.
+        // During a long silence there is nothing to base a prediction on. The last input is still
+        // sent, because the answers correct the clock.
         let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
         let last = self.ticked.unwrap_or(due.minus(1));
         if due <= last {
-            // A clock that was stepped far back: start over from there.
+            // The clock was stepped far back: start again from there.
             if last.since(due) > PREDICTION_TICKS_MAX {
                 self.restart();
             }
@@ -398,7 +406,7 @@ impl<G: Game> AnyClient for Client<G> {
     fn next_timeout(&self, now: LocalTime) -> LocalTime {
         let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
         let reached = self.common.rates.tick_at(ahead);
-        // At the bound of prediction only news make a tick due.
+        // At the limit of prediction, only a new snapshot makes a tick due.
         let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
         let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
         now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)

@@ -1,12 +1,12 @@
-//! A correction of what is predicted, while the picture still hides it.
+//! A correction of a predicted entity, while the picture still hides it.
 
 use crate::fields::{Field, Values};
 use crate::motion::interpolate::cut_between;
 use crate::motion::smoothing::RenderError;
 use crate::motion::spring::{ErrorSpring, Moving};
 
-/// A correction that is not yet over. The own entity keeps its speed; what it touches must be soon
-/// where it is predicted, or it is struck from afar.
+/// A correction in progress. The own entity keeps its velocity; entities that it touches must soon
+/// be drawn where they are predicted, or they would be hit from a distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hidden {
     Own(ErrorSpring),
@@ -14,12 +14,12 @@ pub(super) enum Hidden {
 }
 
 impl Hidden {
-    /// Nothing, of the own entity or of another.
+    /// Creates an empty correction, of the own entity or of another.
     pub(super) fn none(is_own: bool) -> Self {
         if is_own { Self::Own(ErrorSpring::default()) } else { Self::Other(RenderError::default()) }
     }
 
-    /// Takes in a correction from `before` to `after`. What is put elsewhere is shown there.
+    /// Adds a correction from `before` to `after`. A teleport is shown at once.
     pub(super) fn correct(&mut self, fields: &[Field], before: &Moving, after: &Moving) {
         let cut = cut_between(fields, &before.values, &after.values);
         match self {
@@ -30,7 +30,7 @@ impl Hidden {
         }
     }
 
-    /// Lets `secs` pass; returns the values to draw.
+    /// Advances by `secs` and returns the values to draw.
     pub(super) fn advance(&mut self, fields: &[Field], secs: f32, predicted: &Values) -> Values {
         match self {
             Self::Own(spring) => {
@@ -44,7 +44,7 @@ impl Hidden {
         }
     }
 
-    /// True if it is over.
+    /// Whether the correction is over.
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Self::Own(spring) => spring.is_zero(),

@@ -1,11 +1,11 @@
-//! The client's decisions, from the first hello to the last goodbye.
+//! The client's state machines, from the first hello to the last goodbye.
 //!
-//! [`Client`] is one game played: snapshots and inputs in, input packets and pictures out.
-//! [`Session`] is a stay on a server with all its games, from joining to leaving; every program
-//! and every test that plays drives one.
+//! [`Client`] is one game: snapshots and inputs in, input packets and pictures out. [`Session`] is
+//! a stay on a server with all its games, from joining to leaving. Programs and tests that play
+//! drive a `Session`.
 //!
-//! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
-//! in a browser.
+//! *Invariant:* no I/O, so that it runs in a window, in a bot, in a test in virtual time, and in a
+//! browser.
 
 pub(crate) mod any;
 pub mod carriage;

@@ -1,4 +1,4 @@
-//! The part of a snapshot that a prediction is compared with, and the verdict.
+//! The part of a snapshot that predictions are compared with, and the result.
 
 use crate::fields::Entities;
 use crate::game::{Game, MispredictionCause};
@@ -7,29 +7,29 @@ use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::Tick;
 
-/// A prediction that the server contradicted.
+/// A misprediction: the server contradicted a predicted state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correction {
-    /// The tick that was predicted wrongly.
+    /// The mispredicted tick.
     pub tick: Tick,
-    /// Error of the field that was furthest off, in its unit.
+    /// Error of the field with the largest error, in its unit.
     pub size: f32,
-    /// Cause, as far as is known.
+    /// Cause, as far as it is known.
     pub cause: MispredictionCause,
 }
 
-/// The part of a snapshot packet that a prediction is compared with.
+/// The part of a snapshot packet that predictions are compared with.
 pub(super) struct News<'a, G: Game> {
-    /// Its tick.
+    /// The snapshot's tick.
     pub(super) tick: Tick,
     /// The own entity, and its state at that tick.
     pub(super) own: (EntityId, EntityState),
-    /// Everything as of the newest states.
+    /// The newest states of all entities.
     pub(super) scene: &'a Entities<G::Entity>,
-    /// All that was received.
+    /// All received states.
     pub(super) store: &'a Store<G>,
     /// The last picture.
     pub(super) shown: &'a Entities<G::Entity>,
-    /// True if an input was late lately.
+    /// Whether an input was late recently.
     pub(super) late: bool,
 }

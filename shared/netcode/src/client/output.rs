@@ -1,4 +1,5 @@
-//! A session's settings, its state, its orders to the transport, its news for the player.
+//! Types at the surface of a session: settings, state, outputs for the transport, notices for the
+//! player.
 
 use super::recorder::Recorded;
 use crate::clock::pll::LoopFilter;
@@ -16,33 +17,34 @@ use crate::wire::talk::{Audience, CommandHint, Look, Mark};
 /// Settings of a session.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// The games that this client knows.
+    /// The games that the client can play.
     pub games: Games,
-    /// The player's name; the server may add a number to it.
+    /// The player's name. The server may append a number.
     pub name: String,
-    /// The player's looks.
+    /// The player's appearance.
     pub look: Look,
     /// Loop filter of the clock.
     pub filter: LoopFilter,
-    /// Asks for plain coding, which takes more bytes and can be read without the rules.
+    /// Whether to ask for plain coding, which takes more bytes but can be read without the rules.
     pub plain: bool,
-    /// The room to play in; none for the server's choice.
+    /// The room to join; `None` lets the server choose.
     pub room: Option<RoomCode>,
-    /// Name of the game to play, if a room with a free seat does; none for the server's choice. A
-    /// name that is not among `games` is no wish.
+    /// Name of the preferred game, used if a room with a free seat plays it; `None` lets the server
+    /// choose. A name that is not in `games` is ignored.
     pub game: Option<String>,
-    /// The server's password, where it needs one.
+    /// The server's password, if it requires one.
     pub password: Option<String>,
-    /// Part to take.
+    /// How to take part.
     pub part: Part,
-    /// The last session's token, of a program that went on where another one has ended.
+    /// Token of the last session, to take over the seat of a program that has ended.
     pub resume: Option<ResumeToken>,
-    /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
+    /// Silence after which the server counts as lost: 3 s by default, which is 90 snapshots at 30
+    /// Hz.
     pub silence_max: Micros,
 }
 
 impl SessionConfig {
-    /// The defaults for a player of these games.
+    /// Returns the default settings for a player of these games.
     pub fn new(games: Games, name: impl Into<String>) -> Self {
         let silence_max = Micros::from_ms(3000);
         let (name, filter) = (name.into(), LoopFilter::default());
@@ -52,100 +54,101 @@ impl SessionConfig {
     }
 }
 
-/// Part that a session wishes to take.
+/// How a session wants to take part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// To play, or not to be there.
+    /// Play. Joining fails if there is no seat.
     #[default]
     Play,
-    /// To watch, without a seat.
+    /// Watch, without a seat.
     Watch,
-    /// To play, and to watch until a seat is free.
+    /// Play, and watch until a seat is free.
     Wait,
 }
 
-/// State of a session towards its server.
+/// Connection state of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Trying to join.
+    /// Joining the server.
     Connecting {
-        /// Attempts in a row, this one included; 1 or more.
+        /// Number of this attempt in a row, 1 or more.
         attempt: u32,
     },
     /// In the game.
     Connected,
-    /// Out of the game, and about to try again.
+    /// Disconnected; another attempt follows.
     Waiting {
-        /// Reason of the failed attempt or of the game's end.
+        /// Why the attempt failed or the game ended.
         reason: Disconnect,
         /// Time of the next attempt.
         retry_at: LocalTime,
-        /// Failed attempts in a row; 0 if a game ended.
+        /// Failed attempts in a row; 0 after a game.
         attempt: u32,
     },
-    /// Out of the game for good.
+    /// Ended for good.
     Ended {
-        /// Reason.
+        /// The reason.
         reason: Disconnect,
     },
 }
 
-/// Order to the transport.
+/// What the transport should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Connect, then call [`Session::handle_connected`](super::Session::handle_connected) or
+    /// Connect, then report [`Session::handle_connected`](super::Session::handle_connected) or
     /// [`Session::handle_lost`](super::Session::handle_lost).
     Connect {
-        /// Address that a server sent the player to, as `host:port`. None: the player's choice.
+        /// Address that a server redirected the player to, as `host:port`. `None` means the server
+        /// that the player chose.
         redirect: Option<String>,
     },
     /// Send a framed message on the control stream.
     Control(Vec<u8>),
-    /// Send a datagram, now or never.
+    /// Send a datagram now, or drop it.
     Datagram(Vec<u8>),
-    /// Close the connection, or stop connecting, with this goodbye.
+    /// Close the connection, or stop connecting, for this reason.
     Close(Disconnect),
 }
 
 /// A player who says or does something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speaker {
-    /// The player.
+    /// The player's id.
     pub player: PlayerId,
     /// The player's seat at that moment.
     pub seat: Seat,
 }
 
-/// News for the player.
+/// Something for the player to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The session's state is another one.
+    /// The session's state has changed.
     State(State),
-    /// A game began: [`Session::client`](super::Session::client) plays it.
+    /// A game began; [`Session::client`](super::Session::client) plays it.
     Game {
         /// The server's name.
         server: String,
         /// The game's name.
         game: &'static str,
-        /// Seat, score and entity are those of before the connection was lost.
+        /// Whether seat, score and entity are those from before the connection was lost.
         resumed: bool,
     },
-    /// A line to read.
+    /// A chat line.
     Chat {
-        /// The player who wrote it. None: the host.
+        /// The player who wrote it; `None` for the host.
         from: Option<Speaker>,
-        /// The people who got it.
+        /// Who received it.
         to: Audience,
         /// The line.
         text: String,
     },
     /// A quick message.
     Quick {
-        /// The player who chose it.
+        /// The player who sent it.
         from: Speaker,
-        /// The people who got it.
+        /// Who received it.
         to: Audience,
-        /// Number of the message, below
+        /// Number of the message, less than
         /// [`QUICK_MESSAGES_MAX`](crate::limits::QUICK_MESSAGES_MAX).
         number: u8,
     },
@@ -153,41 +156,41 @@ pub enum Notice {
     Mark {
         /// The player who set it.
         from: Speaker,
-        /// The people who got it.
+        /// Who received it.
         to: Audience,
         /// The mark.
         mark: Mark,
     },
-    /// A player came. Those who were there before the own player are not told of.
+    /// A player joined. Not sent for players who were there first.
     Joined {
         /// The player.
         who: Speaker,
     },
-    /// A player is gone.
+    /// A player left.
     Left {
         /// The player.
         who: Speaker,
-        /// Cause.
+        /// Why the player left.
         code: Code,
     },
-    /// A player has another name.
+    /// A player changed name.
     Renamed {
-        /// The name before.
+        /// The old name.
         before: String,
-        /// The player.
+        /// The player, with the new name.
         who: Speaker,
     },
-    /// The server's commands that are for this player, in place of those before.
+    /// The server's commands that this player may use. They replace the previous ones.
     Commands(Vec<CommandHint>),
-    /// A request was not done.
+    /// The server refused a request.
     Refused {
-        /// Kind of the request, as
-        /// [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind) has it.
+        /// Kind of the request; see
+        /// [`ClientMessage::kind`](crate::wire::control::ClientMessage::kind).
         request: u32,
-        /// Cause.
+        /// Why it was refused.
         refusal: Refusal,
     },
-    /// A vote is called: [`Common::poll`](super::common::Common::poll) has its state.
+    /// A vote was called; [`Common::poll`](super::common::Common::poll) has its state.
     Called {
         /// Name of the player who called it.
         by: String,
@@ -198,21 +201,22 @@ pub enum Notice {
     Voted {
         /// Its motion.
         motion: Motion,
-        /// Its end.
+        /// Its outcome.
         outcome: Outcome,
     },
-    /// Seats for one who watches have changed.
+    /// The number of free seats changed, for a spectator.
     Places {
-        /// Seats that are free.
+        /// Number of free seats.
         free: u16,
-        /// Others who get one before; none if the session does not wait for one.
+        /// Spectators ahead of this one in the queue; `None` if the session does not wait for a
+        /// seat.
         ahead: Option<u16>,
     },
-    /// An event of the game: [`read_message`](crate::game::read_message) reads it.
+    /// An event of the game, for [`read_message`](crate::game::read_message).
     Event(Vec<u8>),
 }
 
-/// A state of the own player's motion, with its game and world.
+/// A recorded state of the own player's motion, with its game and world.
 #[derive(Clone, Debug)]
 pub struct MotionSample {
     /// The game's name.
@@ -223,8 +227,8 @@ pub struct MotionSample {
     pub rates: Rates,
     /// Seed of the rules and the map.
     pub seed: u64,
-    /// Games begun in this session before this one.
+    /// Number of games before this one in the session.
     pub stay: u32,
-    /// The state.
+    /// The recorded state.
     pub recorded: Recorded,
 }

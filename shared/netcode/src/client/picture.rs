@@ -1,4 +1,4 @@
-//! The picture that a client shows in a frame.
+//! What a client shows in a frame.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use crate::game::{Entities, Game};
 use crate::ids::EntityId;
 use crate::time::ServerTime;
 
-/// The picture of a moment.
+/// What a client shows at one moment.
 #[derive(Clone, Debug)]
 pub struct Picture<G: Game> {
-    /// Everybody: predicted entities as predicted, the rest as presented. Who drops a picture
+    /// All entities: predicted ones as predicted, the others as presented. Dropping a picture
     /// before the next but one saves the client an allocation.
     pub entities: Arc<Entities<G::Entity>>,
-    /// The own player's entity.
+    /// The own player's entity, if there is one.
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
-    /// Time of the own player's picture, between two predicted ticks.
+    /// Time of the own player in the picture, between two predicted ticks.
     pub own_time: ServerTime,
-    /// Time of those who are shown in the past.
+    /// Time at which entities are shown that are presented in the past.
     pub presentation_time: ServerTime,
 }

@@ -1,14 +1,14 @@
-//! Prediction: the own player and what it touches or spawns, computed ahead of the server from its
-//! inputs and corrected by replaying them.
+//! Prediction: the own player and what it touches or spawns run ahead of the server, computed from
+//! the player's inputs and corrected by replaying them.
 //!
-//! The model is Quake III's: run every input since the newest server state through the same
-//! movement. While the server's states equal the predicted ones of their ticks, to the last bit,
-//! nothing is replayed and nothing moves.
+//! The model is Quake III's: run each input since the newest server state through the same movement
+//! code. While the server's states equal the predicted ones of their ticks bit for bit, nothing is
+//! replayed and nothing moves.
 //!
 //! An entity is *co-predicted* while the player is about to touch it ([`Game::co_predicts`]). A
 //! *predicted spawn* exists from the player's command until the server's entity comes
 //! ([`Game::predicted_spawn`]). An entity that changes between prediction and presentation slides
-//! from where it was drawn.
+//! from where it was last drawn.
 
 use std::collections::VecDeque;
 
@@ -25,8 +25,8 @@ use crate::snapshot::EntityState;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
 
-/// Lists of a tick's predicted states that wait to be used again. Arbitrary; more than the ticks
-/// between two snapshots.
+/// Lists of predicted states that are kept for reuse. Arbitrary; more than the ticks between two
+/// snapshots.
 const SPARE_MAX: usize = 16;
 
 /// Result of a reconciliation.
@@ -34,13 +34,13 @@ const SPARE_MAX: usize = 16;
 pub(super) struct Reconciled {
     /// Misprediction of the own entity.
     pub(super) correction: Option<Correction>,
-    /// Entities that are no longer computed ahead, each as it was last drawn.
+    /// Entities that are no longer predicted, as last drawn.
     pub(super) released: Vec<(EntityId, Values)>,
-    /// Entities that were computed ahead and exist no more.
+    /// Predicted entities that no longer exist.
     pub(super) gone: Vec<EntityId>,
 }
 
-/// Predicted states of a tick.
+/// Predicted states of one tick.
 #[derive(Debug)]
 struct Predicted {
     tick: Tick,
@@ -60,7 +60,7 @@ impl Predicted {
 #[derive(Debug)]
 struct WasDrawn {
     id: EntityId,
-    /// As predicted at the moment of comparison; as it was shown, if it was not computed ahead.
+    /// Its motion as predicted when compared; as shown, if it was not predicted.
     moving: Moving,
     error: Hidden,
 }
@@ -68,7 +68,7 @@ struct WasDrawn {
 /// The predicted part of the world.
 #[derive(Debug)]
 pub(super) struct Prediction<G: Game> {
-    /// The newest snapshot, with the computed entities at tick `at`.
+    /// The newest snapshot, with the predicted entities at tick `at`.
     scene: Entities<G::Entity>,
     own: Option<EntityId>,
     others: CoPrediction,
@@ -81,9 +81,9 @@ pub(super) struct Prediction<G: Game> {
     input_before: (Tick, G::Input),
     /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
-    /// Corrections that are not yet over, by entity.
+    /// Corrections in progress, by entity.
     errors: Vec<(EntityId, Hidden)>,
-    /// Lists that each tick and each snapshot fill anew; kept for their memory.
+    /// Scratch lists for each tick and each snapshot; kept to reuse their memory.
     ids: Vec<EntityId>,
     carried: Vec<Slot<G::Entity>>,
     were_drawn: Vec<WasDrawn>,
@@ -91,7 +91,7 @@ pub(super) struct Prediction<G: Game> {
     /// Length of a tick in seconds.
     step_secs: f64,
     drawn_at: LocalTime,
-    /// The point of prediction time that was last drawn.
+    /// The point of prediction time that was drawn last.
     drawn: TickTime,
 }
 
@@ -117,16 +117,16 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Voids predictions and inputs, since ticks come again. Returns as
-    /// [`forget_own`](Self::forget_own).
+    /// Discards predictions and inputs because ticks repeat. Returns what
+    /// [`forget_own`](Self::forget_own) returns.
     pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         self.inputs.clear();
         self.input_before = (Tick(0), G::Input::default());
         self.forget_own(shown)
     }
 
-    /// Predicts nobody until the next [`reconcile`](Self::reconcile). Returns the co-predicted
-    /// entities, each as it was last drawn.
+    /// Stops predicting until the next [`reconcile`](Self::reconcile). Returns the co-predicted
+    /// entities as last drawn.
     pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
         let released = self.others.co_predicted().filter_map(drawn).collect();
@@ -137,9 +137,10 @@ impl<G: Game> Prediction<G> {
         released
     }
 
-    /// Inputs of the ticks after `tick`, newest first.
+    /// Returns the inputs of the ticks after `tick`, newest first.
     pub(super) fn inputs_since(&self, tick: Tick) -> impl Iterator<Item = G::Input> {
-        // The packet names the newest tick only, so a gap (ticks skipped after a stall) ends it.
+        // The packet only has the newest tick, so a gap (ticks skipped after a stall) ends the
+        // list.
         let newest = self.inputs.back().map_or(tick, |(newest, _)| *newest);
         let recent = self.inputs.iter().rev().zip(0..);
         recent
@@ -147,7 +148,7 @@ impl<G: Game> Prediction<G> {
             .map(|((_, input), _)| *input)
     }
 
-    /// Runs the tick after the last one with the player's input.
+    /// Runs the next tick with the player's input.
     pub(super) fn tick(&mut self, game: &G, tick: Tick, input: G::Input) {
         if self.inputs.back().is_some_and(|(newest, _)| *newest >= tick) {
             self.inputs.clear(); // The clock was stepped back.
@@ -161,10 +162,10 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Runs up to a tick, with assumed inputs where there are none.
+    /// Runs up to a tick, with assumed inputs where none are known.
     fn run_to(&mut self, game: &G, tick: Tick) {
         let Some(own) = self.own else { return };
-        // Never more than is kept of inputs.
+        // Never more ticks than inputs are kept.
         let from = self.at.max(tick.minus(PREDICTION_TICKS_MAX));
         let mut last = self.input_before;
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
@@ -196,14 +197,15 @@ impl<G: Game> Prediction<G> {
         self.at = self.at.max(tick);
     }
 
-    /// Forgets the oldest predicted state, but for its memory.
+    /// Removes the oldest predicted state and keeps its memory.
     fn forget_first(&mut self) {
         let first = self.states.pop_front();
         self.spare.extend(first.map(|first| first.others).filter(|it| it.capacity() > 0));
         self.spare.truncate(SPARE_MAX);
     }
 
-    /// Moves the computed entities to the wire's grid, and packs them; none without the own entity.
+    /// Snaps the predicted entities to the wire's grid and packs them. `None` without an own
+    /// entity.
     fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
         let mut snap = |id| {
             let slot = self.scene.get_mut(id)?;
@@ -218,8 +220,8 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
-    /// The own entity's states that the server's state of a tick confirms: those that were
-    /// predicted since the last confirmed one, if they led there.
+    /// Returns the own entity's states that the server's state of a tick confirms: those predicted
+    /// since the last confirmed one, if they led to it.
     pub(super) fn confirmed(
         &self,
         own: EntityId,
@@ -233,19 +235,19 @@ impl<G: Game> Prediction<G> {
         between.chain([(tick, *packed)])
     }
 
-    /// Takes in a snapshot; returns what was predicted wrongly.
+    /// Compares a snapshot with the predictions and corrects them. Returns what was mispredicted.
     pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
         let (own, state) = news.own;
         let mut reconciled = Reconciled::default();
         let before = self.scene.get(own).filter(|_| self.own == Some(own)).map(|slot| slot.entity);
         let Some(before) = before else {
-            // It is new, or was predicted to be no more.
+            // The own entity is new, or was predicted to be gone.
             reconciled.released = self.forget_own(news.shown);
             self.own = Some(own);
             self.start(game, &news, &[]);
             return reconciled;
         };
-        // The same tick may have more to say: a snapshot can take several packets.
+        // A snapshot can take several packets, so more states of the same tick may come.
         if news.tick < self.base {
             return reconciled;
         }
@@ -275,9 +277,9 @@ impl<G: Game> Prediction<G> {
         reconciled
     }
 
-    /// Entities that the snapshot does not say where they are, as predicted for its tick, whose
-    /// position among the states is `index`: awaited predicted spawns go on from where they were,
-    /// as do co-predicted entities that the snapshot leaves out.
+    /// Returns the predicted states, at the snapshot's tick, of entities whose state the snapshot
+    /// does not contain; `index` is the tick's index among the predicted states. Awaited predicted
+    /// spawns and co-predicted entities that the snapshot leaves out continue from there.
     fn carried_over(&self, news: &News<'_, G>, index: Option<usize>) -> Vec<Slot<G::Entity>> {
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
@@ -293,7 +295,7 @@ impl<G: Game> Prediction<G> {
         carried.collect()
     }
 
-    /// Predicts again from the server's state, and hides the difference from what was drawn.
+    /// Predicts again from the server's state, and smooths the difference from what was drawn.
     /// Entities in `replaced` took the place of predicted spawns.
     fn restart_from(
         &mut self,
@@ -306,7 +308,7 @@ impl<G: Game> Prediction<G> {
         let before_it = |id: EntityId| {
             replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
-        // What was drawn is compared, at a time that both courses know.
+        // Compares what was drawn, at a time that both courses contain.
         let first = TickTime { tick: news.tick.plus(1), fraction: 0.0 };
         let seen = if self.drawn.tick > news.tick { self.drawn } else { first };
         let mut were_drawn = std::mem::take(&mut self.were_drawn);
@@ -319,7 +321,7 @@ impl<G: Game> Prediction<G> {
                     let error = self.errors.iter().find(|(of, _)| *of == then);
                     (self.moving(slot, seen), error.map_or(none, |(_, error)| *error))
                 }
-                // It was shown as others are.
+                // It was presented like all others.
                 None => (Moving::resting(news.shown.get(id)?.entity.values()), none),
             };
             Some(WasDrawn { id, moving, error })
@@ -336,7 +338,7 @@ impl<G: Game> Prediction<G> {
         self.were_drawn = were_drawn;
     }
 
-    /// The prediction was right: only the rest of the world is news.
+    /// The prediction was right: only the rest of the world is new.
     fn go_on(&mut self, news: &News<'_, G>, own: EntityId, state: EntityState) {
         let computed = self.others.ids().chain([own]);
         self.carried.clear();
@@ -355,14 +357,15 @@ impl<G: Game> Prediction<G> {
         self.trim(news.tick);
     }
 
-    /// Takes the server's states, except for those `carried` on, and replays the inputs since.
+    /// Starts from the server's states, except for those in `carried`, and replays the inputs
+    /// since.
     fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
         self.scene.clone_from(news.scene);
         self.scene.insert(state.to_slot(own.index));
         for id in self.others.co_predicted() {
-            // Exactly then, where that is known.
+            // The state at exactly that tick, if it is known.
             let version = news.store.known_at(id.index, news.tick);
             let state = version.and_then(|version| version.state);
             if let Some(state) = state.filter(|state| state.generation == id.generation) {
@@ -384,7 +387,7 @@ impl<G: Game> Prediction<G> {
         self.run_to(game, newest);
     }
 
-    /// Forgets what lies before a tick of a known server state.
+    /// Removes states before a tick whose server state is known.
     fn trim(&mut self, base: Tick) {
         self.base = base;
         while let Some(input) = self.inputs.front().filter(|(at, _)| *at <= base) {
@@ -396,18 +399,18 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// The own entity at the newest predicted tick.
+    /// Returns the own entity at the newest predicted tick.
     pub(super) fn own(&self) -> Option<Slot<G::Entity>> {
         self.scene.get(self.own?).copied()
     }
 
-    /// Co-predicted entities, which only [`drawn`](Self::drawn) shows.
+    /// Returns the co-predicted entities, which only [`drawn`](Self::drawn) shows.
     pub(super) fn co_predicted(&self) -> impl Iterator<Item = EntityId> {
         self.others.co_predicted()
     }
 
-    /// Motion of an entity at a point of prediction time, between two predicted ticks; at its first
-    /// tick before that.
+    /// Returns the motion of an entity at a point of prediction time between two predicted ticks,
+    /// or at its first tick if the point is earlier.
     fn moving(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Moving {
         let fields = slot.entity.fields();
         let of = |predicted: &Predicted| {
@@ -415,7 +418,7 @@ impl<G: Game> Prediction<G> {
             let packed = if is_own { Some(&predicted.own) } else { predicted.of(slot.id) };
             packed.map(|packed| unpack_values(fields, packed))
         };
-        // The time comes from the server in the end: it may lie any number of ticks before.
+        // The time ultimately comes from the server, so it may lie any number of ticks in the past.
         let from = self.states.partition_point(|predicted| predicted.tick < ahead.tick);
         let mut since = self.states.range(from..);
         let found = since.find_map(|predicted| Some((predicted.tick, of(predicted)?)));
@@ -432,8 +435,8 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Draws the computed entities, the own one last, between the last two predicted ticks, so that
-    /// the picture flows at any frame rate.
+    /// Draws the predicted entities, the own one last, between the last two predicted ticks, so
+    /// that motion is smooth at any frame rate.
     pub(super) fn drawn(
         &mut self,
         now: LocalTime,
@@ -458,15 +461,15 @@ impl<G: Game> Prediction<G> {
     }
 }
 
-/// Tells whether the server's state of a co-predicted entity is the predicted one, if there is one.
+/// Whether the server's state of a co-predicted entity equals the predicted one, if there is one.
 fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
     let Some(version) = store.known_at(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// How wrong the prediction of the own entity was, if it was: `before` is that entity, and
-/// `predicted` what was predicted for the snapshot's tick.
+/// Returns the misprediction of the own entity, if any. `before` is that entity, and `predicted`
+/// what was predicted for the snapshot's tick.
 fn correction<G: Game>(
     game: &G,
     news: &News<'_, G>,
@@ -487,8 +490,8 @@ fn correction<G: Game>(
     })
 }
 
-/// The largest difference of a predicted field, in its unit. None across a cut that only the server
-/// decides.
+/// Returns the largest difference of a predicted field, in its unit. Zero across a cut that only
+/// the server decides.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
     let decided = |((field, a), b): ((&Field, &u32), &u32)| {
         field.motion == Motion::Cut && !field.predicted && a != b

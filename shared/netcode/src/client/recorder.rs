@@ -1,7 +1,8 @@
-//! The own player's motion, tick by tick, as the server has it.
+//! The own player's motion, tick by tick, as the server confirmed it.
 //!
-//! A snapshot has the own state of its tick. The states predicted for the ticks before are the
-//! truth if they led to that very state; if not, or if inputs were late, those ticks are left out.
+//! A snapshot contains the own state of its tick. The states predicted for earlier ticks are
+//! confirmed if they led to exactly that state. Otherwise, or if inputs were late, those ticks are
+//! left out.
 
 use std::collections::VecDeque;
 
@@ -12,21 +13,21 @@ use crate::motion::HORIZON_SECS;
 use crate::motion::interpolate::cut_between;
 use crate::time::{Rates, Tick};
 
-/// States that wait to be fetched; the oldest are lost first. Arbitrary; more than a snapshot
-/// confirms.
+/// Maximum number of states waiting to be fetched; the oldest are dropped first. Arbitrary; more
+/// than a snapshot confirms.
 const WAITING_MAX: usize = 4 * PREDICTION_TICKS_MAX as usize;
 
-/// The state of the own entity after a tick of its player's own time, as the server has it.
+/// A confirmed state of the own entity after a tick of its player's own time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    /// The tick; later than that of the one before.
+    /// The tick; each is later than the one before.
     pub tick: Tick,
-    /// An index into the game's kinds.
+    /// Kind of the entity, an index into the game's kinds.
     pub kind: u8,
     /// Values of all fields; an age field is 0.
     pub values: Values,
-    /// Rises by one where the motion breaks: at a teleport, with another entity, or after a gap
-    /// that is too long to extrapolate.
+    /// Increases by one where the motion is interrupted: at a teleport, a change of entity, or a
+    /// gap that is too long to extrapolate.
     pub segment: u32,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// An entity of that kind had these states, in the order of their ticks.
+    /// Adds states of an entity of this kind, in the order of their ticks.
     pub(super) fn confirm<E: Entity>(
         &mut self,
         rates: Rates,
@@ -50,7 +51,7 @@ impl Recorder {
         for (tick, packed) in states {
             let values = unpack_values(fields, &packed);
             let segment = match &self.last {
-                // What came late, or twice.
+                // Late or duplicate.
                 Some((_, last)) if tick <= last.tick => continue,
                 Some((id, last)) => {
                     let goes_on = (*id, last.kind) == (own, kind)

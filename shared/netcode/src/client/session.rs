@@ -1,20 +1,20 @@
-//! A stay on a server, from the first hello to the last goodbye, however often the server is lost
-//! in between and whatever games it plays.
+//! A stay on a server, from the first hello to the last goodbye. It reconnects when the server is
+//! lost, and continues through all games of the rotation.
 //!
 //! Call a session in this order; it never blocks and never reads a clock:
 //!
-//! 1. `handle_*` with what the transport has: [`Session::handle_connected`],
+//! 1. `handle_*` with events of the transport: [`Session::handle_connected`],
 //!    [`Session::handle_control`], [`Session::handle_datagram`], [`Session::handle_lost`], each
-//!    stamped with its arrival; then [`Session::handle_timeout`] with the present time;
-//! 2. [`Session::press`] (or [`Session::press_by`]) with the player's commands of each due tick;
-//! 3. [`Session::poll_output`] for the transport's orders;
-//! 4. [`Session::poll_notice`] for the player's news, and [`Session::picture`] for the picture.
+//!    stamped with its arrival; then [`Session::handle_timeout`] with the current time;
+//! 2. [`Session::press`] or [`Session::press_by`] with the player's commands for each due tick;
+//! 3. [`Session::poll_output`] for what the transport should do;
+//! 4. [`Session::poll_notice`] for what the player should know, and [`Session::picture`] for what
+//!    to draw.
 //!
-//! Calls in another order lose time and nothing else, and everything that waits to be fetched is
-//! bounded.
+//! Another order only loses time. All queues of data to fetch are bounded.
 //!
-//! *Invariant:* all that a session does follows from its input. [`Session::record`] records it, and
-//! [`Session::feed`] makes the same pictures of the recording.
+//! *Invariant:* the session's behaviour follows only from its input. [`Session::record`] records
+//! the input, and [`Session::feed`] makes the same pictures from the recording.
 
 use std::collections::VecDeque;
 
@@ -38,39 +38,39 @@ use crate::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::protocol::wire_hash;
 
-/// Time for an answer to the hello.
+/// How long to wait for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
-/// Least time for three games of a rotation, so that the client can play.
+/// Minimum time for three games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
-/// Length of a steady stay, after which failures count from the first again. Arbitrary, and longer
-/// than a server runs that crashes over each newcomer.
+/// Length of a stay after which the count of failures is reset. Arbitrary, and longer than a server
+/// runs that crashes whenever a player joins.
 const STEADY: Micros = Micros::from_ms(5000);
-/// Longest wait that a server may ask for before the next attempt, in seconds.
+/// Longest delay in seconds that a server may ask for before the next attempt.
 const RETRY_SECS_MAX: u32 = 3600;
-/// Redirects in a row.
+/// Maximum number of redirects in a row.
 const REDIRECTS_MAX: u32 = 4;
-/// Failed attempts in a row after which a redirect is given up.
+/// Failed attempts in a row after which a redirect is abandoned.
 const REDIRECT_ATTEMPTS: u32 = 2;
-/// Time without calls after which a program counts as stalled. Packets may wait then, so the
-/// silence counts anew, once for each packet heard.
+/// Time without calls after which the program counts as stalled. Packets may be waiting then, so
+/// the silence timer restarts, but only once per received packet.
 const STALL: Micros = Micros::from_ms(1000);
 
-/// State with what it takes to leave it.
+/// State, with the data that the transition out of it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// The transport connects.
     Dialing,
-    /// The hello was sent at that time, and awaits its answer.
+    /// The hello was sent at this time, and its answer is awaited.
     Greeted(LocalTime),
     /// In the game.
     Playing,
-    /// Until the time to try again.
+    /// Waiting until this time before another attempt.
     Waiting(LocalTime),
     /// Nothing more happens.
     Ended,
 }
 
-/// A stay on a server.
+/// A stay on a server: the top-level state machine of a client.
 #[derive(Debug)]
 pub struct Session {
     config: SessionConfig,
@@ -78,37 +78,38 @@ pub struct Session {
     state: State,
     attempt: u32,
     client: Option<Box<dyn AnyClient>>,
-    /// Games begun.
+    /// Number of games begun.
     stays: u32,
-    /// The last times that a game began, the newest first.
+    /// Start times of the last games, newest first.
     begun: [LocalTime; 3],
-    /// Time of the last welcome that answered a hello.
+    /// When the last welcome that answered a hello came.
     joined: LocalTime,
-    /// Token of the last session, to resume it.
+    /// Token for resuming the last session.
     token: Option<ResumeToken>,
-    /// The server that the last one sent the player to, and how many did since the last steady
-    /// stay.
+    /// The server that the player was redirected to, and the number of redirects since the last
+    /// steady stay.
     redirect: Option<String>,
     redirects: u32,
     /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
-    /// True if the silence was excused since the last datagram.
+    /// Whether the silence timer was restarted since the last datagram.
     excused: bool,
-    /// Last call of [`handle_timeout`](Self::handle_timeout).
+    /// Time of the last call of [`handle_timeout`](Self::handle_timeout).
     looked: LocalTime,
     outputs: VecDeque<Output>,
     notices: VecDeque<Notice>,
-    /// The own player's motion, if that is recorded, as far as the client has handed it over.
+    /// Recorded motion of the own player, as far as the client has delivered it; `None` if it is
+    /// not recorded.
     motion: Option<VecDeque<MotionSample>>,
-    /// Input so far, if that is recorded, and whether it was too long.
+    /// Recorded input, if it is recorded, and whether the recording overflowed.
     fed: Option<VecDeque<Fed>>,
     fed_over: bool,
 }
 
-/// The reason of an end with words for the player, whatever the peer has said.
+/// Returns the reason for an end with a text for the player, even if the peer sent none.
 fn explained(reason: Disconnect) -> Disconnect {
     let text = match reason.code {
-        // The player's own goodbye is never without words.
+        // A player's own goodbye always has a text.
         Code::Left if reason.text.trim().is_empty() => {
             "the server closed the connection without a reason".to_owned()
         }
@@ -118,7 +119,7 @@ fn explained(reason: Disconnect) -> Disconnect {
 }
 
 impl Session {
-    /// Begins to join.
+    /// Creates a session and starts joining.
     pub fn new(config: SessionConfig, now: LocalTime) -> Self {
         let mut session = Self {
             token: config.resume,
@@ -158,7 +159,7 @@ impl Session {
 
     fn notify(&mut self, notice: Notice) {
         if self.notices.len() >= NOTICES_MAX {
-            // What is said gives way first, so that no state and no game is missed.
+            // Chat is dropped first, so that no state and no game is missed.
             let said = |notice: &Notice| !matches!(notice, Notice::State(_) | Notice::Game { .. });
             self.notices.remove(self.notices.iter().position(said).unwrap_or_default());
         }
@@ -172,8 +173,7 @@ impl Session {
         }
     }
 
-    /// The transport is connected, and these credentials are for the connection: the hello goes
-    /// out.
+    /// Handles an established connection, with the player's credentials for it: sends the hello.
     pub fn handle_connected(&mut self, now: LocalTime, credentials: Credentials) {
         self.note(|| Fed::Connected(now, credentials));
         if self.step != Step::Dialing {
@@ -205,7 +205,7 @@ impl Session {
         }
     }
 
-    /// The connection is lost or could not be made.
+    /// Handles a connection that was lost or could not be established.
     pub fn handle_lost(&mut self, now: LocalTime, reason: Disconnect) {
         self.note(|| Fed::Lost(now, reason.clone()));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
@@ -213,7 +213,7 @@ impl Session {
         }
     }
 
-    /// The body of a control message came at `arrival`.
+    /// Handles the body of a control message that came at `arrival`.
     pub fn handle_control(&mut self, body: &[u8], arrival: LocalTime) {
         self.note(|| Fed::Control(arrival, body.into()));
         let hello_sent = match self.step {
@@ -226,7 +226,7 @@ impl Session {
             (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
             (Ok(ServerMessage::Round(notice)), None) => self.handle_round(notice, arrival),
             (Ok(message), None) => self.handle_message(message),
-            // A later version may have more to say.
+            // A message of a later version.
             (Err(WireError::Message(_)), _) => {}
             (Ok(_) | Err(_), Some(_)) => {
                 let text = "protocol error: the server did not answer the hello with a welcome; \
@@ -240,7 +240,7 @@ impl Session {
         }
     }
 
-    /// A message came in the middle of a game.
+    /// Handles a message during a game.
     fn handle_message(&mut self, message: ServerMessage) {
         if self.handle_talk(&message) {
             return;
@@ -256,7 +256,8 @@ impl Session {
         }
     }
 
-    /// A datagram came at `arrival`. None: it was refused and changed nothing but a counter.
+    /// Handles a datagram that came at `arrival`. `None` means that it was refused and only a
+    /// counter has changed.
     pub fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> Option<Received> {
         self.note(|| Fed::Datagram(arrival, bytes.into()));
         if self.step != Step::Playing {
@@ -266,7 +267,7 @@ impl Session {
         self.client.as_mut()?.handle_datagram(bytes, arrival).ok()
     }
 
-    /// Acts on the time: gives a silent server up, or tries it again.
+    /// Handles the passage of time: gives up on a silent server, or starts the next attempt.
     pub fn handle_timeout(&mut self, now: LocalTime) {
         self.note(|| Fed::Timeout(now));
         if now - self.looked > STALL && !self.excused {
@@ -290,12 +291,12 @@ impl Session {
         }
     }
 
-    /// Time of the player's next tick or of the next [`handle_timeout`](Self::handle_timeout); none
-    /// after the end.
+    /// Returns the time of the player's next tick or of the next
+    /// [`handle_timeout`](Self::handle_timeout), whichever is first. `None` after the end.
     pub fn next_timeout(&self, now: LocalTime) -> Option<LocalTime> {
         let silent = self.heard + self.config.silence_max;
         match self.step {
-            // The transport has its own.
+            // The transport has its own timeout.
             Step::Dialing => Some(now + STALL),
             Step::Greeted(sent) => Some(sent + HELLO_TIMEOUT),
             Step::Playing => {
@@ -307,7 +308,7 @@ impl Session {
         }
     }
 
-    /// The player leaves for good.
+    /// Leaves the server for good.
     pub fn leave(&mut self, reason: &str) {
         self.note(|| Fed::Leave(reason.into()));
         if self.step != Step::Ended {
@@ -315,13 +316,13 @@ impl Session {
         }
     }
 
-    /// Gives the connection up.
+    /// Closes the connection.
     fn close(&mut self, now: LocalTime, reason: Disconnect) {
         self.end(now, reason.clone());
         self.outputs.push_back(Output::Close(reason));
     }
 
-    /// The connection is gone, with what was to be sent over it.
+    /// Handles the end of a connection, discarding pending outputs.
     fn end(&mut self, now: LocalTime, reason: Disconnect) {
         self.collect_motion();
         self.outputs.clear();
@@ -337,10 +338,11 @@ impl Session {
             self.redirect = Some(redirect.clone());
             self.token = None;
         } else if self.step != Step::Playing && self.attempt > REDIRECT_ATTEMPTS {
-            // The server that the player was sent to is not there: back to the player's choice.
+            // The server that the player was redirected to does not answer: return to the player's
+            // choice.
             self.go_back();
         }
-        // The wait that a server asks for is for itself, not for where it leads.
+        // A retry delay applies to the server that asked for it, not to the redirect's target.
         let retry_after = reason.redirect.as_ref().map_or(reason.retry_after, |_| Some(0));
         let Some(secs) = retry_after.filter(|_| self.redirects <= REDIRECTS_MAX) else {
             self.step = Step::Ended;
@@ -352,8 +354,8 @@ impl Session {
         self.enter(State::Waiting { reason, retry_at, attempt: self.attempt });
     }
 
-    /// The reason of an end. A server that the player was sent to, and that refuses it for good,
-    /// ends no session: back to the player's choice.
+    /// Returns the reason for an end. If a redirect's target refuses the player for good, the
+    /// session does not end but returns to the player's choice.
     fn sent_back(&mut self, reason: Disconnect) -> Disconnect {
         let is_final = reason.retry_after.is_none() && reason.redirect.is_none();
         let is_refused = is_final && self.step != Step::Playing && reason.code != Code::Left;
@@ -363,14 +365,14 @@ impl Session {
         Disconnect { text, retry_after: Some(0), ..reason }
     }
 
-    /// The player's choice is tried from now on. A token stays with the server that it is from.
+    /// Returns to the server of the player's choice. A token stays with the server that issued it.
     fn go_back(&mut self) {
         if self.redirect.take().is_some() {
             self.token = None;
         }
     }
 
-    /// Asks for the player's command of every due tick, if the session plays that game.
+    /// Asks `press` for the player's command of each due tick, if the session plays the game `G`.
     pub fn press<G: Game>(
         &mut self,
         now: LocalTime,
@@ -384,7 +386,7 @@ impl Session {
         let mut inputs = Vec::new();
         while let Some(tick) = client.poll_tick(now) {
             let input = match client.watching() {
-                // Who watches presses nothing.
+                // A spectator presses nothing.
                 Some(_) => <G::Input as Record>::unpack(&[0; FIELDS_MAX]),
                 None => press(client, tick).snapped(),
             };
@@ -396,7 +398,7 @@ impl Session {
         self.note(|| Fed::Press(now, inputs));
     }
 
-    /// Asks a controller for them.
+    /// Asks a controller for the player's command of each due tick.
     pub fn press_by(&mut self, now: LocalTime, controller: &mut dyn Controller) {
         self.press_with(now, |client, tick| Some(controller.press(client, tick)));
     }
@@ -412,7 +414,7 @@ impl Session {
         let Some(client) = &mut self.client else { return };
         let mut inputs = Vec::new();
         while let Some(tick) = client.poll_tick(now) {
-            // Who watches presses nothing.
+            // A spectator presses nothing.
             let idle = client.common().watching().map(|_| [0; FIELDS_MAX]);
             let Some(input) = idle.or_else(|| press(&**client, tick)) else { break };
             client.handle_packed_input(now, tick, &input);
@@ -423,7 +425,7 @@ impl Session {
         self.note(|| Fed::Press(now, inputs));
     }
 
-    /// See [`AnyClient::handle_frame`].
+    /// Marks the start of a frame; see [`AnyClient::handle_frame`].
     pub fn handle_frame(&mut self, now: LocalTime) {
         self.note(|| Fed::Frame(now));
         if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
@@ -431,7 +433,7 @@ impl Session {
         }
     }
 
-    /// The next order to the transport.
+    /// Takes the next output for the transport.
     pub fn poll_output(&mut self) -> Option<Output> {
         let packet = || {
             let client = self.client.as_mut().filter(|_| self.step == Step::Playing)?;
@@ -440,12 +442,13 @@ impl Session {
         self.outputs.pop_front().or_else(packet)
     }
 
-    /// The next piece of news for the player; the oldest beyond [`NOTICES_MAX`] are lost.
+    /// Takes the next notice for the player. At most [`NOTICES_MAX`] wait; beyond that the oldest
+    /// are dropped.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
 
-    /// The picture of this moment, if the session has a client of that game.
+    /// Returns the picture of this moment, if the session plays the game `G`.
     pub fn picture<G: Game>(&mut self, now: LocalTime) -> Option<Picture<G>> {
         let client = downcast_mut::<G>(&mut **self.client.as_mut()?)?;
         let picture = client.picture(now);
@@ -453,13 +456,13 @@ impl Session {
         Some(picture)
     }
 
-    /// See [`Client::traces`].
+    /// Returns recent courses of entities, for developers; see [`Client::traces`].
     pub fn traces<G: Game>(&mut self) -> Vec<Trace<G::Entity>> {
         let client = self.client_mut().and_then(downcast_mut::<G>);
         client.map(Client::traces).unwrap_or_default()
     }
 
-    /// Moves on as [`picture`](Self::picture) does, without drawing.
+    /// Advances presentation as [`picture`](Self::picture) does, without drawing.
     pub fn handle_picture(&mut self, now: LocalTime) {
         self.note(|| Fed::Picture(now));
         if let Some(client) = &mut self.client {
@@ -467,7 +470,8 @@ impl Session {
         }
     }
 
-    /// Shows the others of a kind, an index into the game's kinds, by a method.
+    /// Sets the method by which a kind is presented, except for the player's own entity. `kind` is
+    /// an index into the game's kinds.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
         self.note(|| Fed::Choose(kind, choice));
         if let Some(client) = &mut self.client {
@@ -475,7 +479,7 @@ impl Session {
         }
     }
 
-    /// Chooses the clock's loop filter, in this game and those that follow.
+    /// Sets the clock's loop filter, in this game and all following ones.
     pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         self.note(|| Fed::LoopFilter(now, filter));
         self.config.filter = filter;
@@ -484,38 +488,38 @@ impl Session {
         }
     }
 
-    /// Token of the last session, by which it is resumed.
+    /// Returns the token for resuming the last session.
     pub fn token(&self) -> Option<ResumeToken> {
         self.token
     }
 
-    /// True at a server that the player did not choose, but was sent to.
+    /// Whether the session is on a server that it was redirected to.
     pub fn is_redirected(&self) -> bool {
         self.redirect.is_some()
     }
 
-    /// State towards the server.
+    /// Returns the connection state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// The client of the game that is played, or was when the server was lost.
+    /// Returns the client of the current game, or of the last one if the server was lost.
     pub fn client(&self) -> Option<&dyn AnyClient> {
         self.client.as_deref()
     }
 
-    /// The same, for changes that a recording may leave out.
+    /// Returns that client to change it, in ways that a recording may leave out.
     pub fn client_mut(&mut self) -> Option<&mut (dyn AnyClient + 'static)> {
         self.client.as_deref_mut()
     }
 
-    /// The client, if it is one of that game.
+    /// Returns the client if it plays the game `G`.
     pub fn client_of<G: Game>(&self) -> Option<&Client<G>> {
         downcast_ref(self.client()?)
     }
 }
 
-/// Time before the `attempt`-th retry: half a second, doubled each time, at most 8 s.
+/// Delay before the `attempt`-th retry: half a second, doubled each time, at most 8 s.
 fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }

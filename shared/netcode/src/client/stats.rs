@@ -11,76 +11,78 @@ use super::news::Correction;
 /// Counters since the start of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Datagrams received, good or bad.
+    /// Datagrams received, valid or not.
     pub rx_packets: u64,
-    /// Their bytes.
+    /// Bytes of these datagrams.
     pub rx_bytes: u64,
     /// Datagrams sent.
     pub tx_packets: u64,
-    /// Their bytes.
+    /// Bytes of these datagrams.
     pub tx_bytes: u64,
-    /// Datagrams that were refused: garbage, duplicates, stragglers.
+    /// Datagrams that were refused: invalid, duplicate or too late.
     pub refused: u64,
     /// Snapshots received that were newer than all before.
     pub snapshots: u64,
-    /// States of entities received.
+    /// Entity states received.
     pub entity_updates: u64,
-    /// Snapshot packets that were sent to this client, as far as their numbers tell.
+    /// Snapshot packets sent to this client, inferred from their numbers.
     pub expected: u64,
-    /// Of these, those that came.
+    /// Snapshot packets that arrived, of those expected.
     pub arrived: u64,
-    /// Input packets that the server did not get, as it reported.
+    /// Input packets that the server reported missing.
     pub tx_lost: u64,
-    /// The last measured round trip.
+    /// The last round trip time measured.
     pub round_trip: Micros,
-    /// Change of the round trip, smoothed over sixteen (the interarrival jitter of RFC 3550).
+    /// Smoothed variation of the round trip time over 16 measurements (the interarrival jitter of
+    /// RFC 3550).
     pub jitter: Micros,
-    /// Bound of the clock's error by unequal ways, as the server last stated.
+    /// Bound of the clock's error from path asymmetry, as last reported by the server.
     pub clock_error_max: Micros,
-    /// Earliness of the newest input, as the server last reported; negative if late.
+    /// How early the newest input arrived, as last reported by the server; negative if it was late.
     pub input_early: Micros,
-    /// The least earliness of an input during the last few snapshots.
+    /// How early the latest input of the last few snapshots arrived.
     pub input_early_min: Micros,
     /// Ticks that the server ran without this client's input.
     pub late_inputs: u64,
-    /// Causes of the late inputs whose arrival the server has reported, and of skipped ticks.
+    /// Causes of late inputs, as far as the server has reported their arrival, and of skipped
+    /// ticks.
     pub late_causes: LateCauses,
     /// Ticks predicted.
     pub ticks: u64,
-    /// The leads of those ticks, summed up.
+    /// Sum of the leads of those ticks.
     pub lead_sum: Micros,
-    /// Ticks left out after a stall.
+    /// Ticks skipped after a stall.
     pub skipped_ticks: u64,
-    /// Predictions that the server contradicted.
+    /// Number of mispredictions.
     pub mispredictions: u64,
-    /// Of these, those of each cause, in the order of [`MispredictionCause::ALL`].
+    /// Mispredictions by cause, in the order of [`MispredictionCause::ALL`].
     pub misses: [Misses; MispredictionCause::ALL.len()],
-    /// The last of them.
+    /// The last misprediction.
     pub last_correction: Option<Correction>,
     /// Frames drawn.
     pub frames: u64,
-    /// The interpolation delays of those frames, summed up.
+    /// Sum of the interpolation delays of those frames.
     pub delay_sum: Micros,
-    /// Frames in which something had no later state to move towards.
+    /// Frames in which an entity had no later state to interpolate towards.
     pub underruns: u64,
 }
 
 /// Mispredictions of one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Misses {
-    /// Count.
+    /// Number of mispredictions.
     pub count: u64,
-    /// Sum of their errors: of each the field that was furthest off, in its unit.
+    /// Sum of their sizes: for each, the error of the field with the largest error, in its unit.
     pub size_sum: f64,
-    /// The greatest.
+    /// The largest size.
     pub size_max: f32,
 }
 
-/// Counts, and remembers what it takes to.
+/// Counters, with the state needed to update them.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub(super) stats: Stats,
-    /// In the games before.
+    /// From the games before.
     expected_before: u64,
     first_seq: Option<u64>,
     newest_seq: u64,
@@ -90,12 +92,13 @@ pub(super) struct Counter {
     jittered: Option<Micros>,
 }
 
-/// The low bits of a number that rises on the server.
+/// The low bits of a counter on the server that only rises.
 #[derive(Clone, Copy, Debug, Default)]
 struct Low(u16);
 
 impl Low {
-    /// By how much it rose. A report that was overtaken counts backwards, and is left out.
+    /// Returns by how much the counter rose. Ignores reordered reports, which would count
+    /// backwards.
     fn rise(&mut self, low: Option<u16>) -> u64 {
         let Some(low) = low else { return 0 };
         let more = low.wrapping_sub(self.0);
@@ -121,7 +124,8 @@ impl Counter {
         }
     }
 
-    /// Another game of the same server begins: packets are numbered anew, losses are not.
+    /// Continues with another game of the same server. Packet numbers start again, the loss count
+    /// does not.
     pub(super) fn go_on(&mut self) {
         self.stats.last_correction = None;
         self.expected_before = self.stats.expected;
@@ -137,7 +141,7 @@ impl Counter {
         let first = *self.first_seq.get_or_insert(received.seq);
         self.newest_seq = self.newest_seq.max(received.seq);
         self.stats.expected = self.expected_before + self.newest_seq.saturating_sub(first) + 1;
-        // Packets of one snapshot come one after the other.
+        // Packets of one snapshot arrive in sequence.
         if self.newest_tick.is_none_or(|newest| newest < received.tick) {
             self.newest_tick = Some(received.tick);
             self.stats.snapshots += 1;
@@ -158,7 +162,7 @@ impl Counter {
 
     pub(super) fn handle_report(&mut self, report: &InputReport) {
         self.stats.late_inputs += self.late_low.rise(report.late);
-        // A packet that was only overtaken is not missing for long; it is not taken back.
+        // A packet that was merely reordered counts as missing for a moment; that is not undone.
         self.stats.tx_lost += self.missing_low.rise(report.missing);
         self.stats.input_early = Micros(i64::from(report.newest_early));
         self.stats.input_early_min = Micros(i64::from(report.worst_early));
@@ -177,7 +181,7 @@ impl Counter {
 }
 
 impl Stats {
-    /// Counts since `before`; values that are no counters stay as they are.
+    /// Returns the difference of all counters since `before`. Other values are the current ones.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             rx_packets: self.rx_packets - before.rx_packets,
@@ -203,23 +207,23 @@ impl Stats {
         }
     }
 
-    /// Mispredictions of a cause.
+    /// Returns the mispredictions of a cause.
     pub fn missed_by(&self, cause: MispredictionCause) -> Misses {
         let mut counted = MispredictionCause::ALL.iter().zip(&self.misses);
         counted.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 
-    /// Mean lead.
+    /// Returns the mean lead.
     pub fn lead_mean(&self) -> Micros {
         Micros(self.lead_sum.0 / self.ticks.max(1) as i64)
     }
 
-    /// Mean interpolation delay.
+    /// Returns the mean interpolation delay.
     pub fn delay_mean(&self) -> Micros {
         Micros(self.delay_sum.0 / self.frames.max(1) as i64)
     }
 
-    /// Share of the snapshot packets that did not come: 0 to 1.
+    /// Returns the fraction of snapshot packets that were lost: 0 to 1.
     pub fn loss(&self) -> f64 {
         1.0 - self.arrived.min(self.expected) as f64 / self.expected.max(1) as f64
     }

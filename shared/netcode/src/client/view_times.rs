@@ -1,4 +1,4 @@
-//! View times of the own player's inputs, by which the server judges shots.
+//! View times of the own player's inputs, which the server uses for lag compensation.
 
 use std::collections::VecDeque;
 
@@ -6,28 +6,28 @@ use crate::limits::PREDICTION_TICKS_MAX;
 use crate::time::{Rates, ServerTime, Tick};
 use crate::wire::input::{Pressed, VIEW_PARTS};
 
-/// The time on the screen, now and at each of the recent inputs.
+/// The time on screen, now and at each of the recent inputs.
 #[derive(Debug, Default)]
 pub(super) struct ViewTimes {
     shown: Option<ServerTime>,
-    /// View lags of inputs, oldest first, and whether the server needs them.
+    /// Lags of the view time at each input, oldest first, and whether the server needs it.
     lags: VecDeque<(Tick, u16, bool)>,
 }
 
 impl ViewTimes {
-    /// A frame that shows this time is on the screen from now on.
+    /// Notes that from now on a frame showing this time is on screen.
     pub(super) fn handle_view(&mut self, shown: ServerTime) {
         self.shown = Some(shown);
     }
 
-    /// The server's clock was set: earlier times are void.
+    /// Discards earlier times after the server's clock was set.
     pub(super) fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// An input was given now; `matters` if its effect depends on the view time.
+    /// Notes an input given now; `matters` if its effect depends on the view time.
     pub(super) fn handle_input(&mut self, rates: Rates, tick: Tick, matters: bool) {
-        // After the clock was stepped back, ticks come again.
+        // Ticks repeat after the clock was stepped back.
         while self.lags.back().is_some_and(|(newest, ..)| *newest >= tick) {
             self.lags.pop_back();
         }
@@ -40,7 +40,8 @@ impl ViewTimes {
         self.lags.push_back((tick, parts.round() as u16, matters));
     }
 
-    /// Inputs of consecutive ticks, newest first, each with its view lag if the server needs it.
+    /// Returns the inputs of consecutive ticks, newest first, each with its view lag if the server
+    /// needs it.
     pub(super) fn press<I>(
         &self,
         newest: Tick,
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(lags(&times, 202), [Some(384), None, Some(384), None]);
         assert_eq!(lags(&times, 198), [Some(0), None, Some(0), None], "nothing was shown yet");
         assert_eq!(lags(&times, 100), [None; 4], "that is forgotten");
-        // Nobody sees the future, nor what was long ago.
+        // A view time is never in the future nor in the distant past.
         times.handle_view(rates.time_of(Tick(400)));
         times.handle_input(rates, Tick(300), true);
         times.handle_view(ServerTime(i64::MIN));

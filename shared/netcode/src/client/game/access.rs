@@ -1,4 +1,4 @@
-//! Access to the parts of a client.
+//! Read access to the parts of a client.
 
 use std::collections::BTreeMap;
 
@@ -15,72 +15,72 @@ use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::control::Seat;
 
 impl<G: Game> Client<G> {
-    /// The rules.
+    /// Returns the rules.
     pub fn game(&self) -> &G {
         &self.game
     }
 
-    /// The entities as they were last drawn.
+    /// Returns the entities as last drawn.
     pub fn shown(&self) -> &Entities<G::Entity> {
         &self.shown
     }
 
-    /// Everything received, to look at.
+    /// Returns all received states.
     pub fn store(&self) -> &Store<G> {
         &self.store
     }
 
-    /// The newest tick heard of.
+    /// Returns the newest tick that was received.
     pub fn newest_tick(&self) -> Tick {
         self.store.newest()
     }
 
-    /// Clocks, roster and counters.
+    /// Returns clocks, roster and counters.
     pub fn common(&self) -> &Common {
         &self.common
     }
 
-    /// The own seat.
+    /// Returns the client's own id.
     pub fn player(&self) -> PlayerId {
         self.common.player
     }
 
-    /// The world's rates.
+    /// Returns the world's rates.
     pub fn rates(&self) -> Rates {
         self.common.rates
     }
 
-    /// Everybody's seats.
+    /// Returns all seats, by player.
     pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
         &self.common.roster
     }
 
-    /// The server's time.
+    /// Returns the server's time.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         self.common.server_time(now)
     }
 
-    /// The locked clock.
+    /// Returns the clock that is locked to the server's.
     pub fn pll(&self) -> &Pll {
         &self.common.pll
     }
 
-    /// Steering of prediction.
+    /// Returns the controller of the lead.
     pub fn lead(&self) -> &Lead {
         &self.common.lead
     }
 
-    /// Steering of presentation.
+    /// Returns the controller of the interpolation delay.
     pub fn delay(&self) -> &Delay {
         &self.common.delay
     }
 
-    /// Counters since the client joined.
+    /// Returns the counters since the client joined.
     pub fn stats(&self) -> &Stats {
         self.common.stats()
     }
 
-    /// Delay with which the client watches; none if it plays.
+    /// Returns the delay of a spectator; `None` for a player.
     pub fn watching(&self) -> Option<Micros> {
         self.common.watching
     }

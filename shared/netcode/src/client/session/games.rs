@@ -1,4 +1,4 @@
-//! The games of a stay: the first one, and the next ones of the rotation.
+//! The games of a stay: the first one, and the following ones of the rotation.
 
 use super::{GAME_MIN, Session, Step};
 use crate::client::common::Common;
@@ -9,14 +9,14 @@ use crate::wire::disconnect::{Code, Disconnect};
 use crate::wire::text::printable;
 
 impl Session {
-    /// A game begins: the first in answer to a hello, or the next of the rotation.
+    /// Starts a game: the first in answer to a hello, or the next of the rotation.
     pub(super) fn begin(
         &mut self,
         welcome: &Welcome,
         hello_sent: Option<LocalTime>,
         now: LocalTime,
     ) {
-        // One who watches may get a seat just as another game begins.
+        // A spectator may get a seat just as another game begins.
         let [.., oldest] = self.begun;
         if hello_sent.is_none() && now - oldest < GAME_MIN {
             let text = "the server changes its game three times a second";
@@ -49,7 +49,7 @@ impl Session {
         let (server, resumed) = (welcome.server.clone(), welcome.resumed);
         self.notify(Notice::Game { server, game: entry.name, resumed });
         self.token = Some(welcome.token);
-        // A watcher gets nothing until something is old enough.
+        // A spectator gets nothing until the first states are as old as the delay.
         let patience = welcome.watching.unwrap_or_default();
         (self.heard, self.excused) = (now + patience, false);
         if hello_sent.is_some() {

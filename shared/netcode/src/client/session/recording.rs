@@ -1,4 +1,4 @@
-//! Recordings of a session: the own player's motion, and all that goes in.
+//! Recordings of a session: the own player's motion, and all input.
 
 use super::{Session, Step};
 use crate::client::fed::Fed;
@@ -7,7 +7,7 @@ use crate::limits::{FIELDS_MAX, MOTION_MAX};
 use crate::time::{LocalTime, Micros};
 
 impl Session {
-    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion).
+    /// Starts recording the own player's motion, for [`poll_motion`](Self::poll_motion).
     pub fn record_motion(&mut self) {
         self.motion.get_or_insert_default();
         if let Some(client) = &mut self.client {
@@ -15,7 +15,8 @@ impl Session {
         }
     }
 
-    /// The next state of the own player's motion; the oldest beyond [`MOTION_MAX`] are lost.
+    /// Takes the next state of the own player's motion. At most [`MOTION_MAX`] wait; beyond that
+    /// the oldest are dropped.
     pub fn poll_motion(&mut self) -> Option<MotionSample> {
         self.collect_motion();
         self.motion.as_mut()?.pop_front()
@@ -40,27 +41,28 @@ impl Session {
         }
     }
 
-    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). A recording ends when
-    /// [`FED_MAX`](crate::limits::FED_MAX) entries wait to be fetched.
+    /// Starts recording all input, for [`poll_fed`](Self::poll_fed). The recording ends when
+    /// [`FED_MAX`](crate::limits::FED_MAX) entries are waiting.
     pub fn record(&mut self) {
         self.fed.get_or_insert_default();
     }
 
-    /// The next entry of the recording.
+    /// Takes the next entry of the recording.
     pub fn poll_fed(&mut self) -> Option<Fed> {
         self.fed.as_mut()?.pop_front()
     }
 
-    /// See [`AnyClient::handle_held`](crate::client::AnyClient::handle_held). No picture depends
-    /// on it, so no recording has it.
+    /// Reports a delay caused by the machine; see
+    /// [`AnyClient::handle_held`](crate::client::AnyClient::handle_held). Not recorded, because no
+    /// picture depends on it.
     pub fn handle_held(&mut self, now: LocalTime, held: Micros) {
         if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
             client.handle_held(now, held);
         }
     }
 
-    /// Feeds in an entry of a recording with the same configuration. [`Fed::Picture`] draws
-    /// nothing; call [`picture`](Self::picture) with its time for the picture.
+    /// Replays an entry of a recording that was made with the same configuration. [`Fed::Picture`]
+    /// draws nothing; call [`picture`](Self::picture) with its time to draw.
     pub fn feed(&mut self, fed: &Fed) {
         match fed {
             Fed::Connected(now, credentials) => self.handle_connected(*now, *credentials),
@@ -82,7 +84,7 @@ impl Session {
             Fed::Picture(now) => self.handle_picture(*now),
             Fed::Choose(kind, choice) => self.choose(*kind, *choice),
             Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
-            // Not sent then is not sent now.
+            // What was not sent then is not sent now.
             Fed::Chat(to, text) => drop(self.say(*to, text)),
             Fed::Quick(to, number) => drop(self.say_quick(*to, *number)),
             Fed::Mark(to, mark) => drop(self.mark(*to, *mark)),

@@ -15,11 +15,11 @@ use crate::wire::round::{Poll, RoundNotice, RoundRequest};
 use crate::wire::talk::{Audience, Look, Mark};
 use crate::wire::text::clip;
 
-/// Requests that wait for the transport; of more the newest are lost.
+/// Maximum number of requests waiting for the transport; beyond that new ones are refused.
 const REQUESTS_MAX: usize = 64;
 
 impl Session {
-    /// Games and wishes of a hello: a wished game is the first one.
+    /// Returns the games of a hello and the number of preferred ones, which come first.
     pub(super) fn games_and_wishes(&self) -> (Vec<(String, u64)>, u32) {
         let mut games = self.config.games.hashes(self.config.plain);
         let is_wished = |(name, _): &(String, u64)| Some(name) == self.config.game.as_ref();
@@ -36,19 +36,19 @@ impl Session {
         (games, coding | part | wished.map_or(0, |_| WISH_GAME))
     }
 
-    /// Says a line to everybody: see [`say`](Self::say).
+    /// Sends a chat line to all players; see [`say`](Self::say).
     pub fn chat(&mut self, text: &str) -> Result<(), MessageError> {
         self.say(Audience::All, text)
     }
 
-    /// Says a line. The line is clipped to [`TEXT_BYTES_MAX`] bytes; a server refuses lines that
-    /// come too fast.
+    /// Sends a chat line, clipped to [`TEXT_BYTES_MAX`] bytes. The server refuses lines that come
+    /// too fast.
     pub fn say(&mut self, to: Audience, text: &str) -> Result<(), MessageError> {
         self.note(|| Fed::Chat(to, text.into()));
         self.ask(&ClientMessage::Chat { to, text: clip(text, TEXT_BYTES_MAX).into() })
     }
 
-    /// Says a quick message, by its number.
+    /// Sends a quick message, by number.
     pub fn say_quick(&mut self, to: Audience, number: u8) -> Result<(), MessageError> {
         self.note(|| Fed::Quick(to, number));
         self.ask(&ClientMessage::Quick { to, number })
@@ -60,7 +60,7 @@ impl Session {
         self.ask(&ClientMessage::Mark { to, mark })
     }
 
-    /// Asks for another name and other looks, now and in later sessions.
+    /// Asks for another name and appearance, now and in later sessions.
     pub fn restyle(&mut self, name: &str, look: Look) -> Result<(), MessageError> {
         self.note(|| Fed::Restyle(name.into(), look));
         let name = clip(name, TEXT_BYTES_MAX).to_owned();
@@ -68,17 +68,17 @@ impl Session {
         self.ask(&ClientMessage::Restyle { name, look })
     }
 
-    /// Sends a request about the round: readiness, side, votes.
+    /// Sends a request about the round, such as readiness, a side or a vote.
     pub fn ask_round(&mut self, request: RoundRequest) -> Result<(), MessageError> {
         self.note(|| Fed::Round(request.clone()));
         self.ask(&ClientMessage::Round(request))
     }
 
-    /// Watches from now on, without a seat; or plays, as soon as a seat is free.
+    /// Becomes a spectator, or plays as soon as a seat is free.
     pub fn watch(&mut self, on: bool) -> Result<(), MessageError> {
         self.note(|| Fed::Watch(on));
         self.ask(&ClientMessage::Watch { on })?;
-        // For when the server is joined again.
+        // This also applies when the server is joined again.
         self.config.part = if on { Part::Watch } else { Part::Wait };
         Ok(())
     }
@@ -88,14 +88,14 @@ impl Session {
         self.request_bytes(write_message(request)?)
     }
 
-    /// Sends a request to the game that [`write_message`] wrote.
+    /// Sends a request to the game that was encoded by [`write_message`].
     pub fn request_bytes(&mut self, bytes: Vec<u8>) -> Result<(), MessageError> {
         self.note(|| Fed::Request(bytes.clone()));
         let number = self.client.as_ref().map_or(0, |client| client.common().number);
         self.ask(&ClientMessage::Game { number, bytes })
     }
 
-    /// News about the round came.
+    /// Handles a notice about the round.
     pub(super) fn handle_round(&mut self, notice: RoundNotice, arrival: LocalTime) {
         let Some(client) = &mut self.client else { return };
         let common = client.common_mut();
@@ -117,7 +117,7 @@ impl Session {
         }
     }
 
-    /// Sends a request, as long as few enough wait for the transport.
+    /// Queues a request, unless too many are waiting for the transport.
     fn ask(&mut self, request: &ClientMessage) -> Result<(), MessageError> {
         if self.step != Step::Playing {
             return Err(MessageError::NotConnected);

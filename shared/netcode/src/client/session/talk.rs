@@ -1,4 +1,4 @@
-//! Talk of others, and who comes and goes, as news for the player.
+//! Chat, arrivals and departures of other players, as notices for the player.
 
 use super::Session;
 use crate::client::output::{Notice, Speaker};
@@ -6,15 +6,15 @@ use crate::ids::PlayerId;
 use crate::wire::control::{Seat, ServerMessage};
 
 impl Session {
-    /// Turns what others say and do outside of the game into notices. Returns true if the message
-    /// has nothing else to it.
+    /// Turns what others say and do outside of the game into notices. Returns whether the message
+    /// needs no further handling.
     pub(super) fn handle_talk(&mut self, message: &ServerMessage) -> bool {
         let notice = match message {
             ServerMessage::Chat { from: None, to, text } => {
                 Some(Notice::Chat { from: None, to: *to, text: text.clone() })
             }
             ServerMessage::Chat { from: Some(from), to, text } => {
-                // Nobody who is gone says anything in the host's name.
+                // A player who has left must not appear as the host.
                 let from = self.speaker(*from);
                 from.map(|from| Notice::Chat { from: Some(from), to: *to, text: text.clone() })
             }
@@ -44,8 +44,7 @@ impl Session {
         true
     }
 
-    /// Tells of newcomers, and of those who have another name. Whoever is told of before the own
-    /// seat was there before.
+    /// Announces new players and new names. Players listed before the own seat were there first.
     fn note_joined(&mut self, seats: &[(PlayerId, Seat)]) {
         let Some(client) = &self.client else { return };
         let common = client.common();
@@ -65,7 +64,7 @@ impl Session {
         told.into_iter().for_each(|notice| self.notify(notice));
     }
 
-    /// Somebody who plays or watches.
+    /// Returns a player or spectator with the current seat.
     fn speaker(&self, player: PlayerId) -> Option<Speaker> {
         let seat = self.client.as_ref()?.common().seat(player)?;
         Some(Speaker { player, seat: seat.clone() })
