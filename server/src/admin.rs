@@ -73,9 +73,9 @@ pub fn router(host: Arc<Host>) -> Router {
         .route("/readyz", get(routes::readyz))
         .route("/metrics", get(routes::metrics))
         .merge(api)
-        .fallback(|| async { answer(StatusCode::NOT_FOUND, "there is nothing of that name") })
+        .fallback(|| async { answer(StatusCode::NOT_FOUND, "not found") })
         .method_not_allowed_fallback(|| async {
-            let text = "this is not done here; see /openapi.json for what is";
+            let text = "this method is not allowed here; see /openapi.json";
             answer(StatusCode::METHOD_NOT_ALLOWED, text)
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -97,7 +97,7 @@ pub async fn serve(listener: std::net::TcpListener, host: Arc<Host>) {
         Err(error) => tracing::error!(
             name: "administration_failed",
             %error,
-            "the administration has no listener"
+            "cannot use the listener of the administration"
         ),
     }
 }
@@ -112,7 +112,7 @@ async fn near(request: axum::extract::Request, next: middleware::Next) -> Respon
         return next.run(request).await;
     }
     let text =
-        "this host is not known here; ask for an address, localhost, or a name without a dot";
+        "this host name is not allowed; use an IP address, localhost or a name without a dot";
     answer(StatusCode::MISDIRECTED_REQUEST, text)
 }
 
@@ -145,11 +145,12 @@ async fn in_time(request: axum::extract::Request, next: middleware::Next) -> Res
     match timeout(ANSWER_TIMEOUT, tokio::spawn(next.run(request))).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => {
-            let text = "this has panicked, and the log has why: please report it";
+            let text = "the request panicked; please report this with the server's log";
             answer(StatusCode::INTERNAL_SERVER_ERROR, text)
         }
         Err(_) => {
-            let text = "this takes longer than 10 s and goes on; the audit log will have it";
+            let text = "the request takes longer than 10 s and continues; the audit log will \
+                        record it";
             answer(StatusCode::GATEWAY_TIMEOUT, text)
         }
     }

@@ -91,7 +91,7 @@ impl Beside {
         if !self.thread.is_finished() || self.thread.join().is_err() {
             tracing::error!(
                 name: "administration_panicked",
-                "the administration panicked or hangs"
+                "the administration panicked or is stuck"
             );
         }
     }

@@ -103,7 +103,7 @@ impl Expiry {
             return Some(Self::Past(text));
         }
         let left = span_text(expires - now);
-        let text = format!("the certificate expires in {left}, on {at}; renew it before");
+        let text = format!("the certificate expires in {left}, on {at}; renew it before then");
         (expires - now < SOON).then_some(Self::Soon(text))
     }
 
@@ -317,8 +317,8 @@ mod tests {
         assert_eq!(Expiry::of(None, 0), None);
         assert_eq!(Expiry::of(Some(SOON), 0), None);
         let soon = Expiry::of(Some(SOON - 1), 0).expect("soon");
-        let text = "the certificate expires in 13 days 23 hours, on 1970-01-14 23:59 UTC; renew it \
-                    before";
+        let text = "the certificate expires in 13 days 23 hours, on 1970-01-14 23:59 UTC; renew \
+                    it before then";
         assert_eq!((&soon, soon.text()), (&Expiry::Soon(text.to_owned()), text));
         assert!(matches!(Expiry::of(Some(9), 10), Some(Expiry::Past(_))));
         assert_eq!(expiry(b"no certificate"), None);

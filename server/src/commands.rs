@@ -19,7 +19,7 @@ use crate::ctl::{self, Ctl};
 pub enum Command {
     /// Run the server.
     Serve(Box<Settings>),
-    /// Say that the settings are good.
+    /// Say that the settings are valid.
     Check(Box<Settings>),
     /// Print the settings.
     Show {
@@ -145,7 +145,7 @@ fn health_check_at(
 /// The command line: one option for each setting.
 pub(crate) fn command_line() -> clap::Command {
     let health_check = clap::Command::new("healthcheck")
-        .about("Ask a running server for its status; the exit status is 0 if it is healthy")
+        .about("Check that a running server is healthy; the exit status is 0 if it is")
         .arg(
             Arg::new("addr")
                 .value_name("ADDR")
@@ -154,25 +154,29 @@ pub(crate) fn command_line() -> clap::Command {
         )
         .args(options_to_find(&["listen"]));
     let query = clap::Command::new("query")
-        .about("Ask any server for its status, without a login")
+        .about("Show the status of any server, without logging in")
         .arg(
             Arg::new("server")
                 .value_name("ADDR")
                 .required(true)
-                .help("A name or an IP address, and a port if it is not 4433")
+                .help("Host name or IP address, with the port if it is not 4433")
                 .value_parser(value_parser!(Address)),
         )
-        .arg(flag("json", "Print it as JSON"));
+        .arg(flag("json", "Print the status as JSON"));
     let describe = clap::Command::new("describe")
         .about("Print a game's fields and hashes as JSON, for clients in other languages")
-        .arg(Arg::new("game").value_name("GAME").help("Its name [default: the server's first]"));
+        .arg(
+            Arg::new("game")
+                .value_name("GAME")
+                .help("Name of the game [default: the server's first]"),
+        );
     let completions =
         clap::Command::new("completions").about("Print a completion script for a shell").arg(
             Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)),
         );
     let show = clap::Command::new("config")
-        .about("Print all settings with their values and where those come from")
-        .arg(flag("json", "Print them as JSON"))
+        .about("Print all settings with their values and where these come from")
+        .arg(flag("json", "Print the settings as JSON"))
         .arg(config_option())
         .args(options());
     // After the subcommand as well as before it.
@@ -187,10 +191,7 @@ pub(crate) fn command_line() -> clap::Command {
              file. An empty variable counts as unset.",
         )
         .arg(config_option())
-        .arg(flag(
-            "check-config",
-            "Say what is wrong with the settings, and end; the exit status is 0 if nothing is",
-        ))
+        .arg(flag("check-config", "Check the settings and exit; the status is 0 if they are valid"))
         .args(options())
         .subcommand(ctl::command().args(to_find))
         .subcommand(health_check)

@@ -35,8 +35,8 @@ impl PartialEq for Ctl {
 /// The command for the command line's parser.
 pub fn command() -> clap::Command {
     CtlArgs::augment_args(clap::Command::new("ctl").after_help(
-        "The token is that of the environment variable PHASELOCK_TOKEN, or the first one, in the \
-         file admin-token of the data directory.",
+        "ctl uses the token in the environment variable PHASELOCK_TOKEN. If that is unset, it \
+         uses the first token, from the file admin-token in the data directory.",
     ))
 }
 
@@ -44,7 +44,7 @@ pub fn command() -> clap::Command {
 pub fn parse(matches: &clap::ArgMatches, config: &Config) -> Result<Ctl, clap::Error> {
     let args = CtlArgs::from_arg_matches(matches)?;
     let Some(mut address) = config.admin_listen else {
-        let text = "admin_listen is off, so that there is no server to ask";
+        let text = "admin_listen is off, so ctl cannot reach the server";
         return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, text));
     };
     if address.ip().is_unspecified() {

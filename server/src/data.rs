@@ -95,14 +95,14 @@ fn lock(data_dir: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => bail!(
-            "another server uses {}; stop it, or give this one a data directory of its own",
+            "another server is using {}; stop it, or give this one its own data directory",
             data_dir.display()
         ),
         Err(TryLockError::Error(error)) => {
             tracing::warn!(
                 name: "data_dir_unlocked",
                 %error,
-                "the data directory cannot be locked: let no other server use it"
+                "cannot lock the data directory; make sure that no other server uses it"
             );
             Ok(file)
         }
@@ -120,7 +120,7 @@ fn make_first_token(data_dir: &Path, book: &Book, store: &Store, now: i64) -> Re
     tracing::info!(
         name: "first_token",
         file = %path.display(),
-        "the first token of an admin is in this file; whoever has it can do everything"
+        "wrote the first admin token; anyone who can read it has full control"
     );
     Ok(())
 }
@@ -145,7 +145,7 @@ impl Kept {
         if have_ended.contains(&false) {
             tracing::error!(
                 name: "writer_panicked",
-                "a thread that writes panicked or hangs; what it had is lost"
+                "a writer thread panicked or is stuck; its unwritten data is lost"
             );
         }
     }
@@ -163,7 +163,7 @@ mod tests {
         let config = Config { data_dir: dir.path().to_owned(), ..Config::default() };
         let kept = open(&config).expect("the first");
         let error = open(&config).expect_err("another one").to_string();
-        assert!(error.contains("another server uses"), "{error}");
+        assert!(error.contains("another server is using"), "{error}");
         let token = fs::read_to_string(token_path(dir.path())).expect("the first start made it");
         assert!(kept.book.token(&hash_of(token.trim())).is_some());
         kept.close();

@@ -26,7 +26,7 @@ pub enum ActError {
     #[error("{0}")]
     Conflict(String),
     /// The settings are not good; all mistakes.
-    #[error("the settings have mistakes, and nothing has changed: {}", .0.join("; "))]
+    #[error("the settings are invalid, and nothing has changed: {}", .0.join("; "))]
     Mistakes(Vec<String>),
     /// The server or the database does not do it now.
     #[error("{0}")]

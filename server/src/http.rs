@@ -65,7 +65,7 @@ pub(crate) async fn accept<D: Door>(listener: TcpListener, door: Arc<D>) {
         let (stream, remote) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::debug!(%error, "a connection for {} cannot be taken", D::NAME);
+                tracing::debug!(%error, "cannot accept a connection for {}", D::NAME);
                 sleep(RETRY).await;
                 continue;
             }

@@ -26,7 +26,7 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = if self.has_panicked { "panicked" } else { "ended" };
-        write!(f, "{} {end}, which must not be; please report it with the log", self.name)
+        write!(f, "{} {end} unexpectedly; please report this with the log", self.name)
     }
 }
 

@@ -46,11 +46,11 @@ const END_TIMEOUT: Duration = Duration::from_millis(500);
 pub enum LoggingError {
     #[error(transparent)]
     Filter(#[from] BadFilter),
-    #[error("cannot open the log file {}: {error}; name one that can be written", path.display())]
+    #[error("cannot open the log file {}: {error}; choose one that can be written", path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("cannot start the thread that writes the log: {0}")]
     Thread(io::Error),
-    #[error("this process has set up logging already")]
+    #[error("logging is already set up in this process")]
     AlreadySet,
 }
 

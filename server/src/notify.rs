@@ -45,7 +45,7 @@ impl Notifier {
             } else if was_ticking {
                 tracing::error!(
                     name: "rooms_stalled",
-                    "rooms stand still; the watchdog is not told that all is well"
+                    "rooms are stalled; not signalling the watchdog"
                 );
             }
             was_ticking = is_ticking;
@@ -91,7 +91,7 @@ mod socket {
         pub(super) fn send(&self, bytes: &[u8]) {
             let (socket, address) = &*self.0;
             if let Err(error) = socket.send_to_addr(bytes, address) {
-                tracing::debug!(%error, "systemd could not be told");
+                tracing::debug!(%error, "cannot notify systemd");
             }
         }
     }

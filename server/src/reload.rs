@@ -107,13 +107,13 @@ impl Reloader {
             Ok(report) => tell(report),
             Err(mistakes) => {
                 for mistake in mistakes {
-                    tracing::error!(name: "setting_invalid", %mistake, "a mistake in the settings");
+                    tracing::error!(name: "setting_invalid", %mistake, "invalid setting");
                 }
                 let mistakes = mistakes.len();
                 tracing::error!(
                     name: "settings_refused",
                     mistakes,
-                    "the settings were not loaded; those before stay"
+                    "the settings were not loaded; the old ones stay in force"
                 );
             }
         }
@@ -176,7 +176,7 @@ impl Reloader {
                 tracing::warn!(
                     name: "room_settings_late",
                     %error,
-                    "a room has not taken over the settings yet"
+                    "a room has not applied the new settings yet"
                 );
             }
         }
@@ -230,7 +230,7 @@ impl Reloader {
         let Some(list) = in_force.config.allow_list.clone() else { return Ok(false) };
         let changed = spawn_blocking(move || change(&list));
         let waited = timeout(FILES_TIMEOUT, changed).await;
-        let changed = waited.map_err(|_| "the file of the list does not answer".to_owned())?;
+        let changed = waited.map_err(|_| "reading the list's file takes too long".to_owned())?;
         let list =
             changed.map_err(|panic| panic.to_string())?.map_err(|error| error.to_string())?;
         in_force.config.allow_list = Some(list);
@@ -245,7 +245,7 @@ impl Reloader {
             sleep(WATCH_INTERVAL).await;
             let digest = self.digest().await;
             if mem::replace(&mut known, digest) != digest {
-                tracing::info!(name: "settings_file_changed", "a file of the settings has changed");
+                tracing::info!(name: "settings_file_changed", "a settings file has changed");
                 // The log has the outcome.
                 let _ = self.reload().await;
             }
@@ -278,7 +278,9 @@ async fn of_files<T: Send + 'static>(
     let cause = match timeout(FILES_TIMEOUT, spawn_blocking(read)).await {
         Ok(Ok(done)) => return done,
         Ok(Err(panic)) => panic.to_string(),
-        Err(_) => "a file does not answer; is one a pipe, or on a disk that is gone?".to_owned(),
+        Err(_) => {
+            "reading a file takes too long; is one a pipe, or on a disk that is gone?".to_owned()
+        }
     };
     Err(vec![Mistake::Reload(cause)])
 }

@@ -55,12 +55,12 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-/// Says that the settings are good, and what will be wrong soon.
+/// Says that the settings are valid, and what will be wrong soon.
 fn checked(settings: &Settings) -> Result<ExitCode> {
     if let Some(expiry) = certificate::expiry_in(&settings.config) {
         complain(&format!("warning: {}", expiry.text()));
     }
-    say("the settings are good")
+    say("the settings are valid")
 }
 
 fn say(text: &str) -> Result<ExitCode> {

@@ -172,8 +172,9 @@ async fn present(config: &Config) -> Result<Presented> {
     let named = config.clone();
     // A pipe would be waited for, and signals not heard.
     let found = timeout(IDENTITY_TIMEOUT, spawn_blocking(move || identity(&named))).await;
-    let found = found.context("the certificate's files do not answer; is one of them a pipe?")?;
-    Ok(Presented::new(found.context("the certificate cannot be read")??))
+    let found =
+        found.context("reading the certificate takes too long; is one of its files a pipe?")?;
+    Ok(Presented::new(found.context("cannot read the certificate")??))
 }
 
 /// All sockets of a server, bound.
@@ -212,7 +213,7 @@ fn equip(
             tracing::warn!(
                 name: "network_simulated",
                 %link,
-                "a simulated bad network lies before all clients"
+                "simulating a bad network for all clients"
             );
             server.behind(link)
         }
@@ -255,7 +256,7 @@ fn administer(host: &Arc<Host>, listener: Option<TcpListener>, watch: &Watch) ->
         tracing::info!(
             name: "administration_listening",
             at = %address,
-            "the administration listens"
+            "the administration is listening"
         );
     }
     watch.watch_thread("the thread of the administration", ended);
@@ -315,7 +316,7 @@ async fn run_rooms(
         tokio::spawn(async move { server.run_rooms(&games, room, rooms, stopped).await });
     tokio::select! {
         ended = &mut serving => {
-            let text = "the server's task panicked; its log has the panic: please report it";
+            let text = "the server panicked; please report this with its log";
             ended.context(text).and_then(|ended| Ok(ended?))
         }
         failure = failures.next() => {

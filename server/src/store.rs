@@ -146,7 +146,8 @@ impl Store {
         let since = self.common.at_work().map(|since| since.elapsed());
         if let Some(since) = since.filter(|since| *since > SLOW) {
             let secs = since.as_secs();
-            health.problem = Some(format!("the database has been at one thing for {secs} s"));
+            health.problem =
+                Some(format!("the database has been busy with one request for {secs} s"));
         }
         health.pending += self.common.overflow().iter().map(Vec::len).sum::<usize>();
         health

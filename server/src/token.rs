@@ -13,7 +13,7 @@ const TOKEN_BYTES: usize = 32;
 /// A new token: 256 random bits, and a beginning by which people and scanners know it.
 pub(crate) fn new_token() -> Result<String, ActError> {
     let mut bytes = [0; TOKEN_BYTES];
-    let failed = |_| ActError::Failed("the system has no random numbers".into());
+    let failed = |_| ActError::Failed("the system's random number generator failed".into());
     getrandom::fill(&mut bytes).map_err(failed)?;
     Ok(format!("phl_{}", hex(&bytes)))
 }

@@ -129,7 +129,12 @@ impl Bound {
         let at = listener.local_addr().context("the page's listener has no address")?;
         let bytes_per_second = facts.config.borrow().web_bytes;
         let (here, elsewhere) = links(at, facts.certificates.host().as_deref());
-        tracing::info!(name: "page_listening", here, elsewhere, "browsers play by these links");
+        tracing::info!(
+            name: "page_listening",
+            here,
+            elsewhere,
+            "players can join from a browser at these links"
+        );
         if facts.config.borrow().public_page {
             let [here, elsewhere] = [&here, &elsewhere].map(|link| public::link(link));
             tracing::info!(

@@ -119,7 +119,7 @@ impl Webhooks {
                     name: "webhook_stopped",
                     %webhook,
                     %error,
-                    "a webhook has no thread"
+                    "cannot start a thread for a webhook"
                 );
             };
             Courier::start(webhook.clone(), counts, clocks).map_err(failed).ok()

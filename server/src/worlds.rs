@@ -148,7 +148,7 @@ impl Worlds {
                     name: "room_file_stuck",
                     file = %path.display(),
                     %error,
-                    "an old room cannot be removed"
+                    "cannot remove the file of an old room"
                 );
             }
         }
@@ -200,7 +200,7 @@ fn set_aside(path: &Path, problem: &str) {
         problem,
         aside = %aside.display(),
         error = renamed.err().map(tracing::field::display),
-        "a kept room is damaged and set aside; it begins anew"
+        "a saved room is damaged and was set aside; its game starts over"
     );
 }
 
@@ -252,7 +252,7 @@ impl Shared {
                         name: "room_keep_failed",
                         %error,
                         %code,
-                        "the room cannot be kept for the next start"
+                        "cannot save the room for the next start"
                     );
                 }
             }
@@ -261,7 +261,7 @@ impl Shared {
                 let is_well = jobs.unkept.is_empty();
                 drop(jobs);
                 if had_failed && is_well {
-                    tracing::info!(name: "room_keep_recovered", %code, "rooms are kept again");
+                    tracing::info!(name: "room_keep_recovered", %code, "all rooms are saved again");
                 }
             }
         }
@@ -305,7 +305,7 @@ impl Worlds {
                 count => format!(" and {count} more"),
             };
             format!(
-                "room {code}{others} cannot be kept ({why}); after a crash it resumes from its \
+                "room {code}{others} cannot be saved ({why}); after a crash it resumes from its \
                  last saved state"
             )
         });
@@ -428,7 +428,7 @@ mod tests {
         }
         let health = until(&worlds, "two fail", |health| health.unkept == 2);
         let problem = health.problem.expect("a sentence");
-        assert!(problem.starts_with("room 1 and 1 more cannot be kept ("), "{problem}");
+        assert!(problem.starts_with("room 1 and 1 more cannot be saved ("), "{problem}");
         assert!(health.errors >= 2);
         // One that is kept does not hide the other.
         worlds.keep(&code("3"), true, vec![1; 10]);

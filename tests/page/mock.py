@@ -141,7 +141,7 @@ class World:
                 "database": "the disk is full: phaselock.db cannot be written, free some space"
                 if self.trouble else "ok",
                 "clock": "ok",
-                "keeping": "room 1 and 3 more cannot be kept (no space is left); after a crash it "
+                "keeping": "room 1 and 3 more cannot be saved (no space is left); after a crash it "
                 "resumes from its last saved state" if self.trouble else "ok",
                 "certificate_expires": now + (5 if self.trouble else 500) * 86400,
                 "failed_logins": {"tokens": self.dropped, "passwords": 2},
@@ -216,7 +216,7 @@ class World:
             if who in (p["name"], str(p["seat"]), f"p{p['seat']}") or \
                     len(who) >= 8 and p["key"].startswith(who):
                 return p
-        raise Mistake(404, f"nobody here is called '{body.get('who')}'")
+        raise Mistake(404, f"no player here matches '{body.get('who')}'")
 
     def answer(self, verb, path, query, body, me):
         by, role = me
@@ -252,7 +252,7 @@ class World:
             if verb == "POST":
                 self.allowed.append({"key": key, "name": body.get("name", "")})
             self.record(by, role, "allow" if verb == "POST" else "disallow", key)
-            return {"done": f"{key} may join now"}
+            return {"done": f"{key} may now join"}
         if (verb, head) == ("GET", "log"):
             return self.lines[-int(query.get("lines", ["200"])[0]):]
         if (verb, head) == ("GET", "roles"):

@@ -72,7 +72,7 @@ class Server:
             stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         around.servers.append(self)
         end = time.monotonic() + browser.PATIENCE_S
-        while "browsers play by these links" not in self.told():
+        while "players can join from a browser at these links" not in self.told():
             if self.process.poll() is not None or time.monotonic() > end:
                 raise AssertionError(f"the server does not begin: {self.told()}")
             time.sleep(0.05)

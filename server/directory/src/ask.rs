@@ -62,7 +62,7 @@ pub async fn list(directory: &Address, pages_max: usize) -> Result<Vec<(SocketAd
     let (mut servers, mut after) = (Vec::new(), 0);
     for page in 1.. {
         let Answer::Page { servers: more, next, .. } = answer else {
-            bail!("{directory} answers, but not as a directory does");
+            bail!("{directory} answered, but it is not a Phaselock directory");
         };
         servers.extend(more.iter().map(|it| (it.address(remote), it.fingerprint)));
         // A list that does not go on would never end.

@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Binds the socket. Must be called within a tokio runtime.
 pub fn bind(listen: SocketAddr) -> Result<AnsweringSocket> {
-    let taken = || format!("cannot listen on {listen}; does another directory run there?");
+    let taken = || format!("cannot listen on {listen}; is another directory running there?");
     // One byte more, to detect packets that are too long.
     AnsweringSocket::bind(listen, ANNOUNCEMENT_BYTES_MAX + 1).with_context(taken)
 }
@@ -46,9 +46,9 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let mut secret = [0; 32];
-    getrandom::fill(&mut secret).context("the system gives no random numbers")?;
+    getrandom::fill(&mut secret).context("the system's random number generator failed")?;
     let mut seed = [0; 8];
-    getrandom::fill(&mut seed).context("the system gives no random numbers")?;
+    getrandom::fill(&mut seed).context("the system's random number generator failed")?;
     let mut directory = Directory::new(bounds, &secret, u64::from_le_bytes(seed));
     let clock = Clock::start();
     let mut stop = std::pin::pin!(stop);

@@ -38,7 +38,7 @@ impl Door for Interface {
             protocol().serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
         async {
             if let Err(error) = served.await {
-                tracing::debug!(%error, "a connection of the administration has ended");
+                tracing::debug!(%error, "a connection to the administration ended");
             }
         }
     }

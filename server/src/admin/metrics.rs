@@ -167,9 +167,9 @@ impl Look {
             "Time since the start",
             [(Labels::new(), Value::Level(self.up))],
         )?;
-        let ticking = "1 while every thread of rooms has its turns";
+        let ticking = "1 while all room threads are running; 0 if one is stalled";
         Self::tell(to, "ticking", ticking, [(Labels::new(), level(self.ticking))])?;
-        let draining = "1 while the server takes nobody in";
+        let draining = "1 while the server is draining";
         Self::tell(to, "draining", draining, [(Labels::new(), level(self.draining))])?;
         let rooms = self.rooms.len() as f64;
         Self::tell(to, "rooms", "Rooms", [(Labels::new(), Value::Level(rooms))])?;
@@ -179,24 +179,30 @@ impl Look {
     /// Figures of each room.
     fn encode_rooms(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let people = self.each_room(|room| Value::Level(room.status.players.into()));
-        Self::tell(to, "players", "People who play", people)?;
+        Self::tell(to, "players", "Players, without bots", people)?;
         let seats = self.each_room(|room| Value::Level(room.status.players_max.into()));
-        Self::tell(to, "seats", "Seats for people", seats)?;
+        Self::tell(to, "seats", "Seats for players", seats)?;
         let bots = self.each_room(|room| Value::Level(room.status.bots.into()));
-        Self::tell(to, "bots", "Bots that play", bots)?;
+        Self::tell(to, "bots", "Bots in the game", bots)?;
         let ticks = self.each_room(|room| Value::Count(room.measured.ticks.count()));
-        let help = "Turns of a room in which ticks ran, or one a second while it sleeps";
+        let help = "Ticks of the room; several that ran at once count as one, as does each second \
+                    asleep";
         Self::tell(to, "ticks", help, ticks)?;
         let ticks = self.each_room(|room| Value::Times(room.measured.ticks.clone()));
-        Self::tell(to, "tick_seconds", "Durations of those", ticks)?;
+        Self::tell(to, "tick_seconds", "Duration of one or more ticks run at once", ticks)?;
         let sending = self.each_room(|room| Value::Times(room.measured.sending.clone()));
-        Self::tell(to, "snapshot_seconds", "Durations of packing and sending after them", sending)?;
+        Self::tell(
+            to,
+            "snapshot_seconds",
+            "Duration of packing and sending snapshots after a tick",
+            sending,
+        )?;
         let panics = self.each_room(|room| Value::Count(room.panics.into()));
-        Self::tell(to, "panics", "Panics of a room's rules", panics)?;
+        Self::tell(to, "panics", "Panics of the game's rules", panics)?;
         let inputs = self.each_room(|room| Value::Count(room.measured.inputs.accepted));
-        Self::tell(to, "inputs", "Input packets that were read", inputs)?;
+        Self::tell(to, "inputs", "Input packets accepted", inputs)?;
         let late = self.each_room(|room| Value::Count(room.measured.inputs.late));
-        Self::tell(to, "late_inputs", "Inputs that came after their tick", late)?;
+        Self::tell(to, "late_inputs", "Inputs that arrived after their tick", late)?;
         let lost = self.each_room(|room| Value::Count(room.measured.inputs.missing));
         Self::tell(to, "lost_input_packets", "Input packets that were lost", lost)?;
         Ok(())
@@ -206,21 +212,25 @@ impl Look {
     fn encode_counts(&self, to: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let traffic = &self.traffic;
         let counts = [
-            ("packets_received", "UDP packets that came", traffic.packets_in),
-            ("packets_sent", "UDP packets that were sent", traffic.packets_out),
-            ("received_bytes", "Bytes in packets that came", traffic.bytes_in),
-            ("sent_bytes", "Bytes in packets that were sent", traffic.bytes_out),
-            ("queries", "Questions for the status that were answered", traffic.queries),
+            ("packets_received", "UDP packets received", traffic.packets_in),
+            ("packets_sent", "UDP packets sent", traffic.packets_out),
+            ("received_bytes", "Bytes received in UDP packets", traffic.bytes_in),
+            ("sent_bytes", "Bytes sent in UDP packets", traffic.bytes_out),
+            ("queries", "Status queries answered", traffic.queries),
             ("joins", "Players who took a seat", self.joins),
-            ("leaves", "Players who left one", self.leaves),
-            ("backups", "Scheduled backups that were made", self.backups[0]),
+            ("leaves", "Players who left a seat", self.leaves),
+            ("backups", "Scheduled backups that succeeded", self.backups[0]),
             ("backups_failed", "Scheduled backups that failed", self.backups[1]),
-            ("deny_list_refusals", "Newcomers refused by deny lists", self.deny_list_refusals),
-            ("log_lines", "Lines of the log that were written", self.log.0),
-            ("log_dropped", "Lines of the log that were dropped", self.log.1),
+            ("deny_list_refusals", "Connections refused by deny lists", self.deny_list_refusals),
+            ("log_lines", "Log lines written", self.log.0),
+            ("log_dropped", "Log lines dropped", self.log.1),
             ("room_keep_errors", "Failed attempts to save a room", self.keeping.errors),
-            ("database_errors", "Attempts to write that failed", self.health.errors),
-            ("database_lost", "Changes that were lost, since too many waited", self.health.lost),
+            ("database_errors", "Failed attempts to write to the database", self.health.errors),
+            (
+                "database_lost",
+                "Changes lost because too many were waiting for the database",
+                self.health.lost,
+            ),
         ];
         for (name, help, count) in counts {
             Self::tell(to, name, help, [(Labels::new(), Value::Count(count))])?;
@@ -237,16 +247,16 @@ impl Look {
         let goodbyes = goodbyes
             .into_iter()
             .map(|(code, count)| (vec![("code", code.to_string())], Value::Count(count)));
-        Self::tell(to, "refusals", "Goodbyes to clients, by code (WIRE.md)", goodbyes)?;
+        Self::tell(to, "refusals", "Disconnects sent to clients, by code (see WIRE.md)", goodbyes)?;
         let dropped = traffic
             .dropped
             .iter()
             .map(|(reason, count)| (vec![("reason", (*reason).to_owned())], Value::Count(*count)));
-        Self::tell(to, "dropped", "What strangers sent in vain, by reason", dropped)?;
+        Self::tell(to, "dropped", "Packets from strangers dropped, by reason", dropped)?;
         let webhooks = self
             .webhooks
             .map(|(outcome, count)| (vec![("outcome", outcome.to_owned())], Value::Count(count)));
-        let help = "Webhook messages that were delivered or dropped, and failed attempts";
+        let help = "Webhook messages delivered or dropped, and failed attempts";
         Self::tell(to, "webhook_messages", help, webhooks)?;
         let refreshes = self
             .deny_list_refreshes
@@ -256,7 +266,7 @@ impl Look {
         let transports = traffic.transports;
         let transports = transports
             .map(|(name, count)| (vec![("transport", name.to_owned())], Value::Count(count)));
-        let help = "Connections that came into a room, by transport: QUIC alone, or a browser's";
+        let help = "Connections that joined a room, by transport: QUIC or WebTransport";
         Self::tell(to, "connections", help, transports)?;
         let failed = self.failed_logins.map(|(secret, count)| {
             (vec![("reason", secret.as_str().to_owned())], Value::Count(count))
@@ -274,12 +284,12 @@ impl Look {
         let help = "Unix time at which the certificate expires";
         Self::tell(to, "certificate_expires_seconds", help, expires)?;
         let times = [(Labels::new(), Value::Times(self.health.times.clone()))];
-        Self::tell(to, "database_seconds", "Durations of writing", times)?;
+        Self::tell(to, "database_seconds", "Duration of a write to the database", times)?;
         let pending = [(Labels::new(), Value::Level(self.health.pending as f64))];
         Self::tell(
             to,
             "database_pending",
-            "Changes in memory that the disk has not taken",
+            "Changes in memory that are not on the disk yet",
             pending,
         )?;
         Ok(())
@@ -294,9 +304,9 @@ impl Collector for Look {
         self.encode_counts(to)?;
         self.encode_reasons(to)?;
         self.encode_health(to)?;
-        let help = "Round trips of those who play now";
+        let help = "Round-trip times of the players in the game";
         self.spread(to, "round_trip_seconds", help, |it| it.round_trip.map(|it| it.0))?;
-        let help = "Bounds of the clocks' errors of those who play now";
+        let help = "Error bounds of the clock offsets of the players in the game";
         self.spread(to, "offset_error_seconds", help, |it| it.error_max.map(|it| it.0))
     }
 }

@@ -281,7 +281,7 @@ pub(super) async fn skip_restart(By(by): By, State(host): AtHost) -> Answer<Done
 
 /// Loads the settings again: all or nothing.
 #[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport),
-    (status = 422, description = "The settings have mistakes", body = Problem)))]
+    (status = 422, description = "The settings are invalid", body = Problem)))]
 pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadReport> {
     Ok(Json(host.reload(&by).await?))
 }
@@ -490,19 +490,19 @@ pub(super) async fn backup(
 /// 200 while all rooms tick.
 pub(super) async fn livez(State(host): AtHost) -> Response {
     match host.handle.is_ticking() {
-        true => (StatusCode::OK, "the rooms tick\n").into_response(),
-        false => answer(StatusCode::SERVICE_UNAVAILABLE, "a thread of rooms stands still"),
+        true => (StatusCode::OK, "all rooms are ticking\n").into_response(),
+        false => answer(StatusCode::SERVICE_UNAVAILABLE, "a room thread is stalled"),
     }
 }
 
 /// 200 while newcomers are taken in.
 pub(super) async fn readyz(State(host): AtHost) -> Response {
     let text = if !host.handle.is_ticking() {
-        "a thread of rooms stands still"
+        "a room thread is stalled"
     } else if host.handle.draining().is_some() {
-        "the server is drained"
+        "the server is draining"
     } else {
-        return (StatusCode::OK, "players are welcome\n").into_response();
+        return (StatusCode::OK, "players can join\n").into_response();
     };
     answer(StatusCode::SERVICE_UNAVAILABLE, text)
 }

@@ -39,7 +39,7 @@ fn token_in(bytes: &[u8]) -> Result<String> {
 fn refusal(answer: Value) -> anyhow::Error {
     match serde_json::from_value::<Problem>(answer) {
         Ok(problem) => anyhow!("{}", problem.error),
-        Err(_) => anyhow!("the server refuses without a reason"),
+        Err(_) => anyhow!("the server refused without a reason"),
     }
 }
 
@@ -81,8 +81,8 @@ impl Client {
             return Ok(());
         }
         bail!(
-            "the server at {} does not know the token {}; name this server's data directory with \
-             --data-dir, or set {TOKEN_VARIABLE} to a token that it knows",
+            "the server at {} rejects the token {}; name this server's data directory with \
+             --data-dir, or set {TOKEN_VARIABLE} to a valid token",
             self.base,
             self.origin
         )
@@ -106,9 +106,10 @@ impl Client {
         let mut answer = self.agent.run(config).with_context(|| {
             format!("no answer from {}; is the server running, with this admin_listen?", self.base)
         })?;
-        let text = answer.body_mut().read_to_string().context("the answer broke off")?;
+        let text =
+            answer.body_mut().read_to_string().context("the connection broke during the answer")?;
         let value: Value = serde_json::from_str(&text)
-            .with_context(|| format!("{} answers, but not as a server does", self.base))?;
+            .with_context(|| format!("{} answered, but it is not a Phaselock server", self.base))?;
         if answer.status().is_success() {
             return Ok(value);
         }
@@ -128,15 +129,15 @@ impl Client {
         let found: Vec<_> = roles.iter().filter(is_meant).collect();
         match found[..] {
             [one] => Ok(one.key.clone()),
-            [] => bail!("nobody of that name has a role; `ctl roles` shows who has"),
-            _ => bail!("several are called so; name the key"),
+            [] => bail!("no player of that name has a role; see `ctl roles`"),
+            _ => bail!("that name is ambiguous; use the player's key"),
         }
     }
 
     /// Returns the error for an answer that has another form than this version's.
     pub(super) fn other(&self) -> String {
         format!(
-            "{} answers, but not as a server of this version does; use the ctl that came with it",
+            "{} answered, but it is a server of another version; use the ctl that came with it",
             self.base
         )
     }
@@ -154,7 +155,7 @@ impl Client {
         }
         let mut name = String::new();
         for line in BufReader::new(answer.body_mut().as_reader()).lines() {
-            let line = line.context("the stream broke off")?;
+            let line = line.context("the connection broke during the stream")?;
             if let Some(event) = line.strip_prefix("event:") {
                 event.trim().clone_into(&mut name);
             }

@@ -338,7 +338,7 @@ fn drain(drain: &DrainView, now: i64) -> String {
     let to = to.map(|to| format!("; players are sent to {}", printable(to)));
     let end = if drain.restart { "restarts" } else { "stops" };
     format!(
-        "draining: it takes nobody in, and {end} in {} at the latest, at {}{}\ngoodbye: {}",
+        "draining: no one can join, and it {end} in {} at the latest, at {}{}\ngoodbye: {}",
         span_text(drain.until - now),
         date(drain.until),
         to.unwrap_or_default(),
@@ -406,7 +406,7 @@ fn told(event: &HostEvent) -> String {
             (room, format!("{} moved to {}", text(name), text(address)))
         }
         HostEvent::Renamed { room, seat, name } => {
-            (room, format!("p{seat} is called {} now", text(name)))
+            (room, format!("p{seat} is now called {}", text(name)))
         }
         HostEvent::Chat { room, name, text, .. } => {
             return said(room.as_deref(), name.as_deref(), text);

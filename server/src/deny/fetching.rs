@@ -101,7 +101,7 @@ impl DenyLists {
                 let kept = self.keep(url, now, &text);
                 let problem = kept
                     .err()
-                    .map(|error| format!("the list cannot be saved for the next start: {error}"));
+                    .map(|error| format!("cannot save the list for the next start: {error}"));
                 (Some(ranges), problem)
             }
             Err(problem) => (None, Some(problem)),
@@ -135,12 +135,12 @@ impl DenyLists {
                 name: "deny_list_failing",
                 list,
                 error,
-                "a list of addresses fails"
+                "cannot refresh a deny list"
             ),
             (Some(_), None) => tracing::info!(
                 name: "deny_list_recovered",
                 list,
-                "a list of addresses works again"
+                "a deny list can be refreshed again"
             ),
             _ => {}
         }
@@ -149,7 +149,7 @@ impl DenyLists {
                 name: "deny_list_changed",
                 list,
                 entries,
-                "a list of addresses has changed"
+                "a deny list has changed"
             );
         }
     }
@@ -184,7 +184,7 @@ impl DenyLists {
             Ok(Some(kept)) => self.note(url, Some(kept), None),
             Ok(None) => {}
             Err(error) => {
-                let problem = format!("the saved list cannot be used: {error}");
+                let problem = format!("cannot use the saved list: {error}");
                 self.note(url, None, Some(problem));
             }
         }
@@ -208,7 +208,7 @@ fn kept(path: &std::path::Path) -> Result<Option<(Ranges, i64)>, String> {
     let Some(bytes) = bytes else { return Ok(None) };
     let (head, list) = bytes.split_at(bytes.iter().position(|it| *it == b'\n').unwrap_or(0));
     let time = str::from_utf8(head).ok().and_then(|it| it.strip_prefix(HEAD)?.parse().ok());
-    let time = time.ok_or("its first line has no time")?;
+    let time = time.ok_or("its first line has no timestamp")?;
     let list = list.strip_prefix(b"\n").unwrap_or(list);
     Ok(Some((Ranges::parse(list).map_err(|error| error.to_string())?, time)))
 }
@@ -219,12 +219,12 @@ fn fetch(agent: &Agent, url: &str) -> Result<(String, Ranges), String> {
     let status = answer.status();
     if status.is_redirection() {
         return Err(format!(
-            "the answer is {status}; redirects are not followed, so use the \
-                            address that it leads to"
+            "the server answered {status}; redirects are not followed, so use the address it \
+             leads to"
         ));
     }
     if status != ureq::http::StatusCode::OK {
-        return Err(format!("the answer is {status}"));
+        return Err(format!("the server answered {status}"));
     }
     let body = answer.into_body().into_with_config().limit(LIST_BYTES_MAX as u64);
     let bytes = body.read_to_vec().map_err(|error| format!("cannot read the list: {error}"))?;

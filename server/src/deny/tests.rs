@@ -81,7 +81,7 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
     let large = format!("200 OK\r\ncontent-length: {}", LIST_BYTES_MAX + 1);
     let too_large = "\n".repeat(LIST_BYTES_MAX + 1);
     let bad = [
-        ("404 Not Found", "198.51.100.1", "the answer is 404"),
+        ("404 Not Found", "198.51.100.1", "the server answered 404"),
         (&*moved, "", "redirects are not followed"),
         (GOOD, "198.51.100.1\n<html>", "line 2 has \"<html>\", but an address is one"),
         (GOOD, " \r\n", "it is empty"),
@@ -122,7 +122,7 @@ fn a_fetch_that_fails_keeps_the_last_good_list_across_restarts() {
     fs::write(files().next().expect("it is kept"), "192.0.2.0/24").expect("writable");
     let lists = open(dir.path(), &[of_url(&url)]);
     let problem = lists.view()[0].problem.clone().unwrap_or_default();
-    assert!(problem.contains("the saved list cannot be used"), "{problem}");
+    assert!(problem.contains("cannot use the saved list"), "{problem}");
     open(dir.path(), &[of_url("http://127.0.0.1/other")]);
     assert_eq!(files().count(), 0);
 }

@@ -105,7 +105,10 @@ impl Host {
     fn may_act_on(&self, by: &Author, person: &Person) -> Result<(), ActError> {
         match self.book.role(person.key) {
             Some(role) if role > by.role => {
-                let text = format!("{} is {role}, and {} is {}", person.name, by.name, by.role);
+                let text = format!(
+                    "{} is {role} and outranks {}, who is {}",
+                    person.name, by.name, by.role
+                );
                 Err(ActError::Forbidden(text))
             }
             _ => Ok(()),
@@ -125,8 +128,8 @@ impl Host {
         let reason = clean(reason);
         let mut changes = Vec::new();
         let mut text = match &*reason {
-            "" => format!("{} put you out", by.name),
-            reason => format!("{} put you out: {reason}", by.name),
+            "" => format!("{} kicked you", by.name),
+            reason => format!("{} kicked you: {reason}", by.name),
         };
         if let Some(span) = span {
             let secs = self.check_span(by, Some(span))?;
@@ -159,7 +162,7 @@ impl Host {
                 writing.done().await?
             }
         };
-        Ok(done(format!("{} is put out", person.name), written))
+        Ok(done(format!("{} was kicked", person.name), written))
     }
 
     /// A span in seconds, if the author may give it.
@@ -167,7 +170,7 @@ impl Host {
         let secs = span.map(parse_span).transpose()?.flatten();
         if !by.role.may(Right::Manage) && secs.is_none_or(|secs| secs > MODERATOR_BAN_MAX) {
             let most = span_text(MODERATOR_BAN_MAX);
-            let text = format!("a moderator bans for at most {most}; state a time such as 7d");
+            let text = format!("a moderator can ban for at most {most}; give a time such as 7d");
             return Err(ActError::Forbidden(text));
         }
         Ok(secs)
@@ -274,7 +277,7 @@ impl Host {
                 Ok((vec![subject], None))
             }
             _ => {
-                let text = "state one of who, key, address or network";
+                let text = "give exactly one of who, key, address and network";
                 Err(ActError::Bad(text.into()))
             }
         }
@@ -340,7 +343,7 @@ impl Host {
         };
         if found.role > by.role {
             let text = format!(
-                "{} is still {verb}: {} made this, as {}, and {} is {}",
+                "{} is still {verb}: {} decided this as {} and outranks {}, who is {}",
                 subject_of(&found),
                 found.author,
                 found.role,
@@ -431,7 +434,7 @@ impl Host {
             if let Some(Err(bad)) = subject {
                 return Err(bad.into());
             }
-            let text = format!("no {} is about {text:?}; the list has them all", act.as_str());
+            let text = format!("no {} matches {text:?}; see the list", act.as_str());
             return Err(ActError::NotFound(text));
         }
         Ok(found)
@@ -454,7 +457,7 @@ impl Host {
         let record = (Some(describe(&person)), failure(&told), Some(text));
         let written = self.record(by, "tell", record, Vec::new())?.done().await?;
         told?;
-        Ok(done(format!("{} is told", person.name), written))
+        Ok(done(format!("sent to {}", person.name), written))
     }
 
     /// Says a line to everybody, or in a room.
@@ -481,7 +484,7 @@ impl Host {
         let writing = self.record(by, "say", (whom, None, Some(detail)), Vec::new())?;
         let written = writing.done().await?;
         said?;
-        Ok(done("it is said".into(), written))
+        Ok(done("message sent".into(), written))
     }
 
     /// Gives a player a role, or takes it away (none).
@@ -500,13 +503,13 @@ impl Host {
             }
             (None, Some(key)) => {
                 let Subject::Key(key) = Subject::parse("key", key)? else {
-                    return Err(ActError::Bad("state a key".into()));
+                    return Err(ActError::Bad("give a key".into()));
                 };
                 let here =
                     self.roster().people().find(|it| it.key == key).map(|it| it.name.clone());
                 (key, here)
             }
-            _ => return Err(ActError::Bad("state one of who or key".into())),
+            _ => return Err(ActError::Bad("give either who or key".into())),
         };
         let known = self.book.role(key);
         if role.is_none() && known.is_none() {
@@ -523,8 +526,8 @@ impl Host {
             self.book.set_role(key, given).map_err(|error| ActError::Bad(error.to_string()))?;
         let whom = name.map_or_else(|| key.to_string(), |name| format!("{name} ({key})"));
         let text = match role {
-            Some(role) => format!("{whom} is {role} now"),
-            None => format!("{whom} has no role any more"),
+            Some(role) => format!("{whom} is now {role}"),
+            None => format!("{whom} no longer has a role"),
         };
         let detail = Some(role.map_or("none".to_owned(), |role| role.to_string()));
         let written =

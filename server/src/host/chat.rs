@@ -99,12 +99,11 @@ impl Host {
         let may = |right: &Option<Right>| allows(role, *right);
         let known = COMMANDS.iter().find(|(name, ..)| *name == command);
         let Some((name, usage, _)) = known.filter(|(.., right)| may(right)) else {
-            let text =
-                format!("there is no command /{command} for you; /help lists those that are");
+            let text = format!("you have no command /{command}; /help lists yours");
             return Err(ActError::Bad(text));
         };
         let by = Author { name: named(person), role: role.unwrap_or(Role::Viewer) };
-        let usage = || ActError::Bad(format!("write /{name} {usage}"));
+        let usage = || ActError::Bad(format!("usage: /{name} {usage}"));
         let (who, after) = word(rest);
         let here = Some(person.room.as_str().to_owned());
         let whom = Whom { who: who.to_owned(), room: here.clone() };

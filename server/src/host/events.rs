@@ -85,7 +85,7 @@ pub async fn listen(
                 }
             }
             Err(RecvError::Lagged(lost)) => {
-                tracing::warn!(name: "host_lagged", lost, "the host missed news of the rooms");
+                tracing::warn!(name: "host_lagged", lost, "the host missed events of the rooms");
                 host.roster().correct(&host.handle.rooms(), host.clocks.now());
             }
             Err(RecvError::Closed) => return,

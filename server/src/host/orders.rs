@@ -60,7 +60,7 @@ impl Host {
         let written = self.record(by, act, (whom, None, detail), Vec::new())?.done().await?;
         played?;
         let text =
-            game.map_or("the game begins anew".into(), |game| format!("{game} is played now"));
+            game.map_or("the game starts again".into(), |game| format!("now playing {game}"));
         Ok(done(text, written))
     }
 
@@ -75,7 +75,7 @@ impl Host {
             None => self.config.borrow().redirect.clone(),
             Some(text) => {
                 let address = config::parse_redirect(text);
-                Some(address.map_err(|rule| must_be("server to go to", text, rule))?)
+                Some(address.map_err(|rule| must_be("redirect", text, rule))?)
             }
         };
         // Nothing to read is no goodbye.
@@ -94,7 +94,7 @@ impl Host {
         // A server that somebody drains stays down, also if it was about to restart.
         let written = self.drain_as(by, false, goodbye, within).await?;
         let done_text = format!(
-            "the server is drained: it takes nobody in, and stops in {} at the latest{}",
+            "the server is draining: no one can join, and it stops in {} at the latest{}",
             within.in_words(),
             there.unwrap_or_default()
         );
@@ -116,7 +116,7 @@ impl Host {
         let written = self.record(by, act, record, Vec::new())?.done().await?;
         // Somebody may have drained it meanwhile.
         if restarts && self.handle.draining().is_some() {
-            return Err(ActError::Conflict("the server is draining already".into()));
+            return Err(ActError::Conflict("the server is already draining".into()));
         }
         self.facts.is_restarting.store(restarts, Ordering::Relaxed);
         match self.handle.command(Command::Drain { goodbye, within, restarts }).await {
@@ -130,10 +130,11 @@ impl Host {
     pub async fn undrain(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.handle.draining().is_none() {
-            return Err(ActError::Conflict("the server is not drained".into()));
+            return Err(ActError::Conflict("the server is not draining".into()));
         }
         if self.facts.is_stopping.load(Ordering::Relaxed) {
-            let text = "the process was told to end, and ends: whoever told it waits for that";
+            let text = "the process received a signal to stop; this cannot be cancelled, since \
+                        its sender waits for the end";
             return Err(ActError::Conflict(text.into()));
         }
         let undrained = self.handle.command(Command::Undrain).await;
@@ -144,7 +145,7 @@ impl Host {
         let record = (None, None, failure(&undrained));
         let written = self.record(by, "undrain", record, Vec::new())?.done().await?;
         undrained?;
-        Ok(done("the server goes on".into(), written))
+        Ok(done("the drain was cancelled; the server keeps running".into(), written))
     }
 
     /// Loads the settings again.
@@ -191,8 +192,8 @@ impl Host {
                 "set",
                 format!("{} -> {}", it.from, it.to),
                 format!(
-                    "{} is {} now, until the server stops or `ctl unset {}`; a reload keeps it, \
-                     and the file is unchanged",
+                    "{} is now {} until the server stops or you run `ctl unset {}`; a reload \
+                     keeps it, and the file is unchanged",
                     it.setting, it.to, it.setting
                 ),
             ),
@@ -201,7 +202,7 @@ impl Host {
                 format!("{} -> {}", it.from, it.to),
                 format!("{} is {} again", it.setting, it.to),
             ),
-            (None, Some(_)) => ("set", "no change".into(), format!("{key} has that value")),
+            (None, Some(_)) => ("set", "no change".into(), format!("{key} already has that value")),
             (None, None) => ("unset", "no change".into(), format!("{key} keeps its value")),
         };
         let record = (Some(key), None, Some(detail));
@@ -224,7 +225,7 @@ impl Host {
     pub async fn set_log_level(&self, by: &Author, filter: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if filter.trim().is_empty() {
-            let text = "state what the log has, such as info; off has nothing logged";
+            let text = "give a filter such as info; off logs nothing";
             return Err(ActError::Bad(text.into()));
         }
         let filter = one_line(filter);
@@ -234,7 +235,7 @@ impl Host {
             .record(by, "log-level", (None, None, Some(filter.to_owned())), Vec::new())?
             .done()
             .await?;
-        Ok(done(format!("the log has {filter}"), written))
+        Ok(done(format!("the log's filter is now {filter}"), written))
     }
 
     /// Copies the database into a new file of the data directory. Returns its bytes.
@@ -267,7 +268,7 @@ impl Host {
         let line = name.clone();
         let changed = self.reloader.change_allow_list(move |list| list.with(key, &line)).await;
         let whom = called(key, &name);
-        let text = format!("{whom} may join now");
+        let text = format!("{whom} may now join");
         self.note_list(by, "allow", whom, changed).await.map(|it| done(text, it))
     }
 
@@ -314,7 +315,7 @@ impl Host {
     pub async fn forget(&self, by: &Author, key: &str) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         let Subject::Key(key) = Subject::parse("key", key)? else {
-            return Err(ActError::Bad("state a key".into()));
+            return Err(ActError::Bad("give a key".into()));
         };
         // Not the whole key, which is to be forgotten.
         let whom: String = key.to_string().chars().take(KEY_DIGITS_MIN).collect();
@@ -322,7 +323,7 @@ impl Host {
             .record(by, "forget", (Some(whom.clone()), None, None), vec![Change::Forget(key)])?
             .done()
             .await?;
-        Ok(done(format!("results, records and totals of {whom} are forgotten"), written))
+        Ok(done(format!("deleted the results, records and totals of {whom}"), written))
     }
 
     /// Makes a token of the interface, in place of one of that name. It is returned this once: only
@@ -362,7 +363,7 @@ impl Host {
         let tokens = self.book.tokens();
         let mut admins = tokens.iter().filter(|(_, role, _)| *role == Role::Admin);
         if admins.all(|(it, ..)| it == name) {
-            let text = "this is the last token of an admin; make another one first";
+            let text = "this is the last admin token; make another one first";
             return Err(ActError::Conflict(text.into()));
         }
         Ok(())
@@ -382,7 +383,7 @@ impl Host {
             .map_err(|error| ActError::Bad(error.to_string()))?;
         let record = (Some(name.to_owned()), None, Some("none".to_owned()));
         let written = self.record(by, "token", record, vec![change])?.done().await?;
-        Ok(done(format!("the token {name} is gone"), written))
+        Ok(done(format!("deleted the token {name}"), written))
     }
 }
 

@@ -47,15 +47,15 @@ impl Host {
                 self.tell_of_restart(&format!("the server restarts in {left}")).await;
             }
             Step::CallOff => {
-                tracing::info!(name: "restart_called_off", "a scheduled restart is called off");
-                self.tell_of_restart("the server does not restart now after all").await;
+                tracing::info!(name: "restart_called_off", "a scheduled restart was cancelled");
+                self.tell_of_restart("the scheduled restart was cancelled").await;
             }
             Step::Restart => match self.restart().await {
                 Ok(()) => tracing::info!(name: "restart_begun", "a scheduled restart begins"),
                 Err(error) => tracing::warn!(
                     name: "restart_skipped",
                     %error,
-                    "a scheduled restart is skipped"
+                    "a scheduled restart was skipped"
                 ),
             },
         }
@@ -67,14 +67,14 @@ impl Host {
             return;
         }
         if let Err(error) = self.say(&scheduler(), text, None).await {
-            tracing::debug!(%error, "some rooms have not heard of the restart");
+            tracing::debug!(%error, "some rooms were not warned of the restart");
         }
     }
 
     /// Drains the server for a restart. One that is draining already ends as it was told.
     async fn restart(&self) -> Result<(), ActError> {
         if self.handle.draining().is_some() || self.facts.is_stopping.load(Ordering::Relaxed) {
-            return Err(ActError::Conflict("the server is draining already".into()));
+            return Err(ActError::Conflict("the server is already draining".into()));
         }
         let (secs, redirect) = {
             let config = self.config.borrow();
@@ -96,7 +96,7 @@ impl Host {
     pub async fn skip_restart(&self, by: &Author) -> Result<String, ActError> {
         by.needs(Right::Manage)?;
         if self.facts.is_restarting.load(Ordering::Relaxed) {
-            let text = "the server is restarting; take the drain back instead (ctl undrain)";
+            let text = "the server is already restarting; cancel the drain instead (ctl undrain)";
             return Err(ActError::Conflict(text.into()));
         }
         let now = self.clocks.now();
@@ -106,7 +106,7 @@ impl Host {
             (skipped, step, schedule.next(now))
         };
         let (Some(skipped), Some(step), Some(next)) = (skipped, step, next) else {
-            let text = "no restart is scheduled; the setting restarts has the times";
+            let text = "no restart is scheduled; set the times with the setting restarts";
             return Err(ActError::Conflict(text.into()));
         };
         // Players who were warned hear of it, also if the audit log cannot be written.

@@ -236,7 +236,7 @@ impl Roster {
                     .map(|it| format!("{} (p{}, room {})", it.name, it.player.0, it.room));
                 let all: Vec<_> = all.take(5).collect();
                 let text = format!(
-                    "several players are meant by {who:?}: {}; name the seat, and the room",
+                    "{who:?} matches several players: {}; name the seat, and the room",
                     all.join(", ")
                 );
                 Some(Err(ActError::Conflict(text)))
@@ -250,7 +250,7 @@ impl Roster {
             .or_else(|| one(here().filter(|it| it.has_key(&lower)).collect()))
             .unwrap_or_else(|| {
                 let text = format!(
-                    "nobody here is called {who:?}; name a player, a seat such as p3, or at least \
+                    "no player here matches {who:?}; give a name, a seat such as p3, or at least \
                      {KEY_DIGITS_MIN} digits of a key"
                 );
                 Err(ActError::NotFound(text))

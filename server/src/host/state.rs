@@ -193,7 +193,7 @@ impl Host {
             whom,
             why,
             detail,
-            "an act of the host"
+            "audit log entry"
         );
         self.tell(HostEvent::Audit(AuditEvent::of(&line)));
         changes.push(Change::Audit(line));
@@ -202,7 +202,7 @@ impl Host {
 }
 
 /// A note on something that the disk has not taken yet.
-pub(super) const IN_MEMORY: &str = "the disk takes nothing now, so it is kept in memory";
+pub(super) const IN_MEMORY: &str = "the disk cannot be written now, so this is kept in memory";
 
 /// The words for something done.
 pub(super) fn done(text: String, written: Written) -> String {

@@ -74,7 +74,7 @@ fn a_drain_is_for_a_time_and_to_an_address_that_settings_would_take() {
     }
     for to in ["", "no where", "https://example.org", "two.example.org:0", "a..b:1", "::1:x"] {
         let error = order("5m", to).expect_err(to);
-        let expected = format!("the server to go to is {to:?}, but must be a name or an IP");
+        let expected = format!("the redirect is {to:?}, but must be a name or an IP");
         assert!(error.starts_with(&expected), "{error}");
     }
     let long = Drain { text: Some("x".repeat(257)), ..Drain::default() };
@@ -194,7 +194,7 @@ fn nobody_acts_on_a_player_of_a_higher_role() {
     assert_eq!(host.book.sentences(Act::Ban, 0), []);
     let done = served.wait(host.kick(&moderator, &whom("Bob"), None, "too\u{7} loud "));
     done.expect("Bob has no role");
-    bob.is_put_out(Code::Kicked, "the moderator put you out: too loud");
+    bob.is_put_out(Code::Kicked, "the moderator kicked you: too loud");
     ada.play(Duration::from_millis(50));
     assert!(ada.ends.is_empty());
 }
@@ -270,8 +270,8 @@ fn lifting_all_of_a_player_leaves_only_what_the_author_may_not_lift() {
     mute(&admin, None, Some("127.0.0.1"));
     mute(&moderator, Some(key.clone()), None);
     let lines = served.wait(host.lift_all(&moderator, Act::Mute, &whom(&seat))).expect("one is");
-    let stays = "127.0.0.1 is still muted: the admin made this, as admin, and the moderator is \
-                 moderator";
+    let stays = "127.0.0.1 is still muted: the admin decided this as admin and outranks the \
+                 moderator, who is moderator";
     assert_eq!(lines, [format!("{key} is no longer muted"), stays.to_owned()]);
     let error = served.wait(host.lift_all(&moderator, Act::Mute, &whom(&seat)));
     assert_eq!(error.expect_err("none is").to_string(), stays);
@@ -282,7 +282,7 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     let served = serve(&[]);
     let (mut ada, mut bob) = (served.join("Ada"), served.join("Bob"));
     bob.say("/kick Ada now");
-    bob.hear("there is no command /kick for you");
+    bob.hear("you have no command /kick");
     bob.say("/help");
     bob.hear("/help");
     assert!(!bob.lines.iter().any(|line| line.contains("/ban")), "{:?}", bob.lines);
@@ -293,9 +293,9 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     ada.hear("/kick PLAYER [TIME] [REASON]");
     ada.hear("your role is moderator");
     ada.say("/game puck");
-    ada.hear("there is no command /game for you");
+    ada.hear("you have no command /game");
     ada.say("/kick");
-    ada.hear("write /kick PLAYER [TIME] [REASON]");
+    ada.hear("usage: /kick PLAYER [TIME] [REASON]");
     ada.say("/players");
     ada.hear("Ada (moderator)");
     ada.say("/mute bob 1h he shouts");
@@ -306,7 +306,7 @@ fn players_with_a_role_give_orders_in_chat_and_others_do_not() {
     ada.hear("is no longer muted");
     ada.say("/kick bob 10m too loud");
     bob.is_put_out(Code::Kicked, "too loud");
-    ada.hear("Bob is put out");
+    ada.hear("Bob was kicked");
     drop(bob);
     let mut again = served.knock("Bob", None);
     let end = again.is_put_out(Code::Banned, "you are banned for another");

@@ -35,10 +35,10 @@ pub struct GivenRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BookError {
     /// There is no room for more.
-    #[error("there are {0} of these already; take some away first")]
+    #[error("there are already {0} of these; remove some first")]
     TooMany(usize),
     /// One of a higher role stands already.
-    #[error("somebody with a higher role has made one already")]
+    #[error("someone with a higher role has already made one")]
     Higher,
 }
 

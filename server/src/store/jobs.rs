@@ -25,11 +25,11 @@ pub enum Written {
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the database has too much to do; try again")]
+    #[error("the database is overloaded; try again")]
     Busy,
     #[error("the database has stopped; restart the server")]
     Stopped,
-    #[error("the database does not take this, and it is lost with the process: {0}")]
+    #[error("cannot write this to the database, so it is lost when the server stops: {0}")]
     Refused(String),
     #[error("the database cannot be read: {0}")]
     Read(#[from] rusqlite::Error),

@@ -176,13 +176,13 @@ impl Keeping {
                 tracing::error!(
                     name: "database_journal_lost",
                     %error,
-                    "the database's journal was removed with what it had"
+                    "the database's journal was removed, and its changes are lost"
                 );
                 self.identity = None;
             }
         }
         let written = match self.is_elsewhere() {
-            true => self.begin_anew("gone from its place"),
+            true => self.begin_anew("moved or removed"),
             false => match self.write_pending() {
                 Err(error) if open::is_damage(&error) => self.begin_anew("damaged"),
                 written => written,
@@ -197,7 +197,7 @@ impl Keeping {
                     tracing::info!(
                         name: "database_recovered",
                         changes = health.pending,
-                        "the database takes changes again"
+                        "the database is writable again"
                     );
                     health.problem.clone_from(&self.lost);
                 }
@@ -214,14 +214,15 @@ impl Keeping {
             Err(error) => {
                 health.errors += 1;
                 let is_new = health.pending == 0;
-                health.problem =
-                    Some(format!("changes are kept in memory, since the disk fails: {error}"));
+                health.problem = Some(format!(
+                    "cannot write to the disk, so changes are kept in memory: {error}"
+                ));
                 drop(health);
                 if is_new {
                     tracing::error!(
                         name: "database_failing",
                         %error,
-                        "the database takes no changes; they are kept in memory"
+                        "cannot write to the database; keeping changes in memory"
                     );
                 }
                 self.retry_at = Some(Instant::now() + RETRY);
@@ -243,7 +244,7 @@ impl Keeping {
                         name: "database_change_lost",
                         ?group,
                         %error,
-                        "a change cannot be kept, and is lost"
+                        "a change cannot be written, and is lost"
                     );
                     let is_last = index + 1 == self.pending.len();
                     refused.push(Refused { reason: error.to_string(), is_last });
@@ -287,7 +288,7 @@ impl Keeping {
         self.journal = self.journal_there();
         tracing::error!(
             name: "database_journal_lost",
-            "the database's journal was removed; what it had is kept"
+            "the database's journal was removed; its changes were recovered"
         );
         Ok(())
     }
@@ -307,12 +308,13 @@ impl Keeping {
             name: "database_lost",
             cause,
             lost,
-            "the database was lost while the server ran: another one has all bans, mutes, roles \
-             and tokens; look whether the data directory is whole"
+            "the database was lost while the server was running; a new one has all bans, mutes, \
+             roles and tokens; check that the data directory is intact"
         );
         let decided = self.common.decided.get().map(|decided| decided()).unwrap_or_default();
         self.pending.push_front(iter::once(Change::Clear).chain(decided).collect());
-        let problem = format!("the database was {cause}; {lost}, with all that the host decided");
+        let problem =
+            format!("the database was {cause}; {lost}, with all bans, mutes, roles and tokens");
         let written = self.write_pending()?;
         self.common.health().problem = Some(problem.clone());
         self.lost = Some(problem);
@@ -331,7 +333,7 @@ impl Keeping {
                     tracing::error!(
                         name: "database_new_failed",
                         %error,
-                        "there is no new database yet; it is tried again"
+                        "cannot create a new database; retrying"
                     );
                     self.retry_at = Some(Instant::now() + RETRY);
                 } else {
@@ -342,7 +344,7 @@ impl Keeping {
             Err(error) => tracing::warn!(
                 name: "database_copy_failed",
                 %error,
-                "the database cannot be copied"
+                "cannot copy the database"
             ),
         }
     }
@@ -359,7 +361,7 @@ impl Keeping {
                 tracing::warn!(
                     name: "database_old_stuck",
                     %error,
-                    "what is old cannot be deleted from the database"
+                    "cannot delete old records from the database"
                 );
                 OLD_INTERVAL
             }

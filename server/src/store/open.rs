@@ -87,13 +87,17 @@ const MIGRATIONS: [&str; 7] = [
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("cannot open the database {}: {source}; check the directory's rights", file.display())]
+    #[error(
+        "cannot open the database {}: {source}; check the directory's permissions",
+        file.display()
+    )]
     Open { file: PathBuf, source: rusqlite::Error },
     #[error("cannot read the database: {0}")]
     Read(#[from] rusqlite::Error),
     #[error(
-        "the database {} is of version {version}, and this program knows versions up to {known}: \
-         use the newer program, or a backup of before", file.display()
+        "the database {} is of version {version}, but this program supports versions up to \
+         {known}: use a newer program, or restore a backup from before the update",
+        file.display()
     )]
     Newer { file: PathBuf, version: usize, known: usize },
     #[error("cannot set the damaged database {} aside: {source}", file.display())]
@@ -133,7 +137,7 @@ pub(super) fn open(file: &Path) -> Result<(Connection, Option<String>), OpenErro
     // A database has more than nothing, apart from one that a full disk has not let begin.
     let is_gone = std::fs::metadata(file).map_or(true, |it| it.len() == 0);
     if is_gone && files::copy_of(file).exists() {
-        let error = files::failure(SQLITE_NOTADB, "it is gone or empty".to_owned());
+        let error = files::failure(SQLITE_NOTADB, "it is missing or empty".to_owned());
         return go_on(file, &error);
     }
     match try_open(file) {
@@ -161,10 +165,10 @@ fn go_on(file: &Path, error: &rusqlite::Error) -> Result<(Connection, Option<Str
         file = %file.display(),
         %error,
         lost,
-        "the database is damaged or gone, and the server goes on without what is lost; restore a \
-         newer backup if there is one"
+        "the database is damaged or missing; continuing without the lost data; restore a newer \
+         backup if you have one"
     );
-    Ok((connection, Some(format!("the database was damaged or gone: {lost}"))))
+    Ok((connection, Some(format!("the database was damaged or missing: {lost}"))))
 }
 
 /// Begins a database in place of one that failed, from the last copy or from nothing. The old one
@@ -182,7 +186,7 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
         Ok(it) if it.len() > 0 => {
             format!("the old one is set aside as {}", set_aside(file)?.display())
         }
-        _ => "nothing of the old one is left".to_owned(),
+        _ => "the old one is gone".to_owned(),
     };
     // Journals without their database would be taken for the new one's.
     for end in ["-wal", "-shm"] {
@@ -197,9 +201,9 @@ pub(super) fn begin_anew(file: &Path) -> Result<(Connection, String), OpenError>
             // A clock that was set back makes it new.
             let age = made.ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
             let age = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
-            format!("this one began with a copy of {} ago", span_text(age))
+            format!("the new one started from a copy of {} ago", span_text(age))
         }
-        None => "this one began with nothing".to_owned(),
+        None => "the new one started empty".to_owned(),
     };
     Ok((try_open(file)?, format!("{from}, and {aside}")))
 }

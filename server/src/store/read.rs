@@ -42,7 +42,7 @@ fn rows<T>(
             _ => tracing::warn!(
                 name: "database_row_invalid",
                 query,
-                "a row of the database makes no sense and is left out"
+                "skipped an invalid row of the database"
             ),
         }
     }

@@ -74,7 +74,7 @@ impl Page {
     fn content(&self, request: &Request) -> Response {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let allow = [(header::ALLOW, "GET, HEAD")];
-            return (StatusCode::METHOD_NOT_ALLOWED, allow, "only GET is answered\n")
+            return (StatusCode::METHOD_NOT_ALLOWED, allow, "only GET and HEAD are allowed\n")
                 .into_response();
         }
         let name = match request.uri().path() {
@@ -93,7 +93,7 @@ impl Page {
                 self::file(&with_origin(file, request.headers()), request.headers())
             }
             Some(file) => self::file(file, request.headers()),
-            None => (StatusCode::NOT_FOUND, "there is nothing of that name\n").into_response(),
+            None => (StatusCode::NOT_FOUND, "not found\n").into_response(),
         }
     }
 
@@ -217,7 +217,7 @@ pub(super) fn plain(page: &Arc<Page>, request: &Request) -> Response {
     let host = hosts.next().filter(|_| hosts.next().is_none());
     let host = host.and_then(|host| host.to_str().ok());
     let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
-        return (StatusCode::BAD_REQUEST, "the request names no host\n").into_response();
+        return (StatusCode::BAD_REQUEST, "the request has no Host header\n").into_response();
     };
     if is_own_name(host.host()) {
         return page.answer(request);

@@ -55,7 +55,9 @@ pub(super) async fn serve(
             let refused = AtomicU64::new(0);
             accept(listener, Arc::new(Entrance { tls, page, bounds, refused })).await;
         }
-        Err(error) => tracing::error!(name: "page_failed", %error, "the page has no listener"),
+        Err(error) => {
+            tracing::error!(name: "page_failed", %error, "cannot use the listener of the page")
+        }
     }
 }
 
@@ -122,7 +124,7 @@ async fn answer(stream: TcpStream, entrance: &Entrance, visitor: Visitor) {
     if first == [HANDSHAKE] {
         match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
             Ok(Ok(stream)) => speak(stream, &visitor, |request| page.answer(request)).await,
-            Ok(Err(error)) => tracing::debug!(%error, "a handshake for the page has failed"),
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake with the page failed"),
             Err(_) => {}
         }
     } else {
@@ -150,12 +152,12 @@ async fn speak(
         ready(Ok::<_, Infallible>(response))
     });
     if let Err(error) = protocol().serve_connection(TokioIo::new(stream), service).await {
-        tracing::debug!(%error, "a connection for the page has ended");
+        tracing::debug!(%error, "a connection to the page ended");
     }
 }
 
 /// The answer to whoever asks without end.
 fn too_often() -> Response {
     let later = [(header::RETRY_AFTER, "10")];
-    (StatusCode::TOO_MANY_REQUESTS, later, "this address asks too often\n").into_response()
+    (StatusCode::TOO_MANY_REQUESTS, later, "too many requests from this address\n").into_response()
 }

@@ -115,7 +115,7 @@ impl Shared {
                     tracing::info!(
                         name: "webhook_recovered",
                         webhook = delivery.host(),
-                        "a webhook works again"
+                        "a webhook can be delivered to again"
                     );
                 }
                 return;
@@ -126,7 +126,7 @@ impl Shared {
                     name: "webhook_failing",
                     webhook = delivery.host(),
                     error = text,
-                    "a webhook fails"
+                    "cannot deliver to a webhook"
                 );
             }
             let pause = retry.map(|least| wait.max(least).min(WAIT_MAX));

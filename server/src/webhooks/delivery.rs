@@ -65,7 +65,7 @@ impl Delivery {
     /// Sends messages once. Returns the answer's status.
     pub(super) fn send(&self, batch: &[Arc<Message>]) -> Result<String, Failure> {
         let request = self.request(batch).map_err(|error| Failure {
-            text: format!("the request cannot be made: {error}"),
+            text: format!("cannot make the request: {error}"),
             retry: None,
         })?;
         match self.agent.run(request) {
@@ -114,7 +114,7 @@ fn judge<T>(answer: &Response<T>) -> Result<String, Failure> {
     // Discord sends fractional seconds. A date is ignored.
     let asked = asked.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
     let asked = Duration::try_from_secs_f64(asked).unwrap_or_default();
-    let text = format!("the receiver answers {status}{redirect}");
+    let text = format!("the receiver answered {status}{redirect}");
     Err(Failure { text, retry: is_passing.then_some(asked) })
 }
 

@@ -79,7 +79,7 @@ fn a_restart_can_be_skipped_and_players_hear_of_it() {
     let text = served.wait(host.skip_restart(&by)).expect("an admin may");
     let [skipped, then] = ["2026-11-26 01:00 UTC", "2026-11-27 01:00 UTC"];
     assert_eq!(text, format!("the restart of {skipped} is skipped; the next one is {then}"));
-    ada.hear("the server does not restart now after all");
+    ada.hear("the scheduled restart was cancelled");
     assert_eq!(next(host).as_deref(), Some(then));
     hands.pass(20 * MINUTE);
     // Other settings take effect at once.
@@ -90,7 +90,7 @@ fn a_restart_can_be_skipped_and_players_hear_of_it() {
     set("01:20").expect("a time");
     ada.until("another warning", twice("restarts in 10 minutes"));
     set("none").expect("no time");
-    ada.until("another word", twice("after all"));
+    ada.until("another word", twice("was cancelled"));
     assert_eq!(next(host), None);
     let error = served.wait(host.skip_restart(&by)).expect_err("there is none");
     assert!(error.to_string().starts_with("no restart is scheduled"), "{error}");

@@ -38,7 +38,7 @@ async fn a_database_that_is_lost_while_the_server_runs_costs_no_decision() {
         assert_eq!(second.expect("it takes it"), Written::Durably, "case {number}");
         let problem = store.health().problem;
         assert!(
-            problem.is_some_and(|it| it.contains("all that the host decided")),
+            problem.is_some_and(|it| it.contains("all bans, mutes, roles and tokens")),
             "case {number}"
         );
         let third = store.write(vec![Change::Sentence(ban(3, None))]).await;
@@ -125,7 +125,10 @@ fn damage_shows_with_the_next_copy_and_costs_no_decision() {
     }
     keeping.copy();
     let problem = keeping.common.health().problem.clone();
-    assert!(problem.is_some_and(|it| it.contains("all that the host decided")), "it is seen");
+    assert!(
+        problem.is_some_and(|it| it.contains("all bans, mutes, roles and tokens")),
+        "it is seen"
+    );
     drop(keeping);
     let (connection, problem) = open::open(&file).expect("it opens again");
     let everything = read::everything(&connection).expect("it can be read");

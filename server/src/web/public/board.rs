@@ -109,7 +109,7 @@ impl Bests {
         match read.await {
             Ok(bests) => self.0 = bests,
             Err(error) => {
-                tracing::debug!(%error, "the records for the public page stay as they were")
+                tracing::debug!(%error, "cannot refresh the records of the public page")
             }
         }
     }
