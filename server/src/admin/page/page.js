@@ -9,7 +9,8 @@ const FEED_MAX = 200;
 const RANK = { viewer: 1, moderator: 2, admin: 3 };
 const LEVELS = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 const KEPT = "phaselock-token";
-const UNKNOWN_TOKEN = "The server does not know this token; it may be deleted. Paste another.";
+const UNKNOWN_TOKEN = "The server does not know this token; it may have been deleted. " +
+  "Enter another one.";
 const SOON_SECS = 14 * 86400;  // less time left means that renewal failed
 
 // ---- The page's parts, made of text alone.
@@ -27,7 +28,7 @@ function el(kind, attributes = {}, ...children) {
   return made;
 }
 const name = (text) => el("bdi", {}, text);
-/** Sets a text if it differs, so that what nobody changed costs nothing. */
+/** Sets a text if it differs, so that an unchanged one costs nothing. */
 const say = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 const show = (node, yes) => { if (node.hidden === yes) node.hidden = !yes; };
 
@@ -113,7 +114,7 @@ async function ask(verb, path, body) {
       body: body && JSON.stringify(body),
     });
   } catch {
-    throw new Error("The server does not answer. Try again once it is back.");
+    throw new Error("The server does not answer. Try again later.");
   }
   const answer = await reply.json().catch(() => ({}));
   if (reply.ok) return answer;
@@ -129,7 +130,7 @@ async function ask(verb, path, body) {
 function note(text, bad = false) {
   const made = el("p", bad ? { class: "bad" } : {}, text), notes = $("#notes");
   notes.append(made);
-  // Shown anew, it lies above a dialog that was opened since.
+  // Shown again, it lies above a dialog that was opened since.
   notes.hidePopover?.();
   notes.showPopover?.();
   setTimeout(() => { made.remove(); if (!notes.children.length) notes.hidePopover?.(); },
@@ -226,14 +227,15 @@ const events = {
   left: (it) => happened(it, " left", it.reason && `: ${it.reason}`),
   away: (it) => happened(it, " lost the connection"),
   resumed: (it) => happened(it, " is back"),
-  moved: (it) => happened(it, " has a new address", `: ${it.address}`),
+  moved: (it) => happened(it, " moved to a new address", `: ${it.address}`),
   game: (it) => feed("#event-feed", it, ["The game is now ", el("b", {}, it.name)]),
   round: (it) => feed("#event-feed", it, [`Round ${it.played} is over`]),
   report: (it) => feed("#event-feed", it, [...(it.player == null ? []
     : [el("b", {}, name(it.player)), ": "]), `${it.name} ${it.value}`]),
   log: (line) => { lines.push(line); addLine(line); },
   audit() { if (["audit", "bans", "server"].includes(view())) open(view()); },
-  lost: (it) => feed("#event-feed", it, [`${it.count} events were lost: the page was too slow`]),
+  lost: (it) => feed("#event-feed", it, [`${it.count} events were skipped because this ` +
+    "page was too slow"]),
 };
 const chatted = (it) => feed("#chat-feed", it, it.name == null
   ? [el("b", {}, "Host"), ": ", name(it.text)] : [el("b", {}, name(it.name)), ": ",
@@ -451,7 +453,7 @@ function inMinute(course) {
 const columns = [
   { id: "name", title: "Player" },
   { id: "seat", title: "Seat" },
-  { id: "score", title: "Score", full: "The player's numbers in the game now",
+  { id: "score", title: "Score", full: "The player's score in the current game",
     text: (p) => [scores(p)] },
   { id: "ping", title: "Ping", line: (c) => upTo(50, c.ping), text: (p) => [ms(p.ping)],
     grade: (p) => grade(p.ping, 150, 300) },
@@ -463,7 +465,7 @@ const columns = [
   { id: "offset", title: "Offset", line: (c) => around(c.offset),
     text: (p) => [offset(p.offset), p.offset_error == null ? "" : `±${fixed(p.offset_error, 1)}`],
     grade: (p) => grade(p.offset_error, 5, 20) },
-  { id: "late", title: "Late", full: "Late inputs, and those of the last minute",
+  { id: "late", title: "Late", full: "Late inputs; in the last minute after the +",
     text: (p, c) => [String(p.late_inputs), inMinute(c) ? `+${inMinute(c)}` : ""],
     grade: (p, c) => grade(inMinute(c), 5, 60) },
   { id: "out", title: "Out", full: "Bytes sent to the player", line: (c) => upTo(1000, c.out),
@@ -492,7 +494,7 @@ $("#players thead tr").append(...columns.map((it) => el("th", { role: "columnhea
   scope: "col", class: `c-${it.id}`, "data-id": it.id, title: it.full },
 el("button", { type: "button", onclick: () => sortBy(it.id,
   sort.by === it.id ? !sort.down : !["name", "seat"].includes(it.id)) }, it.title))),
-el("th", { role: "columnheader", class: "c-act" }, el("span", { class: "out" }, "Acts")));
+el("th", { role: "columnheader", class: "c-act" }, el("span", { class: "out" }, "Actions")));
 $("#order").append(...columns.map((it) => el("option", { value: it.id }, `By ${it.title
   .toLowerCase()}`)));
 $("#order").addEventListener("change", (event) =>
@@ -502,7 +504,7 @@ const rows = new Map();
 function newRow(id) {
   const called = el("bdi", { class: "name" }), marks = el("small", { class: "marks" });
   const seat = el("span", { class: "v" }), cells = [];
-  const button = el("button", { type: "button", class: "small" }, can("moderator") ? "Act" :
+  const button = el("button", { type: "button", class: "small" }, can("moderator") ? "Manage" :
     "Details");
   const row = el("tr", { role: "row" },
     el("th", { role: "rowheader", scope: "row", class: "c-name" }, called, marks));
@@ -584,7 +586,7 @@ function drawPlayers() {
   show($("#players"), shown.length > 0);
   show($("#nobody"), !shown.length || more > 0);
   say($("#nobody"), more ? `${more} more are not shown. Search, or choose a room.`
-    : players.length ? "Nobody fits." : "Nobody plays here right now.");
+    : players.length ? "No player matches." : "No one is playing right now.");
 }
 
 // ---- The overview.
@@ -670,8 +672,8 @@ function pulse() {
   const banners = [];
   if (!stream && retryAt) {
     const left = Math.max(0, Math.ceil((retryAt - performance.now()) / 1000));
-    banners.push(["bad", "The connection to the server broke.", `What is shown is old. Next try ${
-      left ? `in ${left} s` : "now"}.`, "Try now"]);
+    banners.push(["bad", "The connection to the server was lost.",
+      `This page is out of date. Next try ${left ? `in ${left} s` : "now"}.`, "Try now"]);
   }
   if (status && status.draining) {
     const left = status.draining.until - now() / 1000;
@@ -685,7 +687,7 @@ function pulse() {
     banners.push(["bad", "The database has a problem.", status.database]);
   }
   if (status && status.clock !== "ok") {
-    banners.push(["warn", "The date is in doubt.", status.clock]);
+    banners.push(["warn", "The date may be wrong.", status.clock]);
   }
   if (status && status.keeping !== "ok") {
     banners.push(["bad", "Rooms cannot be saved.", status.keeping]);
@@ -697,18 +699,19 @@ function pulse() {
       : ["bad", "The certificate has expired.", "Browsers refuse it. Renew it."]);
   }
   if (status && now() - trouble.failedAt < SPAN_MS) {
-    banners.push(["warn", "Logins fail.", `${status.failed_logins.tokens} with a wrong token and ` +
-      `${status.failed_logins.passwords} with a wrong password since the start: the log has ` +
+    banners.push(["warn", "Logins are failing.",
+      `${status.failed_logins.tokens} with a wrong token and ` +
+      `${status.failed_logins.passwords} with a wrong password since the start; see the log for ` +
       "their addresses."]);
   }
   if (status && now() - trouble.droppedAt < SPAN_MS) {
-    banners.push(["warn", "The log loses lines.", `${status.log.dropped} were dropped since ` +
-      "the start: its file or its reader is too slow."]);
+    banners.push(["warn", "The log is losing lines.", `${status.log.dropped} were dropped since ` +
+      "the start because its file or reader is too slow."]);
   }
   for (const r of status ? status.rooms : []) {
     const last = trouble.tickAt.get(r.code);
     if (fresh && last && !r.asleep && whole.t.at(-1) - last.t > 2500) {
-      banners.push(["bad", `Room ${r.code} stands still.`, "Its world has not moved for " +
+      banners.push(["bad", `Room ${r.code} is stalled.`, "Its world has not moved for " +
         `${span((whole.t.at(-1) - last.t) / 1000)}.`]);
     }
   }
@@ -726,7 +729,7 @@ function pulse() {
 // ---- One player, and what to do about it.
 
 const FOR = {
-  kick: [["", "May come back at once"], ["10m", "Out for 10 minutes"], ["1h", "1 hour"],
+  kick: [["", "No ban"], ["10m", "10 minutes"], ["1h", "1 hour"],
     ["1d", "1 day"]],
   mutes: [["10m", "10 minutes"], ["1h", "1 hour"], ["1d", "1 day"], ["7d", "7 days"],
     ["forever", "Forever"]],
@@ -759,7 +762,7 @@ function chooseAct() {
     chip("other", "Other"), el("input", { id: "custom", placeholder: "30m, 12h, 3d",
       pattern: "\\d+[smhd]", title: "A number and a unit: 30s, 10m, 2h, 7d", hidden: true,
       "aria-label": "Other duration" }));
-  say($("#for-legend"), kind === "kick" ? "And then" : "For");
+  say($("#for-legend"), kind === "kick" ? "Also ban for" : "For");
   const p = player();
   $("#do-act").replaceChildren(`${DO[kind]} `, name(p ? middleCut(p.name, 24) : ""));
 }
@@ -801,8 +804,8 @@ function drawPlayer() {
     ["Key", p.key, "mono"], p.role && ["Role", p.role],
     ["Here for", span(now() / 1000 - p.joined) + (p.idle >= 5 ? `, idle ${span(p.idle)}` : "")],
     p.scores.length && ["Scores", p.scores.map((it) => `${it.measure} ${score(it)}`).join(", ")],
-    ["Late inputs", String(p.late_inputs)], ["Sent to it", rate(p.bytes_out_per_second)],
-    p.muted && ["Muted", `${p.muted.until ? `until ${date(p.muted.until)}` : "for good"}${
+    ["Late inputs", String(p.late_inputs)], ["Sent to the player", rate(p.bytes_out_per_second)],
+    p.muted && ["Muted", `${p.muted.until ? `until ${date(p.muted.until)}` : "forever"}${
       p.muted.reason ? `: ${p.muted.reason}` : ""}`]].filter(Boolean));
   show($("#unmute"), Boolean(p.muted) && !actForm.hidden);
   const course = courses.get(chosen);
@@ -845,8 +848,8 @@ async function loadSanctions() {
     list($(`#${kind.slice(0, -1)}-list`), all, [
       [kind === "bans" ? "Banned" : "Muted", (it) => el("span", {}, it.name == null ? null
         : el("b", {}, name(it.name), " "), el("code", { class: "soft" }, it.subject))],
-      ["By its", (it) => it.kind, "tight"], ["Reason", (it) => it.reason],
-      ["From", (it) => it.by], ["Since", (it) => date(it.made), "tight"],
+      ["Kind", (it) => it.kind, "tight"], ["Reason", (it) => it.reason],
+      ["By", (it) => it.by], ["Since", (it) => date(it.made), "tight"],
       ["Ends", (it) => (it.until == null ? "never" : `in ${span(it.until - now() / 1000)}`),
         "tight"],
       ...(may ? [["", (it) => lift("Lift", async () => {
@@ -856,21 +859,21 @@ async function loadSanctions() {
         note(`Lifted: ${called}`);
         await loadSanctions();
       }), "act"]] : []),
-    ], kind === "bans" ? "Nobody is banned." : "Nobody is muted.");
+    ], kind === "bans" ? "No bans." : "No mutes.");
   }));
 }
 async function loadAllowed() {
   const it = await ask("GET", "/v1/allow-list");
-  const none = it.file == null ? "There is no list, so everybody may join. Set allow_list to " +
-    "a file." : "The list is empty, so nobody may join.";
+  const none = it.file == null ? "There is no list, so anyone may join. Set allow_list to " +
+    "a file." : "The list is empty, so no one may join.";
   show($("#allow"), it.file != null && can("admin"));
   list($("#allow-list"), it.players, [
     ["Player", (one) => el("span", {}, one.name ? el("b", {}, name(one.name), " ") : null,
       el("code", { class: "soft" }, one.key))],
     ...(can("admin") ? [["", (one) => lift("Remove", async () => {
       const called = one.name || one.key;
-      if (!await sure("Remove from the list?", `${called} may no longer join. A player in the game ` +
-        "may stay.", "Remove")) return;
+      if (!await sure("Remove from the list?", `${called} may no longer join, but is not ` +
+        "kicked if in the game.", "Remove")) return;
       await ask("DELETE", `/v1/allow-list/${one.key}`);
       await loadAllowed();
     }), "act"]] : []),
@@ -888,11 +891,11 @@ async function loadAudit(older) {
   const got = await ask("GET", `/v1/audit?limit=100${before}`);
   entries = before ? [...entries, ...got] : got;
   list($("#audit-list"), entries, [
-    ["Act", (it) => el("b", {}, it.act)], ["Whom", (it) => it.whom],
+    ["Action", (it) => el("b", {}, it.act)], ["Target", (it) => it.whom],
     ["By", (it) => [it.by, it.role].filter(Boolean).join(", ")],
-    ["When", (it) => date(it.time), "tight"], ["Why", (it) => it.why],
-    ["Detail", (it) => it.detail],
-  ], "Nothing was done yet.");
+    ["Time", (it) => date(it.time), "tight"], ["Reason", (it) => it.why],
+    ["Details", (it) => it.detail],
+  ], "Nothing yet.");
   show($("#older"), got.length === 100);
 }
 $("#older button").addEventListener("click", () => tried(loadAudit(true)));
@@ -900,10 +903,10 @@ async function loadRoles() {
   list($("#role-list"), await ask("GET", "/v1/roles"), [
     ["Player", (it) => el("span", {}, it.name ? el("b", {}, name(it.name), " ") : null,
       el("code", { class: "soft" }, `${it.key.slice(0, 16)}…`))],
-    ["Role", (it) => it.role], ["From", (it) => it.by], ["Since", (it) => date(it.made)],
-    ...(can("admin") ? [["", (it) => lift("Take", async () => {
+    ["Role", (it) => it.role], ["By", (it) => it.by], ["Since", (it) => date(it.made)],
+    ...(can("admin") ? [["", (it) => lift("Remove", async () => {
       const whose = `${it.name || it.key}: ${it.role}`;
-      if (!await sure("Take this role away?", whose, "Take it")) return;
+      if (!await sure("Remove this role?", whose, "Remove")) return;
       await ask("DELETE", `/v1/roles/${encodeURIComponent(it.key)}`);
       await loadRoles();
     }), "act"]] : []),
@@ -913,9 +916,9 @@ async function loadTokens() {
   if (!can("admin")) return;
   list($("#token-list"), await ask("GET", "/v1/tokens"), [
     ["Name", (it) => el("b", {}, name(it.name))], ["Role", (it) => it.role],
-    ["Made", (it) => (it.made ? date(it.made) : "")],
+    ["Created", (it) => (it.made ? date(it.made) : "")],
     ["", (it) => lift("Revoke", async () => {
-      const own = it.name === me.name ? " It is the token of this page." : "";
+      const own = it.name === me.name ? " You are logged in with it." : "";
       if (!await sure("Revoke this token?", `${it.name}, ${it.role}.${own}`, "Revoke it")) return;
       await ask("DELETE", `/v1/tokens/${encodeURIComponent(it.name)}`);
       await loadTokens();
@@ -930,7 +933,7 @@ function drawSettings() {
     ["Setting", (it) => el("code", {}, it.setting)],
     ["Value", (it) => (it.value == null ? "" : typeof it.value === "string" ? it.value
       : JSON.stringify(it.value))], ["From", (it) => it.origin],
-  ], "No setting fits.");
+  ], "No setting matches.");
 }
 $("#setting").addEventListener("input", drawSettings);
 async function loadSettings() {
@@ -953,7 +956,7 @@ async function loadRecords() {
   list($("#record-list"), await ask("GET", `/v1/records?game=${encodeURIComponent(game)}`), [
     ["Record", (it) => it.measure], ["Value", (it) => String(it.value)],
     ["By", (it) => it.name], ["Since", (it) => date(it.time)],
-  ], "There is no record in this game.");
+  ], "No records in this game yet.");
 }
 $("#records-of").addEventListener("change", () => tried(loadRecords()));
 function drawAbout() {
@@ -964,11 +967,11 @@ function drawAbout() {
     ["Players", `${status.players} of ${status.seats} seats, ${status.bots} bots`],
     ["Traffic so far", `${bytes(status.traffic.bytes_out)} out, ` +
       `${bytes(status.traffic.bytes_in)} in`],
-    ["Database", status.database === "ok" ? "well" : status.database],
-    ["Rooms", status.keeping === "ok" ? "saved for the next start" : status.keeping],
-    ["Next restart", status.next_restart == null ? "none is scheduled"
+    ["Database", status.database],
+    ["Rooms", status.keeping === "ok" ? "saved for restarts" : status.keeping],
+    ["Next restart", status.next_restart == null ? "none scheduled"
       : date(status.next_restart)],
-    ["Certificate", status.certificate_expires == null ? "has no expiry date"
+    ["Certificate", status.certificate_expires == null ? "no expiry date"
       : `valid until ${date(status.certificate_expires)}`],
     ["Failed logins", `${status.failed_logins.tokens} with a wrong token, ` +
       `${status.failed_logins.passwords} with a wrong password`],
@@ -1050,27 +1053,27 @@ onSubmit($("#level"), async (body) => {
   await ask("PUT", "/v1/log-level", body);
   note(`The log's filter is now ${body.filter}`);
 });
-const where = (it) => (it.room ? `Room ${it.room}` : "Every room");
+const where = (it) => (it.room ? `Room ${it.room}` : "All rooms");
 onSubmit($("#game"), async (it) => {
-  if (!await sure(`Go on with ${it.game} now?`, `${where(it)} ends its game at once.`,
-    "Go on")) return;
+  if (!await sure(`Switch to ${it.game} now?`, `${where(it)}: the game in progress ends at once.`,
+    "Switch")) return;
   await ask("POST", "/v1/game", filled(it));
   note(`The game is now ${it.game}`);
 });
 onSubmit($("#round"), async (it) => {
-  if (!await sure("Begin the game anew?", `${where(it)} loses its scores of this round.`,
-    "Begin anew")) return;
+  if (!await sure("Restart the game?", `${where(it)}: the scores of this round are lost.`,
+    "Restart")) return;
   await ask("POST", "/v1/round", filled(it));
-  note("The game begins anew");
+  note("The game starts again");
 });
 onSubmit($("#drain"), async (it) => {
-  if (!await sure("Drain and stop the server?", "Newcomers are sent away. The server stops " +
-    "when everybody has left, or when the time is over.", "Drain and stop")) return;
+  if (!await sure("Drain and stop the server?", "No one can join any more. The server stops " +
+    "after the round, or when the time is up.", "Drain and stop")) return;
   note((await ask("POST", "/v1/drain", filled(it))).done);
 });
 $("#undrain").addEventListener("click", () => tried((async () => {
   await ask("DELETE", "/v1/drain");
-  note("The server stays");
+  note("The drain was cancelled");
 })()));
 $("#skip").addEventListener("click", () => tried((async () => {
   note((await ask("DELETE", "/v1/restart")).done);
@@ -1117,7 +1120,7 @@ onSubmit($("#new-token"), async (it, form) => {
 $("#copy").addEventListener("click", async () => {
   $("#secret input").select();
   try { await navigator.clipboard.writeText($("#secret input").value); note("Copied"); }
-  catch { note("Copy the marked text by hand."); }
+  catch { note("Copy the selected text by hand."); }
 });
 $("#secret").addEventListener("close", () => { $("#secret input").value = ""; });
 
@@ -1185,7 +1188,7 @@ async function logIn(with_) {
   try { sessionStorage.setItem(KEPT, token); } catch { /* It is asked for again next time. */ }
   for (const it of $$("[data-need]")) show(it, can(it.dataset.need));
   $("#players").classList.toggle("may-not", !can("moderator"));
-  $("#forget").title = `Forget the token of ${me.name} (${me.role}) in this browser`;
+  $("#forget").title = `Log out ${me.name} (${me.role}) and forget the token`;
   show($("#login"), false);
   show($("#app"), true);
   readColours();
@@ -1197,7 +1200,7 @@ async function logIn(with_) {
 }
 onSubmit($("#login form"), async () => {
   const typed = $("#token").value.trim();
-  if (!/^[\x21-\x7e]+$/.test(typed)) throw new Error("A token is one word without blanks.");
+  if (!/^[\x21-\x7e]+$/.test(typed)) throw new Error("A token is one word without spaces.");
   await logIn(typed);
 });
 $("#forget").addEventListener("click", () => logOut());
