@@ -95,7 +95,7 @@ fn names_are_text_whatever_is_in_them() {
 fn each_list_of_records_is_shown_once_with_its_spans() {
     let mut board = board(Vec::new());
     let html = page::html(&board, LANGUAGES[0]);
-    assert!(html.contains("Nobody is playing."), "{html}");
+    assert!(html.contains("No one is playing."), "{html}");
     assert!(html.contains("Race <small>Best lap</small>"), "{html}");
     assert!(html.contains("<h4>All time</h4>") && html.contains("<h4>Last 30 days</h4>"), "{html}");
     assert!(html.contains("1:03.50") && html.contains("2026-11-23"), "{html}");
@@ -103,7 +103,7 @@ fn each_list_of_records_is_shown_once_with_its_spans() {
     board.records[0].week = board.records[0].all_time.clone();
     board.records[0].month = board.records[0].all_time.clone();
     let html = page::html(&board, LANGUAGES[1]);
-    let spans = "<h4>Aller Zeiten · Letzte 30 Tage · Letzte 7 Tage</h4>";
+    let spans = "<h4>Insgesamt · Letzte 30 Tage · Letzte 7 Tage</h4>";
     assert!(html.contains(spans) && html.contains("1:03,50"), "{html}");
     assert_eq!(html.matches("<h4>").count(), 1);
     board.records.clear();

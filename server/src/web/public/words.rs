@@ -34,13 +34,12 @@ pub(super) struct Words {
     pub(super) bots: fn(u32) -> String,
     pub(super) seats: fn(u16, u16) -> String,
     pub(super) more: fn(u32) -> String,
-    /// Names of numbers that many games have, and what they are called; all others go by their
-    /// names.
+    /// What to call the numbers that many games have; all others are shown by name.
     measures: &'static [(&'static str, &'static str)],
 }
 
 impl Words {
-    /// Name of a number.
+    /// What to call a number.
     pub(super) fn measure<'a>(&self, name: &'a str) -> &'a str {
         self.measures.iter().find(|(it, _)| *it == name).map_or(name, |(_, word)| *word)
     }
@@ -51,7 +50,7 @@ pub(super) const LANGUAGES: [&Words; 2] = [
     &Words {
         tag: "en",
         own_name: "English",
-        title: "who plays, and the records",
+        title: "players and records",
         play: "Play in your browser",
         join: "Join",
         now: "Playing now",
@@ -66,13 +65,13 @@ pub(super) const LANGUAGES: [&Words; 2] = [
         week: "Last 7 days",
         full: "All seats are taken.",
         free_rooms: "Rooms without players:",
-        no_records: "There are no records yet. Play a round to its end to set the first one.",
+        no_records: "There are no records yet. Finish a round to set the first one.",
         private: "This server has a password. Its players and records are not public.",
-        foot: "Updated every 5 seconds; reload the page to see changes. Days are in UTC.",
+        foot: "Updated every 5 seconds; reload to see changes. Days are in UTC.",
         languages: "Languages",
         decimal: ".",
         people: |count| match count {
-            0 => "Nobody is playing".to_owned(),
+            0 => "No one is playing".to_owned(),
             1 => "1 person is playing".to_owned(),
             _ => format!("{count} people are playing"),
         },
@@ -84,30 +83,30 @@ pub(super) const LANGUAGES: [&Words; 2] = [
     &Words {
         tag: "de",
         own_name: "Deutsch",
-        title: "wer spielt, und die Rekorde",
+        title: "Spieler und Rekorde",
         play: "Im Browser spielen",
         join: "Mitspielen",
-        now: "Gerade im Spiel",
+        now: "Jetzt im Spiel",
         records: "Rekorde",
         room: "Raum",
         round: "Runde",
-        player: "Wer",
+        player: "Spieler",
         place: "Platz",
         day: "Tag",
-        all_time: "Aller Zeiten",
+        all_time: "Insgesamt",
         month: "Letzte 30 Tage",
         week: "Letzte 7 Tage",
         full: "Alle Plätze sind besetzt.",
         free_rooms: "Räume ohne Spieler:",
-        no_records: "Noch gibt es keine Rekorde. Spiel eine Runde zu Ende für den ersten.",
+        no_records: "Noch gibt es keine Rekorde. Spiel eine Runde zu Ende und stell den ersten auf.",
         private: "Dieser Server hat ein Passwort. Spieler und Rekorde sind nicht öffentlich.",
-        foot: "Alle 5 Sekunden aktualisiert; lade die Seite neu. Tage gelten in UTC.",
+        foot: "Wird alle 5 Sekunden aktualisiert; zum Auffrischen neu laden. Tage nach UTC.",
         languages: "Sprachen",
         decimal: ",",
         people: |count| match count {
             0 => "Niemand spielt".to_owned(),
-            1 => "1 Mensch spielt".to_owned(),
-            _ => format!("{count} Menschen spielen"),
+            1 => "1 Person spielt".to_owned(),
+            _ => format!("{count} Personen spielen"),
         },
         bots: |count| if count == 1 { "1 Bot".to_owned() } else { format!("{count} Bots") },
         seats: |players, seats| format!("{players} von {seats} Plätzen"),
@@ -122,8 +121,8 @@ pub(super) const LANGUAGES: [&Words; 2] = [
     },
 ];
 
-/// The language that a reader wants, as an index: that of the link (`lang=de`), else the first of
-/// the browser's that there is (RFC 9110, 12.5.4).
+/// Returns the index of the reader's language: that of the link (`lang=de`) if there is one,
+/// otherwise the best available one that the browser accepts (RFC 9110, 12.5.4).
 pub(super) fn language(query: &str, accepted: &str) -> usize {
     let of_tag = |tag: &str| {
         let main = tag.split('-').next().unwrap_or_default().trim();
@@ -135,7 +134,7 @@ pub(super) fn language(query: &str, accepted: &str) -> usize {
         let weight: f32 = weight.trim().strip_prefix("q=")?.parse().ok()?;
         Some((of_tag(tag)?, weight)).filter(|(_, weight)| *weight > 0.0)
     });
-    // Of equal ones the first.
+    // The first wins a tie.
     let best = weighed.reduce(|best, next| if next.1 > best.1 { next } else { best });
     linked.or(best.map(|(at, _)| at)).unwrap_or(0)
 }
