@@ -69,7 +69,7 @@ pub const OTHERS: Action =
     Action::new("others", "how others are shown", &["F6"]).hint("details, graph, others");
 /// Takes the other loop for the clock, while the graph is shown.
 pub const CLOCK_LOOP: Action =
-    Action::new("clock_loop", "clock's loop, with the net graph", &["F5"]).hint("");
+    Action::new("clock_loop", "clock loop (with the net graph)", &["F5"]).hint("");
 /// Ends the lesson that runs.
 pub const SKIP_LESSON: Action =
     Action::new("skip_lesson", "end the lesson", &["Backspace"]).hint("");

@@ -106,10 +106,10 @@ impl Pad {
             Self::Guide => "Guide",
             Self::LeftThumb => tr("left stick pressed"),
             Self::RightThumb => tr("right stick pressed"),
-            Self::DPadUp => tr("pad up"),
-            Self::DPadDown => tr("pad down"),
-            Self::DPadLeft => tr("pad left"),
-            Self::DPadRight => tr("pad right"),
+            Self::DPadUp => tr("D-pad up"),
+            Self::DPadDown => tr("D-pad down"),
+            Self::DPadLeft => tr("D-pad left"),
+            Self::DPadRight => tr("D-pad right"),
             Self::LeftStickUp => tr("left stick up"),
             Self::LeftStickDown => tr("left stick down"),
             Self::LeftStickLeft => tr("left stick left"),
@@ -133,7 +133,7 @@ impl Pad {
         match () {
             () if whole("LeftStick") => Some(tr("left stick")),
             () if whole("RightStick") => Some(tr("right stick")),
-            () if whole("DPad") => Some(tr("pad")),
+            () if whole("DPad") => Some(tr("D-pad")),
             () => None,
         }
     }

@@ -14,45 +14,47 @@ const WIDTH: f32 = 260.0;
 /// A method of presentation in a sentence.
 pub fn method(choice: Choice) -> &'static str {
     match choice {
-        Choice::Linear => tr("Linear: straight from state to state, a fraction of a second ago."),
-        Choice::Hermite => tr("Hermite: smooth, a fraction of a second ago."),
+        Choice::Linear => tr("Linear: straight from state to state, a fraction of a second late."),
+        Choice::Hermite => tr("Hermite: smooth, a fraction of a second late."),
         Choice::CatmullRom => {
-            tr("Catmull-Rom: smooth along the neighbouring states, a fraction of a second ago.")
+            tr("Catmull-Rom: a smooth curve through neighbouring states, a fraction of a second \
+                late.")
         }
         Choice::Projective => {
-            tr("Projective: the last two states are carried on to now and blended.")
+            tr("Projective: extrapolates the last two states to now and blends them.")
         }
         Choice::CubicSpline => {
-            tr("Cubic spline: a curve to where the next state is expected; it may swing.")
+            tr("Cubic spline: a curve to where the next state is expected; can overshoot.")
         }
         Choice::OneTwelfth => {
-            tr("One-twelfth: a twelfth of the gap closes 60 times a second; soft, and behind.")
+            tr("One-twelfth: closes a twelfth of the gap 60 times a second; soft, but lags.")
         }
         Choice::RunForward => {
-            tr("Run-forward: the game's own rules run on to now; corrections are curves.")
+            tr("Run-forward: runs the game's own rules up to now; corrections are curves.")
         }
         Choice::FirLinear => tr("Linear extrapolation: straight on from the last two positions."),
         Choice::FirThesisQuadratic => {
-            tr("Quadratic as in the thesis: on by the last speed and its change, as printed.")
+            tr("Quadratic as printed in the thesis: from the last velocity and its change.")
         }
         Choice::FirQuadratic => {
-            tr("Quadratic extrapolation: on along a parabola through three positions.")
+            tr("Quadratic extrapolation: continues a parabola through three positions.")
         }
         Choice::FirCatmullRom => {
-            tr("Catmull-Rom extrapolation: on along the end of a smooth curve.")
+            tr("Catmull-Rom extrapolation: continues the end of a smooth curve.")
         }
         Choice::FirRichardsonPrinted => {
-            tr("Richardson as printed: on by a speed from three positions, with the misprint.")
+            tr("Richardson as printed: velocity from three positions, misprint included.")
         }
         Choice::FirRichardson => {
-            tr("Richardson extrapolation: on by a speed estimated from three positions.")
+            tr("Richardson extrapolation: with a velocity estimated from three positions.")
         }
-        Choice::Kalman => tr("Kalman: a filter estimates position and speed, and goes on by them."),
+        Choice::Kalman => tr("Kalman: a filter estimates position and velocity and extrapolates \
+                              from them."),
         Choice::DeadReckoning => {
-            tr("Dead reckoning: on at the stated speed; a gap closes in a straight line.")
+            tr("Dead reckoning: goes on at the sent velocity; gaps close in a straight line.")
         }
         Choice::Adaptive => {
-            tr("Adaptive: at each moment the extrapolation that was least wrong lately.")
+            tr("Adaptive: always the extrapolation that has been the least wrong lately.")
         }
     }
 }
@@ -60,13 +62,14 @@ pub fn method(choice: Choice) -> &'static str {
 /// A loop of the clock in a sentence.
 pub fn clock_loop(filter: LoopFilter) -> &'static str {
     match filter {
-        LoopFilter::LeakyIntegrator => tr(
-            "leaky: closes a part of the clock's error each time; simple, but it stays behind a \
-                clock that runs fast.",
-        ),
-        LoopFilter::ProportionalIntegral => tr(
-            "pll: closes the clock's error and learns its speed as well, so that no error stays.",
-        ),
+        LoopFilter::LeakyIntegrator => {
+            tr("leaky: corrects part of the clock error each time; simple, but it lags behind a \
+             faster clock.")
+        }
+        LoopFilter::ProportionalIntegral => {
+            tr("pll: corrects the clock error and also learns the clock's rate, so that no error \
+             remains.")
+        }
     }
 }
 

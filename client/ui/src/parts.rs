@@ -78,14 +78,14 @@ pub fn name_note(ui: &mut Ui, name: &str) {
             let (most, bytes) = (NAME_BYTES_MAX.to_string(), bytes.to_string());
             let values = [("most", &*most), ("bytes", &*bytes)];
             fill(
-                "A name has at most {most} bytes, and this one has {bytes}. A letter other than a \
-                 to z takes 2 to 4.",
+                "This name has {bytes} bytes, but {most} is the limit. A letter other than a to z \
+                 takes 2 to 4 bytes.",
                 &values,
             )
         }
-        Err(NameError::Hidden) => tr("This name has characters that nobody can see.").to_owned(),
+        Err(NameError::Hidden) => tr("This name contains invisible characters.").to_owned(),
         Err(NameError::Baseless) => {
-            tr("This name has an accent or another mark without a letter.").to_owned()
+            tr("This name has an accent or other mark without a letter.").to_owned()
         }
     };
     let problem = RichText::new(problem).size(14.0).color(palette::BAD);

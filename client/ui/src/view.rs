@@ -236,7 +236,7 @@ impl<G: Game> Scene<'_, G> {
 
     /// Name of a player.
     pub fn name_of(&self, player: PlayerId) -> &str {
-        self.roster.get(&player).map_or(tr("somebody"), |seat| &seat.name)
+        self.roster.get(&player).map_or(tr("someone"), |seat| &seat.name)
     }
 
     /// Tick of the own player's picture, with the elapsed part of the next one: the time for

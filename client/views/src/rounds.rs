@@ -281,9 +281,9 @@ fn awaited<G: Game>(scene: &Scene<'_, G>, secs: u32) -> String {
     let begins = fill("The round begins in {secs} s.", &[("secs", &secs)]);
     let told = match (scene.house.ready, &*missing) {
         (ReadyUp::Off, _) => return begins,
-        (_, []) => return fill("All are ready: {secs} s.", &[("secs", &secs)]),
+        (_, []) => return fill("Everyone is ready: {secs} s.", &[("secs", &secs)]),
         (ReadyUp::Wait, names) if names.len() * 2 >= people().count() => fill(
-            "The round waits for most to be ready; not yet: {names}.",
+            "The round begins once most are ready; not yet: {names}.",
             &[("names", &some(names))],
         ),
         (_, names) => {
@@ -320,10 +320,10 @@ pub(crate) fn shows_figures(frame: &Frame<'_>, round: &Round) -> bool {
 /// The winner in words, the same in every game: of those who won together, none for nobody.
 pub(crate) fn winner<G: Game>(scene: &Scene<'_, G>, winners: &[PlayerId]) -> String {
     match winners {
-        [] => tr("Nobody wins the round").to_owned(),
+        [] => tr("No one wins the round").to_owned(),
         [player] if scene.is_me(*player) => tr("You win the round").to_owned(),
         [player] => fill("{name} wins the round", &[("name", scene.name_of(*player))]),
-        _ => tr("A draw").to_owned(),
+        _ => tr("Draw").to_owned(),
     }
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn winner_of<G: Game>(scene: &Scene<'_, G>, board: &Board) -> String 
     match board.rows.first() {
         Some(row) if row.own && scene.watched.is_none() => tr("You win the round").to_owned(),
         Some(row) => fill("{name} wins the round", &[("name", &row.name)]),
-        None => tr("Nobody wins the round").to_owned(),
+        None => tr("No one wins the round").to_owned(),
     }
 }
 
@@ -364,7 +364,7 @@ pub(crate) fn draw_table<G: Game>(
             let game = super::title_of(game).unwrap_or(game);
             fill("Next: {game} in {secs} s", &[("game", game), ("secs", &secs)])
         }
-        None => fill("The next round in {secs} s", &[("secs", &secs)]),
+        None => fill("Next round in {secs} s", &[("secs", &secs)]),
     };
     let at = table.center_bottom() + vec2(0.0, 10.0);
     text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);

@@ -63,43 +63,43 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings, pointer: Option<Pos2>
 /// Rows of the panel: titles, and a sentence on each.
 fn titles() -> [(&'static str, &'static str); ROWS] {
     [
-        (tr("frames"), tr("Pictures that are drawn in a second.")),
+        (tr("frames"), tr("Frames drawn per second.")),
         (
             tr("world"),
-            tr("Steps of the server's world a second, and snapshots of it that are sent."),
+            tr("How often per second the server advances the world and sends a snapshot."),
         ),
         (tr("players"), tr("People and bots in the game.")),
-        (tr("round trip, jitter"), tr("The way to the server and back, and how much it varies.")),
-        (tr("loss down"), tr("Packets of the server that did not arrive here.")),
-        (tr("loss up"), tr("Your packets that did not arrive at the server.")),
-        (tr("snapshots"), tr("States of the world that arrive in a second.")),
-        (tr("received"), tr("Bytes of packets that arrive in a second.")),
-        (tr("sent"), tr("Bytes of packets that leave in a second.")),
-        (tr("refused packets"), tr("Packets that could not be used; each changes nothing.")),
-        (tr("input early by"), tr("How long before their ticks your keys reach the server.")),
-        (tr("inputs late"), tr("Ticks that ran without your keys, and how often that began.")),
+        (tr("round trip, jitter"), tr("Time to the server and back, and how much it varies.")),
+        (tr("loss down"), tr("Packets from the server that were lost.")),
+        (tr("loss up"), tr("Packets to the server that were lost.")),
+        (tr("snapshots"), tr("Snapshots received per second.")),
+        (tr("received"), tr("Bytes received per second.")),
+        (tr("sent"), tr("Bytes sent per second.")),
+        (tr("refused packets"), tr("Invalid packets, which were ignored.")),
+        (tr("input early by"), tr("How long before their ticks your inputs reach the server.")),
+        (tr("inputs late"), tr("Ticks that ran without your input, and in how many episodes.")),
         (tr("ticks skipped"), tr("Ticks that this computer was too slow to predict.")),
         (
             tr("prediction ahead"),
-            tr("How far ahead of the server you are shown, so that your keys come in time."),
+            tr("How far ahead of the server you are shown, so that your inputs arrive in time."),
         ),
-        (tr("margin in that"), tr("The part of it that makes up for a network that varies.")),
+        (tr("including margin"), tr("How much of that absorbs jitter.")),
         (tr("presentation behind"), tr("How far in the past others are shown.")),
-        (
-            tr("frames without data"),
-            tr("Pictures for which the others' next state had not come yet."),
-        ),
-        (tr("mispredictions"), tr("Ticks in which the server had you elsewhere than predicted.")),
+        (tr("frames without data"), tr("Frames drawn before the others' next state had arrived.")),
+        (tr("mispredictions"), tr("Ticks in which the server put you elsewhere than predicted.")),
         (
             tr("late, hit, pushed, prop, ?"),
-            tr("Causes of these: a late key, a shot, another player, a thing, unknown."),
+            tr("Causes of these: late input, a hit, a push by a player, a prop, unknown."),
         ),
-        (tr("last correction"), tr("How far off the last one was, and why.")),
-        (tr("clock"), tr("The loop that keeps this clock with the server's.")),
-        (tr("phase error"), tr("How far this clock seems off the server's.")),
-        (tr("error bound"), tr("How far off it can be at most, as the packets prove.")),
-        (tr("rate now"), tr("How much faster this clock is set to run, in parts per million.")),
-        (tr("skew learnt"), tr("How much faster the server's clock runs, as far as is known.")),
+        (tr("last correction"), tr("Size and cause of the last misprediction.")),
+        (tr("clock"), tr("The control loop that keeps this clock in step with the server's.")),
+        (tr("phase error"), tr("Estimated difference between this clock and the server's.")),
+        (
+            tr("error bound"),
+            tr("The most that this clock can be off; the packets' times prove it."),
+        ),
+        (tr("rate now"), tr("How much faster this clock is made to run, in parts per million.")),
+        (tr("skew learnt"), tr("How much faster the server's clock runs, as learnt so far.")),
     ]
 }
 
@@ -110,7 +110,7 @@ fn values(readings: &Readings) -> [String; ROWS] {
     let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
     let both = |now: f64, ever: f64| {
         let [now, ever] = [now, ever].map(|share| format!("{:.1}", share * 100.0));
-        fill("{now} % now, {ever} % ever", &[("now", &now), ("ever", &ever)])
+        fill("{now} % now, {ever} % overall", &[("now", &now), ("ever", &ever)])
     };
     let lost_up = stats.tx_lost as f64 / stats.tx_packets.max(1) as f64;
     let lock = if readings.locked { tr("locked") } else { tr("pulling in") };

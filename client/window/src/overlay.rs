@@ -8,6 +8,7 @@ use phaselock::clock::lateness::LateCause;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::invitation::Invitation;
 use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::disconnect::{Code, Disconnect};
 
 use super::meter::Figures;
 use phaselock_ui::parts::{ACTION_HEIGHT, action, card_frame};
@@ -111,9 +112,12 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
             let (server, secs) = ([("server", status.title)], format!("{secs:.1}"));
             let secs = [("secs", &*secs)];
             let (what, tried) = match status.playing {
-                Some(_) => (fill("Lost {server}", &server), fill("Rejoining in {secs} s", &secs)),
+                Some(_) => (
+                    fill("Lost connection to {server}", &server),
+                    fill("Rejoining in {secs} s", &secs),
+                ),
                 None => {
-                    let tried = fill("Trying again in {secs} s", &secs);
+                    let tried = fill("Retrying in {secs} s", &secs);
                     (fill("Cannot join {server}", &server), tried)
                 }
             };
@@ -122,15 +126,26 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
                 0..=1 => String::new(),
                 _ => fill(" (attempt {attempt})", &[("attempt", &next)]),
             };
-            let how = format!("{reason}\n{tried}{times}");
+            let how = format!("{}\n{tried}{times}", words_of(reason));
             waiting(painter, status, [&what, &how], palette::WARN);
         }
         State::Ended { reason } => {
-            waiting(painter, status, [tr("The session has ended"), &reason.text], palette::BAD);
+            let why = words_of(reason);
+            waiting(painter, status, [tr("The session has ended"), &why], palette::BAD);
         }
     }
     if let Some(fingerprint) = status.pinned {
         pinned(painter, screen, status.title, fingerprint);
+    }
+}
+
+/// Why the server ended the session, for the player: the server's own words, which are English,
+/// after a translated beginning if the server or the room is full.
+pub(crate) fn words_of(reason: &Disconnect) -> String {
+    let own = reason.to_string();
+    match reason.code {
+        Code::Full => fill("no place is free: {reason}", &[("reason", &own)]),
+        _ => own,
     }
 }
 
@@ -150,7 +165,7 @@ fn corner(painter: &Painter, status: &Status<'_>) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
             let secs = format!("{:.1}", silence.as_secs());
-            (fill("nothing heard for {secs} s", &[("secs", &secs)]), color)
+            (fill("no packets for {secs} s", &[("secs", &secs)]), color)
         }
         (State::Connected, Some(Figures { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
             let loss = loss_down.max(loss_up);
@@ -203,7 +218,7 @@ fn late_words(status: &Status<'_>) -> &'static str {
     match cause {
         None => tr("inputs late"),
         Some(LateCause::Frames) => tr("inputs late: frames are slow; try a smaller window"),
-        Some(LateCause::Machine) => tr("inputs late: close what keeps this computer busy"),
+        Some(LateCause::Machine) => tr("inputs late: close programs that keep this computer busy"),
         Some(LateCause::Network) if status.link.is_some() => {
             tr("inputs late because of the simulated network")
         }
@@ -307,10 +322,8 @@ fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
 fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
-    let words = fill(
-        "First visit to {server}: its certificate is remembered from now on.",
-        &[("server", title)],
-    );
+    let words =
+        fill("First visit to {server}: its certificate is now remembered.", &[("server", title)]);
     let laid = |words: &str, font: FontId, color: Color32, room: f32| {
         painter.layout(words.to_owned(), font, color, room)
     };

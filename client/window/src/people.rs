@@ -42,11 +42,11 @@ pub(crate) fn words(motion: &Motion, common: &Common, views: &Views) -> String {
         Motion::Game(name) => fill("play {game}", &[("game", title(name, views))]),
         Motion::Kick(player) => {
             let seat = common.roster().get(player);
-            let name = seat.map_or(tr("somebody"), |seat| &seat.name);
-            fill("put {name} out", &[("name", name)])
+            let name = seat.map_or(tr("someone"), |seat| &seat.name);
+            fill("kick {name}", &[("name", name)])
         }
-        Motion::MoreTime => tr("three minutes more").to_owned(),
-        Motion::Shuffle => tr("deal the sides anew").to_owned(),
+        Motion::MoreTime => tr("three more minutes").to_owned(),
+        Motion::Shuffle => tr("shuffle the sides").to_owned(),
     }
 }
 
@@ -60,10 +60,10 @@ pub(crate) fn ended(motion: &Motion, outcome: Outcome, common: &Common, views: &
     let what = words(motion, common, views);
     let values = [("what", &*what)];
     match outcome {
-        Outcome::Passed => fill("The vote has passed: {what}.", &values),
-        Outcome::Failed => fill("The vote has failed: {what}.", &values),
-        Outcome::Vetoed => fill("The host's people have ended the vote: {what}.", &values),
-        Outcome::Moot => fill("The vote is over without a decision: {what}.", &values),
+        Outcome::Passed => fill("The vote passed: {what}.", &values),
+        Outcome::Failed => fill("The vote failed: {what}.", &values),
+        Outcome::Vetoed => fill("The host ended the vote: {what}.", &values),
+        Outcome::Moot => fill("The vote ended without a decision: {what}.", &values),
     }
 }
 
@@ -114,7 +114,7 @@ impl People {
         now: LocalTime,
     ) {
         let Some((poll, ends)) = common.poll() else { return };
-        let who = common.roster().get(&poll.by).map_or(tr("somebody"), |seat| &seat.name);
+        let who = common.roster().get(&poll.by).map_or(tr("someone"), |seat| &seat.name);
         let secs = (*ends - now).as_secs().max(0.0).ceil();
         let counts = fill(
             "{yes} yes, {no} no of {all}, {secs} s",
@@ -134,7 +134,7 @@ impl People {
             Some(Ballot::Yes) => (tr("You voted yes").to_owned(), palette::TEXT_FAINT),
             Some(_) => (tr("You voted no").to_owned(), palette::TEXT_FAINT),
         };
-        let head = fill("Vote of {name}:", &[("name", who)]);
+        let head = fill("Vote called by {name}:", &[("name", who)]);
         let what = words(&poll.motion, common, views);
         let lines = [
             (12.0, &*head, 12.5, palette::TEXT_SOFT),
@@ -211,7 +211,7 @@ impl People {
         }
         if let Some((poll, _)) = common.poll() {
             let what = words(&poll.motion, common, views);
-            small(ui, &fill("A vote runs: {what}", &[("what", &what)]));
+            small(ui, &fill("Vote in progress: {what}", &[("what", &what)]));
             self.button(ui, tr("Vote yes"), RoundRequest::Vote(Ballot::Yes));
             self.button(ui, tr("Vote no"), RoundRequest::Vote(Ballot::No));
             if house.is_staff {

@@ -95,14 +95,14 @@ impl Panel {
         }
         ui.separator();
         let mut changed = ui
-            .checkbox(&mut self.marks, tr("Marks in the picture"))
-            .on_hover_text(tr("Shows what was sent, what is drawn of it, and how far that is off."))
+            .checkbox(&mut self.marks, tr("Markers in the picture"))
+            .on_hover_text(tr("Shows what was sent, what is drawn, and the error between them."))
             .changed();
         if self.marks {
             let mut compared = self.ghost.is_some();
             if ui
-                .checkbox(&mut compared, tr("Ghosts by another method"))
-                .on_hover_text(tr("Draws a ring where another method would show everybody."))
+                .checkbox(&mut compared, tr("Ghosts of another method"))
+                .on_hover_text(tr("Draws a ring where another method would show each player."))
                 .changed()
             {
                 self.ghost = compared.then_some(Choice::Linear);
@@ -114,7 +114,7 @@ impl Panel {
             legend(ui, self.ghost.is_some());
             let error =
                 play.shown_error().map_or(tr("nothing yet").into(), |m| format!("{m:.3} m"));
-            let words = fill("Drawn off what goes on by {error} on average.", &[("error", &error)]);
+            let words = fill("Average error of what is drawn: {error}.", &[("error", &error)]);
             ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
         }
         if changed {
@@ -151,13 +151,13 @@ fn methods(ui: &mut Ui, id: &str, choice: &mut Choice, best: Option<Choice>) -> 
 /// Words for the mark of a method. `tests/it/presentation.rs` holds the games' own methods to the
 /// measured tables.
 fn best_words() -> &'static str {
-    tr("★ Best for this game, by the measured tables.")
+    tr("★ Best for this game, as measured.")
 }
 
 fn time_words(choice: Choice) -> &'static str {
     match choice.timeline() {
-        Timeline::Past => tr("It shows the past, between what is known."),
-        Timeline::Present => tr("It shows the present, beyond what is known."),
+        Timeline::Past => tr("It shows the past, between known states."),
+        Timeline::Present => tr("It shows the present, beyond the last known state."),
     }
 }
 
@@ -174,10 +174,10 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     row(tr("from there to where it is drawn"), |painter, at| {
         way(painter, at - vec2(9.0, 0.0), at + vec2(9.0, 0.0));
     });
-    row(tr("where it was drawn, and where it was by then"), |painter, at| {
+    row(tr("where it was drawn, and where it really was"), |painter, at| {
         error(painter, at - vec2(7.0, 0.0), at + vec2(7.0, 0.0));
     });
     if ghosts {
-        row(tr("where the other method has it"), |painter, at| ghost(painter, at, 6.0));
+        row(tr("where the other method shows it"), |painter, at| ghost(painter, at, 6.0));
     }
 }

@@ -229,7 +229,7 @@ impl Visit {
         self.talk.begin_game();
         self.lessons.begin_game(entry.name, entry.teaches);
         if self.play.as_ref().is_some_and(|(before, _)| before.name != entry.name) {
-            self.talk.tell(&fill("{game} is played now.", &[("game", entry.title)]), now);
+            self.talk.tell(&fill("Now playing: {game}.", &[("game", entry.title)]), now);
         }
         if let Some(asked) = self.asked.take() {
             let unmet = asked.unmet((entry.name, resumed), &self.views);

@@ -171,7 +171,7 @@ pub(crate) fn draw_bar(
     let mut started = String::new();
     if common.stats().snapshots == 0 {
         let values = [("secs", &*secs)];
-        started = fill("The picture begins {secs} s after the game", &values);
+        started = fill("You watch with a delay of {secs} s", &values);
     }
     let place = (screen.center_bottom() - vec2(0.0, 10.0), Align2::CENTER_BOTTOM);
     let lines = [

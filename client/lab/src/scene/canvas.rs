@@ -180,7 +180,7 @@ impl Canvas {
         let words = fill("{secs} s of {most}", &[("secs", &secs), ("most", &most)]);
         text(painter, top, Align2::CENTER_TOP, &words, 20.0, palette::TEXT);
         let below = top + vec2(0.0, 28.0);
-        let hint = tr("Let go to see it played");
+        let hint = tr("Release to play it");
         text(painter, below, Align2::CENTER_TOP, hint, 13.0, palette::TEXT_SOFT);
     }
 }
@@ -297,7 +297,7 @@ fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
         entry(tr("then"), &|at| was(painter, at));
     }
     entry(tr("update"), &|at| ring(painter, at, 1.0));
-    entry(tr("under way"), &|at| under_way(painter, at));
+    entry(tr("in flight"), &|at| under_way(painter, at));
     if model.updates.iter().any(|update| update.fate == Fate::Lost) {
         entry(tr("lost"), &|at| lost(painter, at, 1.0));
     }
@@ -313,8 +313,10 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
     let mut below = title.left_bottom() + vec2(0.0, 1.0);
     let [ms, hz] = [controls.interval_ms, controls.frame_hz].map(|it| format!("{it:.0}"));
-    let rates =
-        fill("an update every {ms} ms, {frames} frames a second", &[("ms", &ms), ("frames", &hz)]);
+    let rates = fill(
+        "an update every {ms} ms, {frames} frames per second",
+        &[("ms", &ms), ("frames", &hz)],
+    );
     let net = format!("{}, {rates}", controls.net_words());
     let room = rect.width() - 36.0;
     let letters = dense(painter.ctx(), 12.5);

@@ -23,7 +23,7 @@ pub(crate) struct Drawing {
 
 /// Too little was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", tr("Hold the mouse button down and move it: that draws a path."))]
+#[error("{}", tr("Hold the mouse button and move the mouse to draw a path."))]
 pub(crate) struct NoPath;
 
 impl Drawing {

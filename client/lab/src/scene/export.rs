@@ -57,12 +57,12 @@ impl Names {
 
 fn crowded(folder: &Path) -> String {
     let values = [("count", &*NUMBER_MAX.to_string()), ("folder", &*folder.display().to_string())];
-    fill("There are {count} exports in {folder} already: move some away.", &values)
+    fill("{folder} already holds {count} exports; move some of them away.", &values)
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> String {
     let values = [("file", &*path.display().to_string()), ("error", &*error.to_string())];
-    fill("{file} cannot be written: {error}.", &values)
+    fill("Cannot write {file}: {error}.", &values)
 }
 
 /// Writes a new file.
@@ -185,7 +185,7 @@ mod tests {
         assert!(next.of("csv").ends_with("phaselock-lab-2.csv"), "{next:?}");
         let missing = folder.path().join("none/file");
         let error = write_new(&missing, "").expect_err("there is no such folder").to_string();
-        assert!(error.contains("none") && error.contains("cannot be written"), "{error}");
+        assert!(error.contains("none") && error.contains("Cannot write"), "{error}");
     }
 
     #[test]

@@ -84,16 +84,16 @@ pub(super) fn draw(
         ui.label(faint(tr("METHODS")));
         ui.add_space(14.0);
         let unit = match model.path.unit {
-            Unit::Pixels => tr("pixels off the truth"),
-            Unit::Metres => tr("metres off the truth"),
-            Unit::Own => tr("off the truth"),
+            Unit::Pixels => tr("error in pixels"),
+            Unit::Metres => tr("error in metres"),
+            Unit::Own => tr("error"),
         };
         ui.label(faint(unit));
         choose(ui, against, Against::Then, tr("then")).on_hover_text(tr(
-            "Where it was at the time that is shown: smoothly late counts as right.",
+            "Compared with where it was at the time shown: a delay does not count as an error.",
         ));
         choose(ui, against, Against::Now, tr("now"))
-            .on_hover_text(tr("Where it is now: late counts as wrong."));
+            .on_hover_text(tr("Compared with where it is now: a delay counts as an error."));
     });
     head(ui);
     let best = best(&model.rows, *against);
@@ -133,9 +133,9 @@ pub(super) fn draw(
 fn head(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 15.0), Sense::hover());
     let titles = [
-        (tr("mean"), tr("How far off it was on average.")),
-        (tr("p99"), tr("How far off in the worst hundredth of the frames.")),
-        (tr("jerk"), tr("How uneven from frame to frame: what the eye sees as stutter.")),
+        (tr("mean"), tr("Average error.")),
+        (tr("p99"), tr("Error that only the worst 1 % of the frames exceed.")),
+        (tr("jerk"), tr("How unevenly it moves from frame to frame: visible as stutter.")),
     ];
     for (column, (title, what)) in titles.into_iter().enumerate() {
         let cell = cell(rect, column);
@@ -154,9 +154,9 @@ fn time_words(model: &Model, row: &Row) -> String {
     match row.contender.timeline() {
         Timeline::Past => {
             let ms = format!("{:.0}", model.carried.delay_mean.as_ms());
-            fill("{ms} ms behind", &[("ms", &ms)])
+            fill("{ms} ms late", &[("ms", &ms)])
         }
-        Timeline::Present => tr("at the present").into(),
+        Timeline::Present => tr("at present").into(),
     }
 }
 
@@ -249,7 +249,7 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
         let of = ("interpolator", room * 0.47);
         pick(ui, of, joining, Joining::ALL, |one| [one.title(), one.source()]);
         let add =
-            chip(ui, false, tr("Add")).on_hover_text(tr("Shows this combination with the others."));
+            chip(ui, false, tr("Add")).on_hover_text(tr("Adds this combination to the list."));
         add.clicked().then_some(Contender::Waypoints(*extrapolator, *joining))
     });
     row.inner

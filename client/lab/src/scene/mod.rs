@@ -112,7 +112,7 @@ impl Lab {
         if let Some((name, recording, unit)) = file {
             if recording.secs() > model::SECS_MAX {
                 let mins = format!("{:.1}", recording.secs() / 60.0);
-                let words = fill("The first minute is shown, of {mins}.", &[("mins", &mins)]);
+                let words = fill("Showing the first of {mins} minutes.", &[("mins", &mins)]);
                 notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
             }
             model.set_file(name.clone(), recording, unit);
@@ -292,7 +292,7 @@ impl Lab {
                     self.model.set_drawn(recording);
                     if full {
                         let secs = format!("{:.0}", model::SECS_MAX);
-                        let words = fill("A path is {secs} s at most.", &[("secs", &secs)]);
+                        let words = fill("A path lasts at most {secs} s.", &[("secs", &secs)]);
                         self.tell(words, palette::WARN);
                     }
                 }

@@ -77,9 +77,9 @@ pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
     ui.horizontal(|ui| {
         ui.vertical(|ui| heading(ui, tr("NETWORK")));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let words = RichText::new(tr("🎲 other luck")).size(12.0).color(palette::TEXT_SOFT);
+            let words = RichText::new(tr("🎲 reroll")).size(12.0).color(palette::TEXT_SOFT);
             let luck = ui.add(Button::new(words).frame(false));
-            if luck.on_hover_text(tr("Draws anew which updates are late or lost.")).clicked() {
+            if luck.on_hover_text(tr("Picks other updates to be late or lost.")).clicked() {
                 controls.seed = controls.seed % 1_000_000 + 1;
             }
         });
@@ -129,7 +129,7 @@ fn networks(ui: &mut Ui, controls: &mut LabSettings) {
         chip(ui, true, &short).on_hover_text(text);
     }
     if chip(ui, controls.net == Net::Own, tr("Own"))
-        .on_hover_text(tr("As the sliders say."))
+        .on_hover_text(tr("Set with the sliders."))
         .clicked()
     {
         controls.set_sliders(controls.as_sliders().map(f64::round));
@@ -143,35 +143,34 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
     let words = format!("{latency:.0} ms");
     let range = Slider::new(latency, 0.0..=LATENCY_MS_MAX).step_by(5.0);
     let mut moved =
-        slider(ui, tr("Latency"), tr("What each update takes at least."), (words, own), range);
+        slider(ui, tr("Latency"), tr("The least time that an update takes."), (words, own), range);
     let words = fill("+ 0 to {ms} ms", &[("ms", &format!("{jitter:.0}"))]);
     let range = Slider::new(jitter, 0.0..=JITTER_MS_MAX).step_by(5.0);
-    let what = tr("What it takes more at most: they may overtake each other.");
+    let what = tr("The most that it takes in addition; updates can overtake each other.");
     moved |= slider(ui, tr("Jitter"), what, (words, own), range);
     let words = format!("{} %", (*loss * 10.0).round() / 10.0);
     let range = Slider::new(loss, 0.0..=LOSS_PERCENT_MAX).step_by(1.0);
-    moved |=
-        slider(ui, tr("Loss"), tr("How many updates do not come at all."), (words, own), range);
+    moved |= slider(ui, tr("Loss"), tr("Share of the updates that are lost."), (words, own), range);
     if moved {
         controls.set_sliders(three);
     }
     let ms = &mut controls.interval_ms;
     let words = format!("{ms:.0} ms, {} Hz", short(1e3 / *ms));
     let range = Slider::new(ms, INTERVAL_MS.0..=INTERVAL_MS.1).logarithmic(true).step_by(1.0);
-    slider(ui, tr("Interval"), tr("From one update to the next."), (words, true), range);
+    slider(ui, tr("Interval"), tr("Time from one update to the next."), (words, true), range);
     let words = match controls.history {
         0 => tr("none").into(),
         1 => tr("last interval").into(),
         count => fill("{count} intervals", &[("count", &count.to_string())]),
     };
-    let what = tr("Over how many past intervals between arrivals is averaged to expect the next \
-                update. Without, it is expected as the sender intends.");
+    let what = tr("Number of past intervals between arrivals that are averaged to predict the \
+                   next update. With none, the sender's own interval is used.");
     let range = Slider::new(&mut controls.history, 0..=HISTORY_MAX);
     slider(ui, tr("History"), what, (words, true), range);
     let hz = &mut controls.frame_hz;
     let words = format!("{hz:.0} Hz");
     let range = Slider::new(hz, FRAME_HZ.0..=FRAME_HZ.1).logarithmic(true).step_by(1.0);
-    slider(ui, tr("Frame rate"), tr("How often the screen is drawn."), (words, true), range);
+    slider(ui, tr("Frame rate"), tr("How often the screen is redrawn."), (words, true), range);
 }
 
 fn short(hz: f64) -> String {

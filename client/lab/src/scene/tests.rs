@@ -180,7 +180,5 @@ fn numbers_are_written_and_the_picture_waits_for_the_frame() {
     let mut stage = Stage::new(&Begin { export, ..Begin::default() }, None);
     stage.key(Key::E);
     assert!(stage.lab.picture.is_none());
-    assert!(
-        stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("cannot be written"))
-    );
+    assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("Cannot write")));
 }

@@ -57,7 +57,7 @@ pub(super) fn draw(
         if roomy && button(ui, "⏮", 34.0).on_hover_text(tr("To the beginning (Home)")).clicked() {
             model.seek(0.0);
         }
-        if button(ui, "⏴", 34.0).on_hover_text(tr("A frame back (←)")).clicked() {
+        if button(ui, "⏴", 34.0).on_hover_text(tr("Previous frame (←)")).clicked() {
             model.step(-1);
         }
         let (sign, what) =
@@ -65,15 +65,15 @@ pub(super) fn draw(
         if button(ui, sign, 52.0).on_hover_text(what).clicked() {
             model.playing = !model.playing;
         }
-        if button(ui, "⏵", 34.0).on_hover_text(tr("A frame on (→)")).clicked() {
+        if button(ui, "⏵", 34.0).on_hover_text(tr("Next frame (→)")).clicked() {
             model.step(1);
         }
         ui.add_space(10.0);
         for (speed, words) in SPEEDS {
-            choose(ui, &mut model.speed, speed, words).on_hover_text(tr("How fast"));
+            choose(ui, &mut model.speed, speed, words).on_hover_text(tr("Playback speed"));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let hint = tr("Writes the picture and the numbers to new files, and says where (E)");
+            let hint = tr("Saves the picture and the numbers to new files (E)");
             export = button(ui, tr("Export"), 72.0).on_hover_text(hint).clicked();
             if !roomy {
                 return;

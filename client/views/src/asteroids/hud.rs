@@ -38,8 +38,8 @@ impl Hud {
 
     pub(super) fn draw_loss(&self, frame: &Frame<'_>, to: Option<&str>, secs: f32) {
         let at = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.12);
-        let words = fill("Lost to {name}", &[("name", to.unwrap_or(tr("a rock")))]);
-        let next = fill("The next ship in {secs} s", &[("secs", &format!("{secs:.1}"))]);
+        let words = fill("Destroyed by {name}", &[("name", to.unwrap_or(tr("a rock")))]);
+        let next = fill("Next ship in {secs} s", &[("secs", &format!("{secs:.1}"))]);
         let lines = [(&*words, 30.0, palette::TEXT), (&*next, 15.0, palette::TEXT_SOFT)];
         let place = (at, Align2::CENTER_TOP);
         text_block(frame.painter, (Item::Notice, &[Way::Down, Way::Up]), place, &lines);

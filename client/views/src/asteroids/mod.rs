@@ -286,7 +286,7 @@ impl AsteroidsScreen {
         }
         let score: Score = scene.record_of(scene.player);
         let figures = [(&*score.points.to_string(), tr("POINTS")), (&*board.place(), tr("PLACE"))];
-        let words = tr("The first with {limit} points wins, or who has most at the end.");
+        let words = tr("First to {limit} points wins, or the most at the end.");
         draw_clock(
             scene,
             time,

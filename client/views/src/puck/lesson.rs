@@ -24,7 +24,7 @@ pub(super) const STEPS: &[Step<ShufflePuck>] = &[
         secs: 0.8,
     },
     Step {
-        words: |_| tr("Strike the puck into the goal on the right.").to_owned(),
+        words: |_| tr("Hit the puck into the goal on the right.").to_owned(),
         does: |scene| {
             let Some(own) = own(scene) else { return false };
             let puck = ShufflePuck::puck_of(&scene.picture.entities, own.rink);

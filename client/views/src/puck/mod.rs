@@ -102,7 +102,7 @@ impl PuckScreen {
             let verb = if goal { tr("GOAL!") } else { tr("They score") };
             self.announcer.say(&format!("{verb}  {ours} : {theirs}"));
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
-            self.scorer = Some((by.unwrap_or_else(|| tr("An own goal").into()), 0.0));
+            self.scorer = Some((by.unwrap_or_else(|| tr("Own goal").into()), 0.0));
         }
         let camera = {
             let (painter, buttons) = (scene.painter, layout::below_buttons(scene.painter));
@@ -158,7 +158,7 @@ impl PuckScreen {
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), tr("YOUR SIDE")), (theirs.as_str(), tr("OTHERS"))];
-        let words = tr("The first side with {limit} goals wins, or who leads at the end.");
+        let words = tr("First side to {limit} goals wins, or the one that leads at the end.");
         let aim = Aim::first_to(phaselock_games::puck::GOALS_TO_WIN, words);
         let clock = draw_clock(scene, (&round, now), figures, &aim);
         // Players on the rink, beside the clock.
@@ -204,10 +204,10 @@ impl PuckScreen {
     /// Reason why nothing counts.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
-            Phase::WarmUp if alone => Some(tr("Nobody is on the other side yet")),
-            Phase::Play if alone => Some(tr("Nobody is on the other side: goals do not count")),
+            Phase::WarmUp if alone => Some(tr("No one is on the other side yet")),
+            Phase::Play if alone => Some(tr("No one is on the other side: goals do not count")),
             Phase::Play if ShufflePuck::won(&seen.board).is_some() => {
-                Some(tr("This rink is decided: free play until the others are done"))
+                Some(tr("This rink is done: free play until the others finish"))
             }
             _ => None,
         }
@@ -227,7 +227,7 @@ fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
     match ours.cmp(&theirs) {
         std::cmp::Ordering::Greater => tr("Your side wins the round"),
         std::cmp::Ordering::Less => tr("The other side wins the round"),
-        std::cmp::Ordering::Equal => tr("A draw"),
+        std::cmp::Ordering::Equal => tr("Draw"),
     }
 }
 
@@ -239,6 +239,6 @@ mod tests {
     fn side_with_more_goals_has_won() {
         assert_eq!(verdict([7, 3]), "Your side wins the round");
         assert_eq!(verdict([2, 3]), "The other side wins the round");
-        assert_eq!(verdict([0, 0]), "A draw");
+        assert_eq!(verdict([0, 0]), "Draw");
     }
 }

@@ -6,16 +6,16 @@ use phaselock_games::puck::Command;
 use phaselock_ui::prelude::*;
 
 const UP: Action = Action::new("up", "up", &["W", "Up", "Pad:LeftStickUp", "Pad:DPadUp"])
-    .hint("move, as the mouse does");
+    .hint("move (instead of the mouse)");
 const LEFT: Action =
     Action::new("left", "left", &["A", "Left", "Pad:LeftStickLeft", "Pad:DPadLeft"])
-        .hint("move, as the mouse does");
+        .hint("move (instead of the mouse)");
 const DOWN: Action =
     Action::new("down", "down", &["S", "Down", "Pad:LeftStickDown", "Pad:DPadDown"])
-        .hint("move, as the mouse does");
+        .hint("move (instead of the mouse)");
 const RIGHT: Action =
     Action::new("right", "right", &["D", "Right", "Pad:LeftStickRight", "Pad:DPadRight"])
-        .hint("move, as the mouse does");
+        .hint("move (instead of the mouse)");
 pub(super) const ACTIONS: &[Action] = &[UP, LEFT, DOWN, RIGHT];
 
 /// Distance ahead of the mallet to which keys send it, in metres: enough for its full speed.

@@ -53,7 +53,7 @@ pub(super) const STEPS: &[Step<Race>] = &[
     Step {
         words: |controls| {
             let keys = controls.keys(&[&RESET]);
-            fill("Are you stuck? {keys} puts you back on the track.", &[("keys", &keys)])
+            fill("Stuck? {keys} puts you back on the track.", &[("keys", &keys)])
         },
         does: |scene| scene.controls.held(&RESET),
         secs: 0.0,

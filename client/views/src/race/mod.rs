@@ -100,7 +100,7 @@ impl GameView for RaceScreen {
     fn measure_words(name: &'static str) -> &'static str {
         match name {
             "lap" => tr("best lap"),
-            _ => tr("time of the race"),
+            _ => tr("race time"),
         }
     }
 
@@ -332,7 +332,7 @@ impl RaceScreen {
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
         let laps = LAPS.to_string();
-        let words = fill("{laps} laps; the first at the finish wins.", &[("laps", &laps)]);
+        let words = fill("{laps} laps; first to finish wins.", &[("laps", &laps)]);
         let aim = Aim { label: String::new(), words };
         draw_clock(scene, time, [(&place, tr("PLACE")), (&lap, tr("LAP"))], &aim);
         let figures = shows_figures(scene, &round);

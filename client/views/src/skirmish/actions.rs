@@ -20,7 +20,7 @@ const AIM_RIGHT: Action =
 pub(super) const FIRE: Action =
     Action::new("fire", "fire", &["Mouse:Left", "Space", "Pad:RightTrigger"]);
 pub(super) const GRAB: Action =
-    Action::new("grab", "lift, let go to throw", &["Mouse:Right", "E", "Pad:LeftTrigger"])
+    Action::new("grab", "lift, release to throw", &["Mouse:Right", "E", "Pad:LeftTrigger"])
         .on_glass("lift");
 pub(super) const WEAPONS: [Action; 4] = [
     Action::new("rifle", "rifle", &["1", "Pad:DPadUp"]).hint("weapon"),

@@ -217,7 +217,7 @@ fn draw_weapons(frame: &Frame<'_>, inset: Inset<'_>, own: &Player) {
     }
     if own.is_carrying() {
         let key = frame.controls.words(&super::actions::GRAB);
-        let words = &*fill("Let go of {key} to throw", &[("key", &key)]);
+        let words = &*fill("Release {key} to throw", &[("key", &key)]);
         let place = (inset.at(left_of(0), -6.0), Align2::LEFT_BOTTOM);
         let line = [(words, 13.0, palette::TEXT)];
         text_block(frame.painter, (Item::More, &[Way::Up]), place, &line);

@@ -51,10 +51,7 @@ pub(super) const STEPS: &[Step<Skirmish>] = &[
     Step {
         words: |controls| {
             let keys = controls.keys(&[&actions::GRAB]);
-            fill(
-                "Lift a crate or a barrel with {keys}, and let go to throw it.",
-                &[("keys", &keys)],
-            )
+            fill("Lift a crate or a barrel with {keys}; release to throw it.", &[("keys", &keys)])
         },
         does: |scene| own(scene).is_some_and(|own| own.is_carrying()),
         secs: 0.2,

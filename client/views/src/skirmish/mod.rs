@@ -326,7 +326,7 @@ impl SkirmishScreen {
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
         let counts = [(&*score.frags.to_string(), tr("FRAGS")), (&*board.place(), tr("PLACE"))];
-        let words = tr("The first with {limit} frags wins, or who has most at the end.");
+        let words = tr("First to {limit} frags wins, or the most at the end.");
         draw_clock(scene, time, counts, &Aim::first_to(phaselock_games::skirmish::FRAGS, words));
         if let Some(own) = own.filter(|_| figures) {
             self.hud.draw_figures(scene, own, scene.watched.is_some());

@@ -133,7 +133,7 @@ fn start(
     let (is_here, without_network) = (server.is_some(), options.address.is_loopback());
     let options = Options { link: config.setup.link.clone(), ..options };
     let driver = Driver::spawn(options, config.session(), clock).map_err(|error| {
-        fill("The network's thread cannot be started: {error}.", &[("error", &error.to_string())])
+        fill("Cannot start the network thread: {error}.", &[("error", &error.to_string())])
     })?;
     let connection = Box::new(Quic { driver, server });
     Ok(Visit::new(Begun { title, connection, is_here, without_network, shared }, config))

@@ -170,10 +170,8 @@ impl DesktopLobby {
         let trust = self.trust.take()?;
         if answer == Answer::Refuse {
             let server = trust.changed.host;
-            let refused = fill(
-                "{server} was not joined: its certificate has changed.",
-                &[("server", &server)],
-            );
+            let refused =
+                fill("Did not join {server}: its certificate has changed.", &[("server", &server)]);
             self.set_error(Some(refused));
             return None;
         }

@@ -284,7 +284,7 @@ impl Menu {
     fn play_card(&mut self, ui: &mut Ui) -> Option<Wish> {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
-            heading(ui, tr("Play here"), tr("A server on this computer, and bots."));
+            heading(ui, tr("Play here"), tr("A server on this computer, with bots."));
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
                 let one = self.all.iter().map(|name| (vec![(*name).to_owned()], title_case(name)));
@@ -405,7 +405,7 @@ impl Menu {
     fn told(&self) -> Option<(String, bool)> {
         let asker = self.asker.as_ref().filter(|_| self.enter == Enter::Join)?;
         Some(match asker.state() {
-            Asked::Asking => (tr("Asking that server ...").to_owned(), false),
+            Asked::Asking => (tr("Asking the server ...").to_owned(), false),
             Asked::Silent(_) => (tr("No answer yet.").to_owned(), false),
             Asked::Told { info, round_trip } => {
                 let ms = format!("{:.0}", round_trip.as_secs_f64() * 1000.0);

@@ -131,7 +131,7 @@ impl NetGraph {
         let switch = format!("{}: {next}", controls.words(&actions::CLOCK_LOOP));
         let (side, soft) = (Align2::RIGHT_CENTER, palette::TEXT_SOFT);
         let switch = inset.text((right, head), side, &switch, LETTERS, soft);
-        let loop_name = fill("clock's loop: {name}", &[("name", name)]);
+        let loop_name = fill("clock loop: {name}", &[("name", name)]);
         inset.text((switch.left() - 14.0, head), side, &loop_name, LETTERS, palette::TEXT);
 
         let pointer = controls.pointer.filter(|pointer| rect.contains(*pointer));
@@ -193,12 +193,12 @@ impl Lane {
         match self {
             Self::RoundTrip => tr("Round trip"),
             Self::Loss => tr("Loss"),
-            Self::Phase => tr("Clock's phase error"),
-            Self::Rate => tr("Clock's rate"),
+            Self::Phase => tr("Clock phase error"),
+            Self::Rate => tr("Clock rate"),
             Self::Inputs => tr("Inputs early"),
-            Self::Interpolation => tr("Others shown behind"),
+            Self::Interpolation => tr("Interpolation delay"),
             Self::Corrections => tr("Corrections"),
-            Self::Bytes => tr("Bytes a second"),
+            Self::Bytes => tr("Bytes per second"),
         }
     }
 
@@ -206,31 +206,27 @@ impl Lane {
     fn about(self) -> &'static str {
         match self {
             Self::RoundTrip => {
-                tr("The way to the server and back; the band is how much it varies.")
+                tr("Time to the server and back; the band shows how much it varies.")
             }
-            Self::Loss => {
-                tr("Packets that did not arrive: yours above the line, the server's below.")
-            }
+            Self::Loss => tr("Lost packets: yours above the line, the server's below."),
             Self::Phase => {
-                tr("How far this clock seems off the server's, between the bounds of what is \
-                    proven.")
+                tr("Estimated difference between this clock and the server's, within proven \
+                    bounds.")
             }
             Self::Rate => {
-                tr("How much faster this clock is set to run, and what of that it has learnt, in \
+                tr("How much faster this clock is made to run, and the learnt part of that, in \
                     parts per million.")
             }
             Self::Inputs => {
-                tr("How long before their ticks your keys reach the server; below zero they are \
+                tr("How long before their ticks your inputs reach the server; below zero they are \
                     late.")
             }
             Self::Interpolation => {
-                tr("How far in the past others are shown, so that their next state is there in \
+                tr("How far in the past others are shown, so that their next state arrives in \
                     time.")
             }
-            Self::Corrections => {
-                tr("How far the server moved you from where you were predicted to be.")
-            }
-            Self::Bytes => tr("Bytes of packets each way, a second."),
+            Self::Corrections => tr("How far the server moved you from your predicted position."),
+            Self::Bytes => tr("Bytes sent and received per second."),
         }
     }
 
@@ -280,7 +276,7 @@ impl Lane {
                     line(
                         1,
                         Curve::Other,
-                        fill("least {ms}", &[("ms", &ms(stats.input_early_min))]),
+                        fill("minimum {ms}", &[("ms", &ms(stats.input_early_min))]),
                     ),
                     plain(
                         2,
@@ -312,7 +308,7 @@ impl Lane {
                         1,
                         Mark::Cross,
                         fill(
-                            "{count} in 10 s, {all} in all",
+                            "{count} in 10 s, {all} in total",
                             &[("count", &here.to_string()), ("all", &all)],
                         ),
                     ),

@@ -262,7 +262,7 @@ impl<'a> Plot<'a> {
             self.inside.extend(Shape::dashed_line(&ends, stroke, 2.0, 2.0));
             if words {
                 let (at, side) = (pos2(x - 3.0, self.rect.bottom()), Align2::RIGHT_BOTTOM);
-                let (words, font) = (tr("joined again"), self.letters.clone());
+                let (words, font) = (tr("rejoined"), self.letters.clone());
                 self.inside.text(at, side, words, font, palette::TEXT);
             }
         }

@@ -112,7 +112,7 @@ impl Lobby for PageLobby {
                 let room = self.setup.room.take_if(|_| code == Code::NoRoom);
                 Some(room.map_or(reason, |room| {
                     fill(
-                        "There is no room {room} on this server now. Press Play to join another \
+                        "This server has no room {room} at the moment. Press Play to join another \
                          room.",
                         &[("room", &room.to_string())],
                     )

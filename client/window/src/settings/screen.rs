@@ -168,16 +168,17 @@ impl Screen {
         });
         name_note(ui, self.name.as_deref().unwrap_or_default());
         dress::choose(ui, player);
-        note(ui, tr("Others see you so in every game. At ? the server gives you a colour."));
+        note(
+            ui,
+            tr("This is how others see you in every game. With ?, the server picks your \
+                     colour."),
+        );
     }
 }
 
 fn gamepad(ui: &mut Ui, settings: &mut Settings, gamepads: &dyn Pads) {
     match gamepads.state() {
-        (0, true) => note(
-            ui,
-            tr("There is a gamepad that you may not read: add your user to the group input."),
-        ),
+        (0, true) => note(ui, tr("A gamepad cannot be read: add your user to the input group.")),
         (0, false) => note(ui, tr("No gamepad is plugged in.")),
         (count, _) => {
             note(ui, &fill("Gamepads: {count}", &[("count", &count.to_string())]));
@@ -207,15 +208,15 @@ fn sound(ui: &mut Ui, settings: &mut Settings) {
             ui.add(Slider::new(value, 0..=100).suffix(" %"));
         });
     }
-    switch(ui, tr("Silence"), &mut sound.mute);
-    switch(ui, tr("Silence in the background"), &mut sound.mute_in_background);
+    switch(ui, tr("Mute all"), &mut sound.mute);
+    switch(ui, tr("Mute in the background"), &mut sound.mute_in_background);
 }
 
 fn display(ui: &mut Ui, settings: &mut Settings) {
     let display = &mut settings.display;
-    row(ui, tr("Frames a second"), |ui| {
+    row(ui, tr("Frames per second"), |ui| {
         let title = |cap: FrameCap| match cap {
-            FrameCap::Display => tr("as the display").to_owned(),
+            FrameCap::Display => tr("same as the display").to_owned(),
             FrameCap::None => tr("no limit").to_owned(),
             FrameCap::PerSecond(number) => number.to_string(),
         };
@@ -231,11 +232,11 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
     });
     switch(ui, tr("Wait for the display (vsync)"), &mut display.vsync);
     switch(ui, tr("Full screen"), &mut display.fullscreen);
-    row(ui, tr("Size of everything"), |ui| factor(ui, &mut display.ui_scale, 75..=200));
+    row(ui, tr("Size of the interface"), |ui| factor(ui, &mut display.ui_scale, 75..=200));
     if display.ui_scale > 0.76 && is_full(ui.ctx()) {
-        note(ui, tr("There is no room for more in a window of this size."));
+        note(ui, tr("This window is too small for more."));
     }
-    row(ui, tr("Size of letters"), |ui| factor(ui, &mut display.text_scale, 100..=150));
+    row(ui, tr("Text size"), |ui| factor(ui, &mut display.text_scale, 100..=150));
     row(ui, tr("Colours"), |ui| {
         let title = |palette| match palette {
             Palette::Standard => tr("standard"),
@@ -251,7 +252,7 @@ fn display(ui: &mut Ui, settings: &mut Settings) {
         });
     });
     switch(ui, tr("No shaking, no flashes"), &mut display.reduced_motion);
-    note(ui, tr("Vsync counts from the next start."));
+    note(ui, tr("Vsync takes effect at the next start."));
 }
 
 /// A slider for a factor, in percent. The factor follows once the slider is let go: everything is
@@ -279,12 +280,12 @@ fn language(
 ) {
     let chosen = &mut settings.display.language;
     let large = |title: &str| RichText::new(title).size(15.0);
-    ui.selectable_value(chosen, Language::System, large(tr("The system's")));
+    ui.selectable_value(chosen, Language::System, large(tr("As the system")));
     for (code, title) in titles.iter().cloned() {
         ui.selectable_value(chosen, Language::Code(code), large(&title));
     }
     if let Some(folder) = folder {
         let folder = folder.display().to_string();
-        note(ui, &fill("Further languages are files in {folder}.", &[("folder", &folder)]));
+        note(ui, &fill("To add a language, put its file in {folder}.", &[("folder", &folder)]));
     }
 }

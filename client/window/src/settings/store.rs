@@ -84,7 +84,7 @@ impl Store {
             more => {
                 let count = more.to_string();
                 let values = [("first", &**first), ("count", &*count)];
-                fill("{first} Settings shows {count} more.", &values)
+                fill("{first} See Settings for {count} more.", &values)
             }
         })
     }
@@ -109,15 +109,14 @@ impl Store {
                 self.base = self.settings.clone();
                 let told = |aside: PathBuf| {
                     let file = aside.display().to_string();
-                    fill("The file that could not be read is now {file}.", &[("file", &file)])
+                    fill("The unreadable file is now called {file}.", &[("file", &file)])
                 };
                 self.problems = aside.map(told).into_iter().collect();
             }
             Err(error) => {
                 let (file, error) = (path.display().to_string(), error.to_string());
                 let values = [("file", &*file), ("error", &*error)];
-                self.problems =
-                    vec![fill("The settings cannot be kept in {file}: {error}.", &values)];
+                self.problems = vec![fill("Cannot save the settings in {file}: {error}.", &values)];
             }
         }
     }

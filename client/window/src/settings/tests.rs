@@ -214,10 +214,13 @@ fn path_that_cannot_be_used_costs_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let store = change(folder.path(), |settings| settings.sound.mute = true);
     let problem = &store.problems()[0];
-    assert!(problem.contains("cannot be kept in") && problem.contains("not a file"), "{problem}");
+    assert!(
+        problem.contains("Cannot save the settings in") && problem.contains("not a file"),
+        "{problem}"
+    );
     assert!(store.settings.sound.mute);
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let store = change(&file.join("settings.toml"), |settings| settings.sound.mute = true);
-    assert!(store.problems()[0].contains("cannot be kept in"), "{:?}", store.problems());
+    assert!(store.problems()[0].contains("Cannot save the settings in"), "{:?}", store.problems());
 }

@@ -255,8 +255,8 @@ impl Talk {
             }
             (command, _) => {
                 if command == "help" {
-                    self.tell(tr("/ignore NAME: you do not hear that person any more"), now);
-                    self.tell(tr("/unignore NAME: you do"), now);
+                    self.tell(tr("/ignore NAME: mute that person"), now);
+                    self.tell(tr("/unignore NAME: unmute that person"), now);
                 }
                 // A server that has commands has offered some; another one would say the line.
                 match (self.commands.is_empty(), command) {
@@ -264,7 +264,7 @@ impl Talk {
                     (true, "help") => Ok(()),
                     (true, _) => {
                         let told = fill(
-                            "There is no command /{command} here; /help lists those that are.",
+                            "There is no command /{command} here; /help lists them all.",
                             &[("command", command)],
                         );
                         self.tell(&told, now);
@@ -282,15 +282,15 @@ impl Talk {
         let person = seats.filter(|it| it.name.to_lowercase() == lower).find_map(|it| it.person);
         match person {
             Some(person) => self.mute(person, name, is_muted, now),
-            None => self.tell(&fill("There is nobody called {name} here.", &[("name", name)]), now),
+            None => self.tell(&fill("No one here is called {name}.", &[("name", name)]), now),
         }
     }
 
     fn mute(&mut self, person: u64, name: &str, is_muted: bool, now: LocalTime) {
         let problem = self.muted.set(person, name, is_muted);
         let done = match is_muted {
-            true => fill("You do not hear {name} any more.", &[("name", name)]),
-            false => fill("You hear {name} again.", &[("name", name)]),
+            true => fill("You have muted {name}.", &[("name", name)]),
+            false => fill("You have unmuted {name}.", &[("name", name)]),
         };
         self.tell(&problem.unwrap_or(done), now);
     }
@@ -317,9 +317,9 @@ fn left(name: &str, code: Code) -> String {
         Code::Lost | Code::Silent | Code::NotReading => {
             fill("{name} has lost the connection", &names)
         }
-        Code::Kicked => fill("{name} was put out", &names),
+        Code::Kicked => fill("{name} was kicked", &names),
         Code::Banned => fill("{name} was banned", &names),
-        Code::Idle => fill("{name} did nothing for too long", &names),
+        Code::Idle => fill("{name} was idle for too long", &names),
         Code::Full | Code::OtherGame => fill("{name} cannot play the next game", &names),
         Code::Protocol | Code::Failed => fill("{name} was disconnected by an error", &names),
         _ => fill("{name} has left", &names),
@@ -329,20 +329,18 @@ fn left(name: &str, code: Code) -> String {
 /// A refusal in words for the player.
 fn refused(refusal: Refusal) -> &'static str {
     match refusal {
-        Refusal::Unknown => {
-            tr("The server does not know how to do that; its version may be older.")
-        }
+        Refusal::Unknown => tr("The server cannot do that; its version may be older."),
         Refusal::TooMany => tr("Not sent: too many at once. Wait a moment."),
         Refusal::Length => tr("Not sent: the line is empty or too long."),
         Refusal::Game => tr("The game did not understand that."),
-        Refusal::Off => tr(
-            "That is not to be had here: the host has switched it off, or it makes no sense now.",
-        ),
-        Refusal::Soon => tr("Too soon: wait a little before you call a vote."),
-        Refusal::Busy => tr("Another vote runs. Wait for its end."),
-        Refusal::Uneven => tr("The sides would be uneven. Ask somebody to change with you."),
+        Refusal::Off => {
+            tr("That is not possible here: the host has switched it off, or it makes no sense now.")
+        }
+        Refusal::Soon => tr("Too soon: wait a little before you call another vote."),
+        Refusal::Busy => tr("A vote is already in progress. Wait until it ends."),
+        Refusal::Uneven => tr("The sides would be uneven. Ask someone to swap with you."),
         Refusal::Protected => tr("That player cannot be voted out."),
-        Refusal::Full => tr("Nobody else may watch here. Play on, or try again later."),
+        Refusal::Full => tr("There is no space for more spectators. Play on, or try again later."),
         Refusal::NoSide => tr("Not sent: you are on no side here."),
         Refusal::Range => tr("Not sent: a number in it is out of range."),
     }

@@ -58,8 +58,8 @@ impl Muted {
         };
         let told = faults.map(|faults| {
             fill(
-                "Some of the people that you muted, in {file}, cannot be read: {error}. Mend the \
-                 file, or it is set aside when you mute somebody.",
+                "Part of your mute list in {file} cannot be read: {error}. Fix the file, or it is \
+                 renamed when you next mute someone.",
                 &[("file", &*path.display().to_string()), ("error", &*faults)],
             )
         });
@@ -85,7 +85,7 @@ impl Muted {
                 self.people = people;
                 self.unwritten.clear();
                 let aside = aside?.display().to_string();
-                Some(fill("The file that could not be read is now {file}.", &[("file", &aside)]))
+                Some(fill("The unreadable file is now called {file}.", &[("file", &aside)]))
             }
             Ok(Err(told)) => Some(told),
             Err(error) => {
@@ -95,7 +95,7 @@ impl Muted {
                 self.unwritten = changes;
                 let (file, error) = (path.display().to_string(), error.to_string());
                 let values = [("file", &*file), ("error", &*error)];
-                Some(fill("Not kept beyond this game, in {file}: {error}.", &values))
+                Some(fill("Counts for this game only; cannot save it in {file}: {error}.", &values))
             }
         }
     }
@@ -358,7 +358,9 @@ mod tests {
         let mut muted = Muted::open(Some(path.clone())).0;
         // A folder cannot be replaced by a file.
         fs::create_dir(&path).unwrap();
-        assert!(muted.set(1, "Eve", true).is_some_and(|told| told.starts_with("Not kept")));
+        assert!(
+            muted.set(1, "Eve", true).is_some_and(|told| told.starts_with("Counts for this game"))
+        );
         assert!(muted.has(Some(1)));
         fs::remove_dir(&path).unwrap();
         assert_eq!(muted.set(2, "Bob", true), None);

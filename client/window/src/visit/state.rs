@@ -72,7 +72,7 @@ impl Visit {
     /// not there.
     pub(super) fn words_of(&self, reason: &Disconnect) -> String {
         let asked = self.asked.as_ref().filter(|_| reason.code == Code::NoRoom);
-        asked.and_then(Asked::no_room).unwrap_or_else(|| reason.text.clone())
+        asked.and_then(Asked::no_room).unwrap_or_else(|| overlay::words_of(reason))
     }
 
     /// Says goodbye. If that may take a moment, a thread does it.

@@ -32,8 +32,7 @@ impl Asked {
     ) -> Vec<String> {
         let room = self.wishes.bad_room.as_deref().map(|text| {
             fill(
-                "The link's room {room} is not a room's code; you are in one of the server's \
-                 choice.",
+                "The link's room {room} is not a valid room code; the server chose a room for you.",
                 &[("room", &printable(clip(text, NAME_BYTES_MAX)))],
             )
         });
@@ -55,25 +54,25 @@ impl Asked {
             // A link may say anything.
             let wanted = printable(clip(wanted, NAME_BYTES_MAX));
             let values = [("wanted", &*wanted), ("game", game)];
-            return fill("There is no game called {wanted}; {game} is played here.", &values);
+            return fill("There is no game called {wanted}; this room plays {game}.", &values);
         };
         let values = [("wanted", wanted), ("game", game)];
         match &self.room {
             _ if resumed => {
-                fill("You are back in your seat: {game} is played here, not {wanted}.", &values)
+                fill("You are back in your seat: this room plays {game}, not {wanted}.", &values)
             }
             // Whether other rooms play it was not asked.
             Some(room) => {
                 let room = room.to_string();
                 let values = [("room", &*room), ("wanted", wanted), ("game", game)];
-                fill("Room {room} plays {game} now, not {wanted}.", &values)
+                fill("Room {room} is playing {game}, not {wanted}.", &values)
             }
             // To watch, full rooms are as good.
             None if self.watches => {
-                fill("No open room plays {wanted} now; this one plays {game}.", &values)
+                fill("No open room is playing {wanted}; this one plays {game}.", &values)
             }
             None => fill(
-                "No open room with a free seat plays {wanted} now; this one plays {game}.",
+                "No open room with a free seat is playing {wanted}; this one plays {game}.",
                 &values,
             ),
         }
@@ -84,7 +83,7 @@ impl Asked {
     pub(super) fn no_room(&self) -> Option<String> {
         let room = self.room.as_ref()?.to_string();
         let words = fill(
-            "There is no room {room} on this server now. Check its code, or join without one.",
+            "This server has no room {room} at the moment. Check the code, or join without one.",
             &[("room", &room)],
         );
         Some(words)
@@ -109,24 +108,24 @@ mod tests {
         let one = |game: &str, room, watches| told(&asked(game, room, watches), false);
         assert_eq!(one("race", Some("friday"), false), Vec::<String>::new());
         // The room may be full, or just made: other rooms were not asked for.
-        let line = "Room friday plays Race now, not Skirmish.";
+        let line = "Room friday is playing Race, not Skirmish.";
         assert_eq!(one("skirmish", Some("friday"), false), [line]);
         assert_eq!(one("skirmish", Some("friday"), true), [line]);
-        let line = "No open room with a free seat plays Skirmish now; this one plays Race.";
+        let line = "No open room with a free seat is playing Skirmish; this one plays Race.";
         assert_eq!(one("skirmish", None, false), [line]);
-        let line = "No open room plays Skirmish now; this one plays Race.";
+        let line = "No open room is playing Skirmish; this one plays Race.";
         assert_eq!(one("skirmish", None, true), [line]);
-        let line = "There is no game called quake; Race is played here.";
+        let line = "There is no game called quake; this room plays Race.";
         assert_eq!(one("qu\u{1b}ake", None, false).len(), 1);
         assert_eq!(one("quake", Some("friday"), false), [line]);
         let back = told(&asked("skirmish", None, false), true);
-        assert_eq!(back, ["You are back in your seat: Race is played here, not Skirmish."]);
+        assert_eq!(back, ["You are back in your seat: this room plays Race, not Skirmish."]);
         let bad = Wishes { game: Some("skirmish".into()), bad_room: Some("Not a code".into()) };
         let lines = told(&Asked { wishes: bad, ..Asked::default() }, false);
         assert!(lines[0].contains("Not a code") && lines[1].contains("No open room with"));
 
         let missing = asked("race", Some("friday"), false).no_room().expect("a room was asked for");
-        assert!(missing.starts_with("There is no room friday on this server now."), "{missing}");
+        assert!(missing.starts_with("This server has no room friday at the moment."), "{missing}");
         assert_eq!(Asked::default().no_room(), None);
     }
 

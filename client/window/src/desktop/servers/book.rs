@@ -184,7 +184,7 @@ impl Book {
             Ok(pages) => (pages, None),
             Err(why) => {
                 let problem = fill(
-                    "Your list of servers in {file} is not used: {why}. It is set aside when the \
+                    "Ignoring your server list in {file}: {why}. The file is renamed when the \
                      list changes.",
                     &[("file", &name), ("why", &why)],
                 );
@@ -207,14 +207,14 @@ impl Book {
                 self.pages = pages;
                 self.problem = aside.map(|aside| {
                     let aside = aside.display().to_string();
-                    fill("The file that could not be read is now {file}.", &[("file", &aside)])
+                    fill("The unreadable file is now called {file}.", &[("file", &aside)])
                 });
             }
             Err(error) => {
                 change(&mut self.pages);
                 let (name, why) = (path.display().to_string(), error.to_string());
                 self.problem = Some(fill(
-                    "Your list of servers cannot be kept in {file}: {why}.",
+                    "Cannot save your server list in {file}: {why}.",
                     &[("file", &name), ("why", &why)],
                 ));
             }

@@ -119,14 +119,14 @@ impl Details {
             Reply::Told(info, took) => self.status(ui, (row, info, took.as_ms()), views),
             Reply::Asking => drop(ui.label(soft(tr("Asking ...")))),
             Reply::Silent => {
-                let text = tr("No answer. It may be off, or its port is closed.");
+                let text = tr("No answer. The server may be off, or its port closed.");
                 ui.label(soft(text));
             }
         }
         if let Some(fingerprint) = self.known.or(row.fingerprint) {
             let label = match self.known {
-                Known::By(_) => tr("Certificate that you know it by"),
-                _ => tr("Certificate, as told by others until you have been there"),
+                Known::By(_) => tr("Certificate from your last visit"),
+                _ => tr("Certificate according to others, until you join"),
             };
             ui.label(faint(label));
             ui.label(RichText::new(fingerprint.to_string()).size(10.5).monospace());

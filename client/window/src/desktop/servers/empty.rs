@@ -9,9 +9,9 @@ use phaselock_ui::words::{fill, tr};
 /// The reason why a page shows no server; `filtered` if there is a filter.
 pub(super) fn why_empty(tab: Tab, filtered: bool, view: &View) -> String {
     let text = match tab {
-        _ if filtered => tr("No server passes the filter."),
-        Tab::Favourites => tr("No favourites yet: click the star of a server."),
-        Tab::History => tr("You have joined no server yet."),
+        _ if filtered => tr("No server matches the filter."),
+        Tab::Favourites => tr("No favourites yet: click a server's star."),
+        Tab::History => tr("You have not joined a server yet."),
         Tab::Lan if view.is_busy => tr("Looking for servers on the local network ..."),
         Tab::Lan => {
             tr("No server answers on the local network. Friends can open theirs in the menu, \
@@ -32,7 +32,7 @@ fn why_unlisted(view: &View) -> String {
         let values: &[_] = &[("directory", &*directory)];
         match listing {
             Listing::Asking => fill("Asking {directory} ...", values),
-            Listing::Told(_) => fill("{directory} lists no server.", values),
+            Listing::Told(_) => fill("{directory} lists no servers.", values),
             Listing::Silent => {
                 fill("{directory} does not answer. Check its address and your connection.", values)
             }

@@ -322,7 +322,7 @@ impl Servers {
                 let Some(row) =
                     shown.iter().find(|row| Some(&row.address) == self.selected.as_ref())
                 else {
-                    let text = tr("Choose a server to see more of it. A double click joins.");
+                    let text = tr("Select a server for details; double-click to join.");
                     ui.label(RichText::new(text).size(14.0).color(palette::TEXT_FAINT));
                     return;
                 };

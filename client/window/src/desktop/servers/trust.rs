@@ -59,7 +59,7 @@ impl Trust {
                 let room = (ctx.screen_rect().height() - AROUND).max(80.0);
                 ScrollArea::vertical().max_height(room).show(ui, |ui| {
                     let title = fill(
-                        "{server} shows another certificate than before",
+                        "The certificate of {server} has changed",
                         &[("server", &self.changed.host)],
                     );
                     ui.label(RichText::new(title).size(21.0).color(palette::WARN));
@@ -73,7 +73,7 @@ impl Trust {
                 if action(ui, tr("Do not join"), true).clicked() {
                     answer = Some(Answer::Refuse);
                 }
-                if action(ui, tr("The host has confirmed it: trust it and join"), false).clicked() {
+                if action(ui, tr("The host confirmed it: trust it and join"), false).clicked() {
                     answer = Some(Answer::Accept);
                 }
             });
@@ -85,13 +85,12 @@ impl Trust {
 
 fn explanation() -> [&'static str; 3] {
     [
-        tr("A server proves by its certificate that it is the one that you met before. \
-            This one cannot."),
-        tr("Either it was set up anew, or moved without its data: then its host knows \
-            of it. Or somebody else answers in its place, who would see what you write \
-            there."),
-        tr("Ask the host, over another way than this server, whether the new \
-            fingerprint is right. If you cannot, do not join."),
+        tr("A server proves by its certificate that it is the one you joined before. This one \
+            cannot."),
+        tr("Either the host reinstalled it or moved it without its data, and knows of this. Or \
+            someone else answers in its place and would see what you write there."),
+        tr("Ask the host whether the new fingerprint is right, but not through this server. If \
+            you cannot ask, do not join."),
     ]
 }
 

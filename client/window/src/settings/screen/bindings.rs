@@ -47,7 +47,7 @@ impl Page {
         controls: &Controls,
     ) {
         self.take_press(&mut settings.controls, controls);
-        note(ui, tr("Press + and then a key or a button; a click on a binding takes it away."));
+        note(ui, tr("Press +, then a key or a button, to add it; click a binding to remove it."));
         let all = (ALL_GAMES, tr("All games"), ALL);
         let games: Vec<_> = views.actions().collect();
         self.section(ui, settings, all, &games);
@@ -93,12 +93,12 @@ impl Page {
                     let color = conflict(*binding).map_or(palette::TEXT, |_| palette::BAD);
                     let label = RichText::new(binding.label()).size(14.0).color(color);
                     let button = ui.add(Button::new(label));
-                    if button.on_hover_text(tr("takes it away")).clicked() {
+                    if button.on_hover_text(tr("removes it")).clicked() {
                         remove(chosen, section, action, *binding);
                     }
                 }
                 let waits = self.waiting == Some((section, action));
-                let label = if waits { tr("press ...   Esc: none") } else { "+" };
+                let label = if waits { tr("press ...   Esc: cancel") } else { "+" };
                 let room = bindings.len() < file::BINDINGS_MAX;
                 if room && ui.add(Button::new(RichText::new(label).size(14.0))).clicked() {
                     self.waiting = (!waits).then_some((section, action));
@@ -107,7 +107,7 @@ impl Page {
             });
             for (binding, other) in bindings.iter().filter_map(|it| conflict(*it)) {
                 let values = [("key", &*binding.label()), ("action", other)];
-                let words = fill("{key} has another use: {action}", &values);
+                let words = fill("{key} is also used for: {action}", &values);
                 ui.label(RichText::new(format!("⚠ {words}")).size(13.0).color(palette::BAD));
             }
         }

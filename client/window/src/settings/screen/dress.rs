@@ -27,7 +27,7 @@ pub(super) fn choose(ui: &mut Ui, player: &mut Player) {
         ui.spacing_mut().item_spacing.x = 4.0;
         for color in 0..=COLORS {
             let name = match color {
-                0 => tr("The server gives you a colour.").to_owned(),
+                0 => tr("The server picks your colour.").to_owned(),
                 _ => fill("Colour {number}", &[("number", &color.to_string())]),
             };
             if swatch(ui, COLOR_SIDE, player.color == color, &name, |ui, rect| {
