@@ -98,7 +98,7 @@ pub(super) const LANGUAGES: [&Words; 2] = [
         week: "Letzte 7 Tage",
         full: "Alle Plätze sind besetzt.",
         free_rooms: "Räume ohne Spieler:",
-        no_records: "Noch gibt es keine Rekorde. Spiel eine Runde zu Ende und stell den ersten auf.",
+        no_records: "Noch gibt es keine Rekorde. Spiel eine Runde zu Ende für den ersten Eintrag.",
         private: "Dieser Server hat ein Passwort. Spieler und Rekorde sind nicht öffentlich.",
         foot: "Wird alle 5 Sekunden aktualisiert; zum Auffrischen neu laden. Tage nach UTC.",
         languages: "Sprachen",
