@@ -122,7 +122,7 @@ class Fields:
 
     def decode(self) -> tuple[int, ...]:
         """Numbers of all fields."""
-        told = self._steer()
+        moved = self._steer()
         count = 2
         while count < len(self.past) and self.straight(count + 1):
             count += 1
@@ -133,21 +133,21 @@ class Fields:
             if each.steering or self.hidden[i]:
                 pass
             elif motions == ["unit"] * 4:
-                self._four(i, told)
+                self._four(i, moved)
                 i += 3
             elif motions == ["largest"] + ["smallest"] * 3:
-                self._three(i, told)
+                self._three(i, moved)
                 i += 3
             elif each.follows and len(self.past) >= 2:
                 self._residual(i, *self.trend(i, count))
             else:
-                self._as_told(i, told)
+                self._as_moved(i, moved)
             i += 1
         return tuple(self.value)
 
     def _steer(self) -> list[int]:
         """Reads the steering fields; gives back what is extrapolated of them."""
-        told = self._extrapolated(self.past[0])
+        moved = self._extrapolated(self.past[0])
         steered = list(self.past[0])
         changed = restarts = False
         for i, each in enumerate(self.table):
@@ -158,26 +158,26 @@ class Fields:
                     fine = 128 * self.age[0]
                     self._residual(i, fine, move(fine, 0)[0], True)
                 else:
-                    self._as_told(i, told)
+                    self._as_moved(i, moved)
             if each.drift != 0:
                 restarts = False
-            elif self.value[i] != told[i]:
+            elif self.value[i] != moved[i]:
                 restarts = True
-            changed = changed or self.value[i] != told[i]
+            changed = changed or self.value[i] != moved[i]
             steered[i] = self.value[i]
-        return self._extrapolated(steered) if changed else told
+        return self._extrapolated(steered) if changed else moved
 
     def _extrapolated(self, steering: Sequence[int]) -> list[int]:
         if self.game is not None and self.age[0] <= EXTRAPOLATED_TICKS_MAX:
-            told = self.game(self.past[0], steering, self.age[0])
-            if told is not None:
-                return [0 if hidden else each for hidden, each in zip(self.hidden, told)]
+            moved = self.game(self.past[0], steering, self.age[0])
+            if moved is not None:
+                return [0 if hidden else each for hidden, each in zip(self.hidden, moved)]
         return self.by_table()
 
     def by_table(self) -> list[int]:
         """Numbers that the field table extrapolates."""
         base, t = self.past[0], self.age[0]
-        told = list(base)
+        moved = list(base)
         for i, each in enumerate(self.table):
             if each.mover is None and each.drift == 0:
                 continue
@@ -194,16 +194,16 @@ class Fields:
             if each.drift != 0:
                 fall = math.trunc(each.drift * 2.0 ** (each.digits + 8))
                 fine = min(max(fine + trunc_div(fall * t, self.hz), -FINE_MAX), FINE_MAX)
-            told[i] = each.on_grid((fine + 128) // 256)
-        return told
+            moved[i] = each.on_grid((fine + 128) // 256)
+        return moved
 
-    def _as_told(self, i: int, told: Sequence[int]) -> None:
+    def _as_moved(self, i: int, moved: Sequence[int]) -> None:
         each = self.table[i]
-        way = each.difference(self.past[0][i], told[i])
-        kind, up = move(256 * told[i], told[i] - way)
+        way = each.difference(self.past[0][i], moved[i])
+        kind, up = move(256 * moved[i], moved[i] - way)
         if each.bits <= 3:
-            kind, up = told[i], True
-        self._residual(i, 256 * told[i], kind, up)
+            kind, up = moved[i], True
+        self._residual(i, 256 * moved[i], kind, up)
 
     def line(self, i: int, n: int) -> tuple[int, int, int, list[int]]:
         """Line of least squares through the newest references: value now, rise, what both are to
@@ -271,8 +271,8 @@ class Fields:
                 return False
         return True
 
-    def _four(self, f: int, told: Sequence[int]) -> None:
-        q, on = self._whole(told, f), 0
+    def _four(self, f: int, moved: Sequence[int]) -> None:
+        q, on = self._whole(moved, f), 0
         if self.table[f].trending and len(self.past) >= 2:
             on = 2
             while on < len(self.past) and self._turns(f, on + 1):
@@ -318,8 +318,8 @@ class Fields:
     def _full(self, i: int) -> float:
         return float((1 << self.table[i].bits) - 1)
 
-    def _three(self, f: int, told: Sequence[int]) -> None:
-        self._as_told(f, told)
+    def _three(self, f: int, moved: Sequence[int]) -> None:
+        self._as_moved(f, moved)
         held = q = self._smallest_three(self.past[0], f)
         if len(self.past) >= 2:
             older = self._smallest_three(self.past[1], f)

@@ -402,7 +402,7 @@ mod tests {
         let mut state = [0; FIELDS_MAX];
         (state[0], state[1]) = (100, 2047);
         let told = |ticks| by_table(&moved, Rates::DEFAULT, &state, ticks)[0];
-        says("and `told` 99. At 7 ticks it is 100.");
+        says("and `moved` 99. At 7 ticks it is 100.");
         assert_eq!((told(8), told(7)), (99, 100));
 
         let line = [Field::centred(14, 4).trending()];
