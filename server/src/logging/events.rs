@@ -74,7 +74,7 @@ mod tests {
 
     /// The names that the manual lists.
     fn listed(manual: &str) -> BTreeSet<&str> {
-        let (_, list) = manual.split_once("lines at `debug` have none: ").expect("the list");
+        let (_, list) = manual.split_once("lines at `debug` have none:").expect("the list");
         let (list, _) = list.split_once("\n\n").expect("the list ends");
         list.split('`').skip(1).step_by(2).collect()
     }
