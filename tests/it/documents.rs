@@ -95,6 +95,22 @@ fn links_lead_somewhere() {
     assert!(followed > 20, "links were not found");
 }
 
+/// Where a link of a page in `docs/` leads, by its path from the root.
+fn from_docs(link: &str) -> String {
+    link.strip_prefix("../").map_or_else(|| format!("docs/{link}"), str::to_owned)
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    const OUTSIDE: [&str; 3] = ["LICENSE-MIT", "docs/SUMMARY.md", "client/PLAYING.md"];
+    let summary = links(&page("docs/SUMMARY.md"));
+    let listed: BTreeSet<_> = summary.iter().map(|link| from_docs(link)).collect();
+    assert_eq!(listed.len(), summary.len(), "docs/SUMMARY.md lists a page twice");
+    for path in pages().iter().filter(|path| !OUTSIDE.contains(&path.as_str())) {
+        assert!(listed.contains(path), "docs/SUMMARY.md lacks {path}");
+    }
+}
+
 #[test]
 fn pages_know_all_networks_methods_and_games() {
     let playing = page("docs/playing/network.md");
