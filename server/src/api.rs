@@ -1,5 +1,5 @@
-//! Requests and answers of the administration: the interface over HTTP and [`ctl`](crate::ctl)
-//! share these types, so a field that is renamed on one side does not compile on the other.
+//! Requests and answers of the administration API. The HTTP side and [`ctl`](crate::ctl) share
+//! these types, so renaming a field on one side only does not compile.
 
 mod events;
 mod requests;

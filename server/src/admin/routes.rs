@@ -1,4 +1,4 @@
-//! The requests, one function each.
+//! The handlers: one function for each request.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::store::{audit_of, records_of, results_of};
 type Answer<T> = Result<Json<T>, ActError>;
 type AtHost = State<Arc<Host>>;
 
-/// All requests below `/v1`, except for the stream of events.
+/// Returns the routes of all requests below `/v1`, except for the event stream.
 pub(super) fn all() -> OpenApiRouter<Arc<Host>> {
     OpenApiRouter::new()
         .routes(routes!(me))
@@ -72,38 +72,38 @@ fn done(text: impl Into<String>) -> Json<Done> {
     Json(Done { done: text.into() })
 }
 
-/// The token's own name and role.
+/// Shows the token that the request is made with.
 #[utoipa::path(get, path = "/v1/me", responses((status = 200, body = Me)))]
 pub(super) async fn me(By(by): By) -> Json<Me> {
     Json(Me { name: by.name, role: by.role })
 }
 
-/// State of the server and its rooms, as of the last second.
+/// Shows the state of the server and its rooms, at most a second old.
 #[utoipa::path(get, path = "/v1/status", responses((status = 200, body = StatusView)))]
 pub(super) async fn status(_: By, State(host): AtHost) -> Json<StatusView> {
     Json(host.status_now())
 }
 
-/// All players with a seat, as of the last second.
+/// Lists all players with a seat, at most a second old.
 #[utoipa::path(get, path = "/v1/players", responses((status = 200, body = Vec<PlayerView>)))]
 pub(super) async fn players(_: By, State(host): AtHost) -> Json<Vec<PlayerView>> {
     Json(host.figures().borrow().players.clone())
 }
 
-/// Players who have left since the start, the last one first; 256 at most.
+/// Lists up to 256 players who have left since the start, the most recent first.
 #[utoipa::path(get, path = "/v1/left", responses((status = 200, body = Vec<LeftView>)))]
 pub(super) async fn left(_: By, State(host): AtHost) -> Json<Vec<LeftView>> {
     Json(host.left())
 }
 
-/// Puts a player out.
+/// Kicks a player.
 #[utoipa::path(post, path = "/v1/kick",
     request_body = Kick, responses((status = 200, body = Done)))]
 pub(super) async fn kick(By(by): By, State(host): AtHost, Body(asked): Body<Kick>) -> Answer<Done> {
     Ok(done(host.kick(&by, &Whom::from(&asked), asked.span.as_deref(), &asked.reason).await?))
 }
 
-/// Answers with one line for each thing that was done.
+/// Returns an answer with one line for each thing that was done.
 fn all_done(lines: &[String]) -> Json<Done> {
     done(lines.join("\n"))
 }
@@ -112,7 +112,7 @@ fn sentences(host: &Host, act: Act) -> Json<Vec<SentenceView>> {
     Json(host.book.sentences(act, host.clocks.unix()).iter().map(SentenceView::from).collect())
 }
 
-/// Bans in force.
+/// Lists the bans in force.
 #[utoipa::path(get, path = "/v1/bans", responses((status = 200, body = Vec<SentenceView>)))]
 pub(super) async fn bans(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
     sentences(&host, Act::Ban)
@@ -132,7 +132,7 @@ pub(super) async fn ban(
 
 /// Lifts a ban.
 #[utoipa::path(delete, path = "/v1/bans/{id}",
-    params(("id" = i64, Path, description = "Its number")),
+    params(("id" = i64, Path, description = "Number of the ban or mute")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unban(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Ban, id).await?))
@@ -148,7 +148,7 @@ pub(super) async fn unban_all(
     Ok(all_done(&host.lift_all(&by, Act::Ban, &asked.into()).await?))
 }
 
-/// Mutes in force.
+/// Lists the mutes in force.
 #[utoipa::path(get, path = "/v1/mutes", responses((status = 200, body = Vec<SentenceView>)))]
 pub(super) async fn mutes(_: By, State(host): AtHost) -> Json<Vec<SentenceView>> {
     sentences(&host, Act::Mute)
@@ -168,7 +168,7 @@ pub(super) async fn mute(
 
 /// Lifts a mute.
 #[utoipa::path(delete, path = "/v1/mutes/{id}",
-    params(("id" = i64, Path, description = "Its number")),
+    params(("id" = i64, Path, description = "Number of the ban or mute")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unmute(By(by): By, State(host): AtHost, Named(id): Named<i64>) -> Answer<Done> {
     Ok(done(host.lift(&by, Act::Mute, id).await?))
@@ -184,7 +184,7 @@ pub(super) async fn unmute_all(
     Ok(all_done(&host.lift_all(&by, Act::Mute, &asked.into()).await?))
 }
 
-/// The allow list: players who may join.
+/// Shows the allow list: the players who may join.
 #[utoipa::path(get, path = "/v1/allow-list", responses((status = 200, body = AllowListView)))]
 pub(super) async fn allow_list(_: By, State(host): AtHost) -> Json<AllowListView> {
     Json(host.allow_list())
@@ -201,7 +201,7 @@ pub(super) async fn allow(
     Ok(done(host.allow(&by, &asked.key, &asked.name).await?))
 }
 
-/// Removes a key from the allow list. A player who is in the game may stay.
+/// Removes a key from the allow list, without kicking the player.
 #[utoipa::path(delete, path = "/v1/allow-list/{key}",
     params(("key" = String, Path, description = "64 hexadecimal digits",
         pattern = "^[0-9a-fA-F]{64}$")),
@@ -214,7 +214,7 @@ pub(super) async fn disallow(
     Ok(done(host.disallow(&by, &key).await?))
 }
 
-/// The newest lines of the chat, oldest first; the server remembers up to 200.
+/// Lists the newest chat lines, oldest first. The server remembers up to 200.
 #[utoipa::path(get, path = "/v1/chat",
     params(Lines), responses((status = 200, body = Vec<ChatView>)))]
 pub(super) async fn chat(
@@ -225,27 +225,27 @@ pub(super) async fn chat(
     Json(host.chat(asked.count()))
 }
 
-/// Shows everybody a line.
+/// Sends a chat line to everyone.
 #[utoipa::path(post, path = "/v1/say", request_body = Say, responses((status = 200, body = Done)))]
 pub(super) async fn say(By(by): By, State(host): AtHost, Body(asked): Body<Say>) -> Answer<Done> {
     Ok(done(host.say(&by, &asked.text, asked.room.as_deref()).await?))
 }
 
-/// Shows one player a line.
+/// Sends a chat line to one player.
 #[utoipa::path(post, path = "/v1/tell",
     request_body = Tell, responses((status = 200, body = Done)))]
 pub(super) async fn tell(By(by): By, State(host): AtHost, Body(asked): Body<Tell>) -> Answer<Done> {
     Ok(done(host.tell_player(&by, &Whom::from(&asked), &asked.text).await?))
 }
 
-/// Goes on with a game now.
+/// Switches to another game now.
 #[utoipa::path(post, path = "/v1/game",
     request_body = Play, responses((status = 200, body = Done)))]
 pub(super) async fn game(By(by): By, State(host): AtHost, Body(asked): Body<Play>) -> Answer<Done> {
     Ok(done(host.play(&by, Some(&asked.game), asked.room.as_deref()).await?))
 }
 
-/// Begins the game that is played anew.
+/// Restarts the current game.
 #[utoipa::path(post, path = "/v1/round",
     request_body = Again, responses((status = 200, body = Done)))]
 pub(super) async fn round(
@@ -256,7 +256,7 @@ pub(super) async fn round(
     Ok(done(host.play(&by, None, asked.room.as_deref()).await?))
 }
 
-/// Takes nobody in any more, and ends the server with the round or when the time is up.
+/// Lets no one join, and stops the server at the end of the round or when the time is up.
 #[utoipa::path(post, path = "/v1/drain",
     request_body = Drain, responses((status = 200, body = Done)))]
 pub(super) async fn drain(
@@ -267,26 +267,26 @@ pub(super) async fn drain(
     Ok(done(host.drain(&by, &asked).await?))
 }
 
-/// Takes a drain back.
+/// Cancels a drain.
 #[utoipa::path(delete, path = "/v1/drain", responses((status = 200, body = Done)))]
 pub(super) async fn undrain(By(by): By, State(host): AtHost) -> Answer<Done> {
     Ok(done(host.undrain(&by).await?))
 }
 
-/// Leaves the next restart of the schedule out.
+/// Skips the next scheduled restart.
 #[utoipa::path(delete, path = "/v1/restart", responses((status = 200, body = Done)))]
 pub(super) async fn skip_restart(By(by): By, State(host): AtHost) -> Answer<Done> {
     Ok(done(host.skip_restart(&by).await?))
 }
 
-/// Loads the settings again: all or nothing.
+/// Reloads the settings: all of them or, if any is invalid, none.
 #[utoipa::path(post, path = "/v1/reload", responses((status = 200, body = ReloadReport),
     (status = 422, description = "The settings are invalid", body = Problem)))]
 pub(super) async fn reload(By(by): By, State(host): AtHost) -> Answer<ReloadReport> {
     Ok(Json(host.reload(&by).await?))
 }
 
-/// All settings with their origins.
+/// Lists all settings with their values and where these come from.
 #[utoipa::path(get, path = "/v1/config", responses((status = 200, body = Vec<SettingView>)))]
 pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<SettingView>> {
     by.needs(Right::Look)?;
@@ -295,7 +295,7 @@ pub(super) async fn config(By(by): By, State(host): AtHost) -> Answer<Vec<Settin
     Ok(Json(host.reloader.list().await.into_iter().map(view).collect()))
 }
 
-/// Has other lines logged.
+/// Changes the log filter.
 #[utoipa::path(put, path = "/v1/log-level", request_body = LogLevel,
     responses((status = 200, body = Done)))]
 pub(super) async fn log_level(
@@ -308,7 +308,7 @@ pub(super) async fn log_level(
 
 /// Changes a setting until the server stops. A reload keeps the new value.
 #[utoipa::path(put, path = "/v1/settings/{name}",
-    params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
+    params(("name" = String, Path, description = "Name of the setting, as in the file")),
     request_body = SetSetting, responses((status = 200, body = Done)))]
 pub(super) async fn set_setting(
     By(by): By,
@@ -319,9 +319,9 @@ pub(super) async fn set_setting(
     Ok(done(host.set_setting(&by, &name, Some(&asked.value)).await?))
 }
 
-/// Restores a setting to its value from the file, the environment or the command line.
+/// Resets a setting to its value from the file, the environment or the command line.
 #[utoipa::path(delete, path = "/v1/settings/{name}",
-    params(("name" = String, Path, description = "Its name in the file, such as `max_players`")),
+    params(("name" = String, Path, description = "Name of the setting, as in the file")),
     responses((status = 200, body = Done)))]
 pub(super) async fn unset_setting(
     By(by): By,
@@ -349,7 +349,7 @@ impl From<&LogLine> for LineView {
     }
 }
 
-/// The newest lines of the log.
+/// Lists the newest lines of the log, oldest first.
 #[utoipa::path(get, path = "/v1/log",
     params(Lines), responses((status = 200, body = Vec<LineView>)))]
 pub(super) async fn log(
@@ -361,7 +361,7 @@ pub(super) async fn log(
     Json(lines.iter().map(LineView::from).collect())
 }
 
-/// Roles of players.
+/// Lists the roles of players.
 #[utoipa::path(get, path = "/v1/roles", responses((status = 200, body = Vec<RoleView>)))]
 pub(super) async fn roles(_: By, State(host): AtHost) -> Json<Vec<RoleView>> {
     Json(host.book.roles().into_iter().map(|(key, given)| RoleView::of(key, given)).collect())
@@ -381,7 +381,7 @@ pub(super) async fn give_role(
     Ok(done(text))
 }
 
-/// Takes a player's role away.
+/// Removes a player's role.
 #[utoipa::path(delete, path = "/v1/roles/{key}",
     params(("key" = String, Path, description = "64 hexadecimal digits",
         pattern = "^[0-9a-fA-F]{64}$")),
@@ -394,7 +394,7 @@ pub(super) async fn take_role(
     Ok(done(host.set_role(&by, None, Some(&key), None).await?))
 }
 
-/// Forgets all results, records and totals of a player.
+/// Deletes all results, records and totals of a player.
 #[utoipa::path(delete, path = "/v1/people/{key}",
     params(("key" = String, Path, description = "64 hexadecimal digits",
         pattern = "^[0-9a-fA-F]{64}$")),
@@ -407,7 +407,7 @@ pub(super) async fn forget(
     Ok(done(host.forget(&by, &key).await?))
 }
 
-/// Tokens, without their secrets.
+/// Lists all tokens, without their secrets.
 #[utoipa::path(get, path = "/v1/tokens", responses((status = 200, body = Vec<TokenView>)))]
 pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenView>> {
     by.needs(Right::Manage)?;
@@ -415,7 +415,7 @@ pub(super) async fn tokens(By(by): By, State(host): AtHost) -> Answer<Vec<TokenV
     Ok(Json(host.book.tokens().into_iter().map(view).collect()))
 }
 
-/// Makes a token.
+/// Creates or replaces a token.
 #[utoipa::path(post, path = "/v1/tokens", request_body = MakeToken,
     responses((status = 200, body = NewToken)))]
 pub(super) async fn make_token(
@@ -427,9 +427,9 @@ pub(super) async fn make_token(
     Ok(Json(NewToken { token }))
 }
 
-/// Takes a token away.
+/// Deletes a token.
 #[utoipa::path(delete, path = "/v1/tokens/{name}",
-    params(("name" = String, Path, description = "Its name")),
+    params(("name" = String, Path, description = "Name of the token")),
     responses((status = 200, body = Done)))]
 pub(super) async fn drop_token(
     By(by): By,
@@ -439,7 +439,7 @@ pub(super) async fn drop_token(
     Ok(done(host.drop_token(&by, &name).await?))
 }
 
-/// The audit log, the newest lines first.
+/// Lists the lines of the audit log, newest first.
 #[utoipa::path(get, path = "/v1/audit", params(AuditPart),
     responses((status = 200, body = Vec<AuditRow>)))]
 pub(super) async fn audit(
@@ -452,7 +452,7 @@ pub(super) async fn audit(
     Ok(Json(host.store.read(move |db| audit_of(db, asked.before, limit)).await?))
 }
 
-/// Results of rounds, the newest first.
+/// Lists the results of rounds, newest first.
 #[utoipa::path(get, path = "/v1/results", params(Limit),
     responses((status = 200, body = Vec<ResultRow>)))]
 pub(super) async fn results(
@@ -464,7 +464,7 @@ pub(super) async fn results(
     Ok(Json(host.store.read(move |db| results_of(db, limit)).await?))
 }
 
-/// The best of each player.
+/// Lists the best scores of each player.
 #[utoipa::path(get, path = "/v1/records", params(OfGame),
     responses((status = 200, body = Vec<RecordRow>)))]
 pub(super) async fn records(
@@ -475,7 +475,7 @@ pub(super) async fn records(
     Ok(Json(host.store.read(move |db| records_of(db, asked.game.as_deref())).await?))
 }
 
-/// Copies the database into a new file of the data directory, while it is in use.
+/// Copies the database to a new file in the data directory, while it is in use.
 #[utoipa::path(post, path = "/v1/backup", request_body = BackUp,
     responses((status = 200, body = BackedUp)))]
 pub(super) async fn backup(
@@ -487,7 +487,7 @@ pub(super) async fn backup(
     Ok(Json(BackedUp { done, bytes }))
 }
 
-/// 200 while all rooms tick.
+/// Answers 200 while all rooms are ticking.
 pub(super) async fn livez(State(host): AtHost) -> Response {
     match host.handle.is_ticking() {
         true => (StatusCode::OK, "all rooms are ticking\n").into_response(),
@@ -495,7 +495,7 @@ pub(super) async fn livez(State(host): AtHost) -> Response {
     }
 }
 
-/// 200 while newcomers are taken in.
+/// Answers 200 while players can join.
 pub(super) async fn readyz(State(host): AtHost) -> Response {
     let text = if !host.handle.is_ticking() {
         "a room thread is stalled"
@@ -507,7 +507,7 @@ pub(super) async fn readyz(State(host): AtHost) -> Response {
     answer(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-/// Metrics for Prometheus, in the format that the client prefers.
+/// Returns metrics for Prometheus, in the format that the client prefers.
 pub(super) async fn metrics(headers: HeaderMap, State(host): AtHost) -> Response {
     let accept = headers.get_all(header::ACCEPT).iter();
     let format = metrics::Format::preferred(accept.filter_map(|it| it.to_str().ok()));

@@ -65,7 +65,7 @@ fn event<T: Serialize>(name: &str, data: &T) -> Option<Event> {
     Event::default().event(name).json_data(data).ok()
 }
 
-/// Figures each second, and everything that happens, as server-sent events.
+/// Streams figures each second, and everything that happens, as server-sent events.
 #[utoipa::path(get, path = "/v1/events",
     responses((status = 200, content_type = "text/event-stream")))]
 pub(super) async fn events(_: By, State(host): State<Arc<Host>>, headers: HeaderMap) -> Response {

@@ -1,4 +1,4 @@
-//! Events of the administration, as the stream sends them.
+//! Events of the administration API, as the stream sends them.
 
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::talk::Audience;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::views::ChatView;
 use crate::author::Role;
 
-/// An act.
+/// A line of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "as in the audit log")]
 pub struct AuditEvent {
@@ -22,7 +22,7 @@ pub struct AuditEvent {
     pub detail: Option<String>,
 }
 
-/// A player's number in a round.
+/// A player's score in a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct NumberView {
@@ -32,7 +32,7 @@ pub struct NumberView {
     pub value: f64,
 }
 
-/// An event: its name and its data, as the stream sends them.
+/// An event of the stream: a name and its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -74,9 +74,9 @@ pub enum HostEvent {
         name: String,
     },
     Chat {
-        /// None for all rooms.
+        /// `None` if it was sent to all rooms.
         room: Option<String>,
-        /// None for the host.
+        /// `None` if the host said it.
         seat: Option<u16>,
         name: Option<String>,
         to: String,
@@ -106,7 +106,7 @@ pub enum HostEvent {
 }
 
 impl HostEvent {
-    /// Returns its name.
+    /// Returns the event's name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Joined { .. } => "joined",
@@ -124,19 +124,19 @@ impl HostEvent {
         }
     }
 
-    /// Returns its data, as JSON.
+    /// Returns the event's data as JSON.
     pub fn data(&self) -> Value {
-        // Strings, numbers and finite values alone cannot fail.
+        // Cannot fail: there are only strings, numbers and finite values.
         let mut event = serde_json::to_value(self).unwrap_or_default();
         event["data"].take()
     }
 
-    /// Returns the event of this name and data; `None` if there is no such event.
+    /// Returns the event of this name and data, or `None` if there is no such event.
     pub fn read(name: &str, data: Value) -> Option<Self> {
         serde_json::from_value(json!({ "event": name, "data": data })).ok()
     }
 
-    /// The line of the chat that it is, at a Unix time in milliseconds.
+    /// Returns the chat line if this event is one. `time` is a Unix time in milliseconds.
     pub(crate) fn chat_line(&self, time: i64) -> Option<ChatView> {
         let Self::Chat { room, seat, name, to, text } = self else { return None };
         Some(ChatView {
@@ -149,7 +149,7 @@ impl HostEvent {
         })
     }
 
-    /// The host said a line, in a room or in all.
+    /// Returns the event of a line that the host said in one room, or in all (`None`).
     pub(crate) fn said(room: Option<&RoomCode>, text: &str) -> Self {
         let room = room.map(|code| code.as_str().to_owned());
         let (to, text) = (Audience::All.name().to_owned(), text.to_owned());

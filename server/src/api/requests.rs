@@ -1,5 +1,5 @@
-//! Requests of the administration: bodies and queries. Unknown fields are refused, so that a
-//! misspelled one does not ban somebody forever.
+//! Request bodies and queries of the administration API. Unknown fields are refused, so that a
+//! misspelled `for` does not ban a player forever.
 
 use phaselock::wire::rooms::RoomCode;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -12,7 +12,7 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     String::deserialize(from).map(Some)
 }
 
-/// The code of a room, even if the request does not need one.
+/// Checks the code of a room, even if the request does not need it.
 fn code<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let code = Option::<String>::deserialize(from)?;
     let checked = code.as_deref().map(str::parse::<RoomCode>).transpose();
@@ -20,31 +20,31 @@ fn code<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> 
     Ok(code)
 }
 
-/// Puts a player out.
+/// Kicks a player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Kick {
-    /// Name, seat such as `p3`, or at least 8 digits of the key.
+    /// Name, seat (such as `p3`), or at least 8 digits of the key.
     pub who: String,
-    /// Code of the room; none for all rooms.
+    /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
-    /// Time for which the key may not come back, such as `10m`.
+    /// Also ban the key for this time, such as `10m`.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([1-9][0-9]{0,2}[smhdw]|forever)$")]
     pub span: Option<String>,
-    /// Reason.
+    /// Reason, shown to the player.
     #[serde(default)]
     pub reason: String,
 }
 
-/// Bans or mutes; one of the first four is given.
+/// Bans or mutes. Exactly one of the first four fields is required.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Punish {
-    /// A player in a room: name, seat such as `p3`, or at least 8 digits of the key. A ban is of
-    /// key and address both.
+    /// A player: name, seat (such as `p3`), or at least 8 digits of the key. A ban covers both the
+    /// key and the address.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub who: Option<String>,
@@ -52,7 +52,7 @@ pub struct Punish {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, pattern = "^[0-9a-fA-F]{64}$")]
     pub key: Option<String>,
-    /// An address, of IPv4 or IPv6.
+    /// An IPv4 or IPv6 address.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(
         nullable = false,
@@ -67,62 +67,62 @@ pub struct Punish {
         pattern = "^([1-9]?[0-9]\\.){3}[1-9]?[0-9]/(1[6-9]|2[0-9]|3[0-2])$"
     )]
     pub network: Option<String>,
-    /// Code of the player's room; none for all rooms.
+    /// Code of the player's room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
-    /// Time for which it holds, such as `7d`; by default `forever`.
+    /// Duration, such as `7d` (default: `forever`).
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([1-9][0-9]{0,2}[smhdw]|forever)$")]
     pub span: Option<String>,
-    /// Reason.
+    /// Reason, shown to the player.
     #[serde(default)]
     pub reason: String,
 }
 
-/// Says a line.
+/// Sends a chat line to everyone.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Say {
-    /// The line.
+    /// Text of the line.
     pub text: String,
-    /// Code of the room; none for all rooms.
+    /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
 }
 
-/// Says a line to one player.
+/// Sends a chat line to one player.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tell {
-    /// Name, seat such as `p3`, or at least 8 digits of the key.
+    /// Name, seat (such as `p3`), or at least 8 digits of the key.
     pub who: String,
-    /// Code of the room; none for all rooms.
+    /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
-/// Goes on with a game.
+/// Switches to another game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Play {
     /// Name of the game.
     pub game: String,
-    /// Code of the room; none for all rooms.
+    /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
 }
 
-/// Begins a room's game anew.
+/// Restarts the current game.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Again {
-    /// Code of the room; none for all rooms.
+    /// Code of the room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
@@ -132,29 +132,29 @@ pub struct Again {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drain {
-    /// The maximum time until the server stops, up to an hour; 5 minutes by default.
+    /// Maximum time until the server stops: up to an hour (default: 5 minutes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([1-9][0-9]{0,2}s|([1-9]|[1-5][0-9]|60)m|1h)$")]
     pub within: Option<String>,
-    /// Goodbye.
+    /// Message that players see at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Another server for the players, as `host:port`.
+    /// Server to send the players to, as `host:port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9]{1,20}(\\.[a-z0-9]{1,20}){0,3}(:[1-9][0-9]{0,3})?$")]
     pub redirect: Option<String>,
 }
 
-/// Has other lines logged.
+/// Changes the log filter.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogLevel {
-    /// Directives such as `info,phaselock_quic=debug`.
+    /// Filter directives, such as `info,phaselock_quic=debug`.
     #[schema(pattern = "^([a-z_]{1,30}=)?(off|error|warn|info|debug|trace)$")]
     pub filter: String,
 }
 
-/// Sets a setting.
+/// Changes a setting.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSetting {
@@ -166,7 +166,7 @@ pub struct SetSetting {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GiveRole {
-    /// A player in a room.
+    /// A player: name, seat (such as `p3`), or at least 8 digits of the key.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub who: Option<String>,
@@ -174,7 +174,7 @@ pub struct GiveRole {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, pattern = "^[0-9a-fA-F]{64}$")]
     pub key: Option<String>,
-    /// Code of the player's room; none for all rooms.
+    /// Code of the player's room (default: all rooms).
     #[serde(default, deserialize_with = "code", skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
@@ -182,18 +182,18 @@ pub struct GiveRole {
     pub role: Role,
 }
 
-/// Makes a token.
+/// Creates a token.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MakeToken {
-    /// Its name; one of the same name is replaced.
+    /// Name of the token; an existing token of this name is replaced.
     #[schema(pattern = "^[A-Za-z0-9_.-]{1,32}$")]
     pub name: String,
-    /// Its role.
+    /// Role of the token.
     pub role: Role,
 }
 
-/// Backs the database up.
+/// Backs up the database.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackUp {
@@ -202,12 +202,12 @@ pub struct BackUp {
     pub file: String,
 }
 
-/// A number of rows, 0 to 1000.
+/// A number of rows: 0 to 1000.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "u32")]
 pub struct Count(pub u32);
 
-/// The maximum rows of an answer. Arbitrary.
+/// Maximum rows in an answer. Arbitrary.
 const ROWS_MAX: u32 = 1000;
 
 impl TryFrom<u32> for Count {
@@ -221,37 +221,37 @@ impl TryFrom<u32> for Count {
     }
 }
 
-/// Lines of the log or the chat.
+/// How many lines of the log or the chat to return.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Lines {
-    /// Maximum number of lines; 200 by default.
+    /// Maximum number of lines (default: 200).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
     pub lines: Option<Count>,
 }
 
 impl Lines {
-    /// Returns that number.
+    /// Returns the number of lines to return.
     pub fn count(&self) -> usize {
         self.lines.map_or(200, |lines| lines.0 as usize)
     }
 }
 
-/// The bans or mutes to lift.
+/// Selects the bans or mutes to lift.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Lift {
-    /// Number, key, address or network, or a player's name, seat such as `p3`, or at least 8 digits
-    /// of the key.
+    /// Number, key, address or network of the ban or mute; or the player's name, seat (such as
+    /// `p3`) or at least 8 digits of the key.
     pub who: String,
-    /// Code of the player's room. By default all rooms are searched.
+    /// Code of the player's room (default: all rooms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^[a-z0-9-]{1,32}$")]
     pub room: Option<String>,
 }
 
-/// Lets a key join.
+/// Adds a key to the allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Allow {
@@ -263,34 +263,34 @@ pub struct Allow {
     pub name: String,
 }
 
-/// A part of the audit log.
+/// Selects a part of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditPart {
-    /// Lines at most; 100 by default, 1000 at most.
+    /// Maximum number of lines, up to 1000 (default: 100).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
     pub limit: Option<Count>,
-    /// Only lines before that number.
+    /// Return only lines before this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
 }
 
-/// A number of rows.
+/// How many rows to return.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Limit {
-    /// Rows at most; 50 by default, 1000 at most.
+    /// Maximum number of rows, up to 1000 (default: 50).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<u32>, maximum = 1000)]
     pub limit: Option<Count>,
 }
 
-/// A game.
+/// Selects a game.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OfGame {
-    /// Name of the game; none for all.
+    /// Name of the game (default: all games).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Answers of the administration.
+//! Answers of the administration API.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,47 +12,47 @@ pub struct StatusView {
     pub name: String,
     /// Version of the program.
     pub version: String,
-    /// Names of its games.
+    /// Names of the server's games.
     pub games: Vec<String>,
-    /// Addresses that it listens on.
+    /// Addresses that the server listens on.
     pub address: Vec<String>,
-    /// Its certificate's fingerprint.
+    /// Fingerprint of the server's certificate.
     pub fingerprint: String,
-    /// Directories that it is announced to.
+    /// Directories that the server is announced to.
     pub directories: Vec<DirectoryView>,
     /// Deny lists.
     pub deny_lists: Vec<DenyListView>,
-    /// Unix time in seconds of its start.
+    /// Unix time of the start, in seconds.
     pub started: i64,
-    /// Unix time in seconds.
+    /// Unix time now, in seconds.
     pub now: i64,
-    /// Ticks a second.
+    /// Ticks per second.
     pub tick_hz: u32,
-    /// Snapshots a second.
+    /// Snapshots per second.
     pub snapshot_hz: u32,
-    /// People who play.
+    /// Players in the game, without bots.
     pub players: u32,
-    /// Seats for people.
+    /// Seats for players.
     pub seats: u32,
-    /// Bots that play.
+    /// Bots in the game.
     pub bots: u32,
-    /// Set while the server is drained.
+    /// Set while the server is draining.
     pub draining: Option<DrainView>,
-    /// Unix time in seconds of the next restart of the schedule; none if there is none.
+    /// Unix time of the next scheduled restart, in seconds; null if none is scheduled.
     pub next_restart: Option<i64>,
-    /// `ok`, or a sentence on what is wrong.
+    /// `ok`, or what is wrong with the database.
     pub database: String,
-    /// `ok`, or a sentence on a system clock that jumped.
+    /// `ok`, or how the system clock jumped.
     pub clock: String,
-    /// `ok`, or a sentence on why rooms cannot be saved for the next start.
+    /// `ok`, or why rooms cannot be saved for the next start.
     pub keeping: String,
-    /// Unix time in seconds at which the certificate expires; none if it never does.
+    /// Unix time at which the certificate expires, in seconds; null if it never does.
     pub certificate_expires: Option<i64>,
-    /// Logins that failed since the start.
+    /// Failed logins since the start.
     pub failed_logins: FailedLoginsView,
     /// State of the log.
     pub log: LogView,
-    /// Packets since the start.
+    /// Traffic since the start.
     pub traffic: TrafficView,
     /// All rooms.
     pub rooms: Vec<RoomView>,
@@ -63,27 +63,27 @@ pub struct StatusView {
 pub struct DirectoryView {
     /// Its address.
     pub address: String,
-    /// `listed`, `asking`, or a sentence on why the server is not listed.
+    /// `listed`, `asking`, or why the server is not listed.
     pub standing: String,
 }
 
-/// A drain.
+/// State of a drain.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct DrainView {
-    /// Unix time in seconds of the end.
+    /// Unix time at which the server stops at the latest, in seconds.
     pub until: i64,
-    /// Goodbye.
+    /// Message that players see at the end.
     pub text: String,
-    /// The server that players are sent to, as `host:port`.
+    /// Server that players are sent to, as `host:port`.
     pub redirect: Option<String>,
-    /// True if the server starts again by itself.
+    /// Whether the server restarts afterwards.
     pub restart: bool,
 }
 
-/// Logins that failed.
+/// Numbers of failed logins.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct FailedLoginsView {
-    /// Requests with an unknown token.
+    /// Requests with a wrong token.
     pub tokens: u64,
     /// Players with a wrong password.
     pub passwords: u64,
@@ -96,11 +96,11 @@ pub struct LogView {
     pub written: u64,
     /// Lines dropped.
     pub dropped: u64,
-    /// Filter in force.
+    /// The log filter in force.
     pub filter: String,
 }
 
-/// UDP packets since the start.
+/// UDP traffic since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TrafficView {
@@ -110,7 +110,7 @@ pub struct TrafficView {
     pub bytes_out: u64,
 }
 
-/// Durations in microseconds.
+/// Tick durations, in microseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TickView {
@@ -122,31 +122,31 @@ pub struct TickView {
 /// A room.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RoomView {
-    /// Its code.
+    /// Code of the room.
     pub code: String,
     /// Name of the game.
     pub game: String,
-    /// People who play.
+    /// Players in the game, without bots.
     pub players: u16,
-    /// Seats for people.
+    /// Seats for players.
     pub seats: u16,
-    /// Bots that play.
+    /// Bots in the game.
     pub bots: u16,
-    /// True if anybody is led there.
+    /// Whether players are sent here without asking for this room.
     pub open: bool,
-    /// The world's tick.
+    /// Current tick of the world.
     pub tick: u64,
-    /// True if the room stands still, since nobody is in it.
+    /// Whether the room is paused because it is empty.
     pub asleep: bool,
     /// Rounds played.
     pub round: u32,
-    /// Inputs that came after their tick, since the start.
+    /// Inputs that arrived after their tick, since the start.
     pub late_inputs: u64,
-    /// Times that its rules panicked.
+    /// Panics of the game's rules.
     pub panics: u32,
-    /// Part of a processor core that it took in the last second.
+    /// Share of a processor core used in the last second.
     pub busy: f64,
-    /// Ticks of the last second.
+    /// Tick durations of the last second.
     pub tick_micros: TickView,
 }
 
@@ -155,48 +155,48 @@ pub struct RoomView {
 pub struct PlayerView {
     /// Code of the room.
     pub room: String,
-    /// The seat.
+    /// Seat number.
     pub seat: u16,
     /// The player's name.
     pub name: String,
     /// The player's key in hexadecimal digits.
     pub key: String,
-    /// Address and port, as far as known.
+    /// Address and port, if known.
     pub address: Option<String>,
     /// The player's role, if there is one.
     pub role: Option<Role>,
-    /// Unix time in seconds of the join.
+    /// Unix time of the join, in seconds.
     pub joined: i64,
-    /// The connection is lost, and the seat is kept.
+    /// Whether the connection is lost and the seat is held.
     pub away: bool,
-    /// Time since the player last did something, in seconds.
+    /// Seconds since the player last did something.
     pub idle: i64,
-    /// Round trip in milliseconds.
+    /// Round-trip time, in milliseconds.
     pub ping: Option<f64>,
-    /// Variation of the way's time in milliseconds.
+    /// Jitter of the transit time, in milliseconds.
     pub jitter: Option<f64>,
-    /// Part of the input packets of the last seconds that were lost.
+    /// Share of input packets lost in the last seconds.
     pub loss: f64,
-    /// Server time less the client's clock, in milliseconds.
+    /// Server time minus the client's clock, in milliseconds.
     pub offset: Option<f64>,
-    /// Bound of the offset's error in milliseconds.
+    /// Error bound of the offset, in milliseconds.
     pub offset_error: Option<f64>,
-    /// Inputs that came after their tick.
+    /// Inputs that arrived after their tick.
     pub late_inputs: u64,
-    /// Bytes of snapshots in the last second.
+    /// Snapshot bytes sent in the last second.
     pub bytes_out_per_second: u64,
-    /// The player's numbers in the game now, such as points.
+    /// The player's scores in the current game.
     pub scores: Vec<ScoreView>,
-    /// Set while the player may not speak.
+    /// Set while the player is muted.
     pub muted: Option<MuteView>,
 }
 
-/// One of a player's numbers in a game.
+/// One of a player's scores in a game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ScoreView {
-    /// Its name, such as `points`.
+    /// Name of the score, such as `points`.
     pub measure: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
 }
 
@@ -205,40 +205,40 @@ pub struct ScoreView {
 pub struct ChatView {
     /// Unix time in milliseconds.
     pub time: i64,
-    /// Code of the room; none for all rooms.
+    /// Code of the room; null if the line went to all rooms.
     pub room: Option<String>,
-    /// The speaker's seat; none for the host.
+    /// The speaker's seat; null for the host.
     pub seat: Option<u16>,
-    /// The speaker's name; none for the host.
+    /// The speaker's name; null for the host.
     pub name: Option<String>,
     /// `all` or `side`.
     pub to: String,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
-/// The list of players who may join.
+/// The allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct AllowListView {
-    /// Its file; none if there is no list, and everybody may join.
+    /// File of the list; null if there is no list and anyone may join.
     pub file: Option<String>,
     /// The players who may join.
     pub players: Vec<AllowedView>,
 }
 
-/// A player who may join.
+/// An entry of the allow list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct AllowedView {
     /// The player's key.
     pub key: String,
-    /// The note after the key, such as a name; may be empty.
+    /// Note after the key, such as a name; may be empty.
     pub name: String,
 }
 
 /// A mute in force.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct MuteView {
-    /// Unix time in seconds of its end; none for ever.
+    /// Unix time at which it ends, in seconds; null if it never does.
     pub until: Option<i64>,
     /// Reason.
     pub reason: String,
@@ -247,39 +247,39 @@ pub struct MuteView {
 /// A ban or a mute.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct SentenceView {
-    /// Its number.
+    /// Number of the ban or mute.
     pub id: i64,
     /// `key`, `address` or `network`.
     pub kind: String,
     /// The key, address or network.
     pub subject: String,
-    /// Name of the player at the time.
+    /// The player's name at the time.
     pub name: Option<String>,
     /// Reason.
     pub reason: String,
-    /// The token or player who made it.
+    /// Name of the token or player that decided it.
     pub by: String,
-    /// Unix time in seconds.
+    /// Unix time at which it was decided, in seconds.
     pub made: i64,
-    /// Unix time in seconds of its end; none for ever.
+    /// Unix time at which it ends, in seconds; null if it never does.
     pub until: Option<i64>,
-    /// A sentence, where it was made just now and is not on the disk yet.
+    /// Set if it was made just now and is not on the disk yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Somebody who has left.
+/// A player who has left.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct LeftView {
     /// The player's name.
     pub name: String,
     /// The player's key.
     pub key: String,
-    /// Where the player's connection came from.
+    /// Address of the player's connection.
     pub address: Option<String>,
     /// Code of the room.
     pub room: String,
-    /// Unix time in seconds of the end.
+    /// Unix time at which the player left, in seconds.
     pub left: i64,
 }
 
@@ -288,70 +288,70 @@ pub struct LeftView {
 pub struct RoleView {
     /// The player's key.
     pub key: String,
-    /// The player's name when it was given.
+    /// The player's name when the role was given.
     pub name: Option<String>,
     /// The role.
     pub role: Role,
-    /// The token or player who gave it.
+    /// Name of the token or player that gave the role.
     pub by: String,
-    /// Unix time in seconds.
+    /// Unix time at which the role was given, in seconds.
     pub made: i64,
 }
 
-/// A token of the interface, without its secret.
+/// A token, without its secret.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TokenView {
-    /// Its name.
+    /// Name of the token.
     pub name: String,
-    /// Its role.
+    /// Role of the token.
     pub role: Role,
-    /// Unix time in seconds.
+    /// Unix time at which it was created, in seconds.
     pub made: i64,
 }
 
 /// A setting in force.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct SettingView {
-    /// Its name in the file.
+    /// Name of the setting, as in the file.
     pub setting: String,
-    /// Its value; secrets are hidden.
+    /// Value; secrets are hidden.
     pub value: String,
-    /// The source of the value.
+    /// Where the value comes from.
     pub origin: String,
 }
 
-/// All that is measured, once a second.
+/// Figures of the server and its players, once a second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Figures {
     /// Unix time in milliseconds.
     pub time: i64,
-    /// The server.
+    /// State of the server.
     pub status: StatusView,
-    /// Its players.
+    /// All players.
     pub players: Vec<PlayerView>,
 }
 
 /// The state of a deny list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DenyListView {
-    /// Its file, or its URL without the query.
+    /// File of the list, or its URL without the query.
     pub list: String,
-    /// Addresses and networks in it.
+    /// Number of addresses and networks in the list.
     pub entries: u64,
-    /// Newcomers that it refused.
+    /// Connections refused because of the list.
     pub refused: u64,
-    /// Unix time in seconds of the last good fetch; none for a file, and before the first.
+    /// Unix time of the last successful fetch, in seconds; null before the first and for a file.
     pub fetched: Option<i64>,
-    /// Why the last fetch failed, in a sentence.
+    /// Why the last fetch failed.
     pub problem: Option<String>,
 }
 
 /// Outcome of a test event.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct WebhookTest {
-    /// Host that the webhook is sent to.
+    /// Host of the webhook's URL.
     pub webhook: String,
-    /// True if the receiver took the event.
+    /// Whether the receiver accepted the event.
     pub delivered: bool,
     /// The receiver's answer, or why there is none.
     pub answer: String,
@@ -360,105 +360,105 @@ pub struct WebhookTest {
 /// A line of the audit log.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditRow {
-    /// Number, rising.
+    /// Number of the line; later lines have higher numbers.
     pub id: i64,
     /// Unix time in seconds.
     pub time: i64,
-    /// Name of the token, or of the player, who did it.
+    /// Name of the token or player that did it.
     pub by: String,
-    /// The author's role.
+    /// Role of that token or player.
     pub role: String,
-    /// The act, a word.
+    /// What was done, as one word.
     pub act: String,
-    /// Player or thing that it was done to.
+    /// The player or thing that it was done to.
     pub whom: Option<String>,
-    /// Reason that was given.
+    /// The reason given.
     pub why: Option<String>,
-    /// Anything else.
+    /// Other details.
     pub detail: Option<String>,
 }
 
-/// The end of a round.
+/// Results of a round.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ResultRow {
-    /// Unix time in seconds.
+    /// Unix time of the end of the round, in seconds.
     pub time: i64,
     /// Code of the room.
     pub room: String,
     /// Name of the game.
     pub game: String,
-    /// Rounds of the game so far.
+    /// Number of the round.
     pub round: u32,
-    /// Numbers of its players.
+    /// Scores of the players.
     pub players: Vec<PlayerResult>,
 }
 
-/// A player's number at the end of a round.
+/// A player's score at the end of a round.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct PlayerResult {
     /// The player's name.
     pub name: String,
     /// The player's key.
     pub key: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
-    /// Name of the number.
+    /// Name of the score.
     pub measure: String,
 }
 
-/// The best number of a player in a game.
+/// A player's best score in a game.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RecordRow {
     /// Name of the game.
     pub game: String,
-    /// Name of the number.
+    /// Name of the score.
     pub measure: String,
     /// The player's key.
     pub key: String,
     /// The player's name.
     pub name: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
-    /// Unix time in seconds.
+    /// Unix time of the record, in seconds.
     pub time: i64,
 }
 
 /// A change of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SettingChange {
-    /// Its name in the file.
+    /// Name of the setting, as in the file.
     pub setting: String,
-    /// Its value before.
+    /// Old value.
     pub from: String,
-    /// Its value now, or after a restart.
+    /// New value, now or after a restart.
     pub to: String,
-    /// Cause for which it takes a restart, if it does.
+    /// Why the change needs a restart, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// Result of loading the settings again.
+/// Result of reloading the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReloadReport {
     /// Settings that took effect.
     pub changed: Vec<SettingChange>,
-    /// Settings that take a restart.
+    /// Settings that need a restart.
     pub needs_restart: Vec<SettingChange>,
 }
 
-/// Something was done.
+/// Confirmation of a request.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Done {
-    /// A sentence on what was done.
+    /// What was done, in a sentence.
     pub done: String,
 }
 
-/// Name and role of the token.
+/// The token that the request was made with.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Me {
     /// Name of the token.
     pub name: String,
-    /// Its role.
+    /// Role of the token.
     pub role: Role,
 }
 
@@ -469,25 +469,25 @@ pub struct LineView {
     pub time: u64,
     /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
     pub level: String,
-    /// The part of the program.
+    /// Part of the program that logged the line.
     pub target: String,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
 /// A new token.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct NewToken {
-    /// The token, shown this once.
+    /// The token; it cannot be read again.
     pub token: String,
 }
 
-/// A backup that was made.
+/// A finished backup.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BackedUp {
-    /// A sentence on what was done.
+    /// What was done, in a sentence.
     pub done: String,
-    /// Bytes of the file.
+    /// Size of the file, in bytes.
     pub bytes: u64,
 }
 
@@ -496,7 +496,7 @@ pub struct BackedUp {
 pub struct Problem {
     /// What is wrong, in a sentence.
     pub error: String,
-    /// All mistakes in the settings, if these could not be loaded.
+    /// Everything that is wrong with the settings, if they could not be loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mistakes: Option<Vec<String>>,
 }

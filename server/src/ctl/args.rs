@@ -12,17 +12,17 @@ pub(super) struct CtlArgs {
     pub(super) act: Act,
 }
 
-/// A player as an argument.
+/// Argument that names a player.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Player {
-    /// Name, seat such as p3, or at least 8 digits of the key
+    /// Name, seat (such as p3), or at least 8 digits of the key
     pub(super) player: String,
     /// Code of the player's room
     #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
-/// Time and reason as arguments.
+/// Arguments for the duration and the reason of a ban or mute.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Sentence {
     /// Duration, such as 30s, 10m, 2h, 7d
@@ -32,36 +32,36 @@ pub(super) struct Sentence {
     pub(super) reason: Vec<String>,
 }
 
-/// An existing ban or mute.
+/// Argument that names an existing ban or mute.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Lifted {
-    /// Its number; the key, address or network; or the player's name, seat such as p3, or at least
-    /// 8 digits of the key
+    /// Number, key, address or network of the ban or mute; or the player's name, seat (such as p3)
+    /// or at least 8 digits of the key
     pub(super) whom: String,
     /// Code of the player's room
     #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
-/// A ban's or a mute's subject.
+/// Argument that names what to ban or mute.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Against {
-    /// Name, seat such as p3, or at least 8 digits of the key of a player who is here or has left;
-    /// or a key of 64 digits, an address, or a network such as 192.0.2.0/24
+    /// A player who is here or has left: name, seat (such as p3) or at least 8 digits of the key;
+    /// or a full key, an address, or a network such as 192.0.2.0/24
     pub(super) whom: String,
     /// Code of the player's room
     #[arg(long = "in", value_name = "ROOM")]
     pub(super) room: Option<String>,
 }
 
-/// Things to do.
+/// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum Act {
     /// Show the server and its rooms
     Status,
     /// Show all players
     Players,
-    /// Show players who have left; they can be banned by name
+    /// Show players who have left; they can still be banned by name
     Left,
     /// Kick a player; with --for, also ban the key for that time
     Kick {
@@ -107,7 +107,7 @@ pub(super) enum Act {
         /// Name or another note
         name: Vec<String>,
     },
-    /// Remove a key from the allow list; a player who is in the game may stay
+    /// Remove a key from the allow list, without kicking the player
     Disallow {
         /// The key: 64 hexadecimal digits
         key: String,
@@ -118,69 +118,69 @@ pub(super) enum Act {
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: u32,
     },
-    /// Say something to everybody
+    /// Send a chat line to everyone
     Say {
-        /// Code of a room; all rooms without it
+        /// Code of a room [default: all rooms]
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
-        /// The line
+        /// Text of the line
         #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
-    /// Say something to one player
+    /// Send a chat line to one player
     Tell {
         #[command(flatten)]
         player: Player,
-        /// The line
+        /// Text of the line
         #[arg(value_name = "TEXT", required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
-    /// Switch to a game now
+    /// Switch to another game now
     Game {
-        /// Its name
+        /// Name of the game
         game: String,
-        /// Code of a room; all rooms without it
+        /// Code of a room [default: all rooms]
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
-    /// Start the current game again
+    /// Restart the current game
     Round {
-        /// Code of a room; all rooms without it
+        /// Code of a room [default: all rooms]
         #[arg(long = "in", value_name = "ROOM")]
         room: Option<String>,
     },
-    /// Refuse newcomers, and stop the server at the end of the round or when the time is up
+    /// Let no one join, and stop the server at the end of the round or when the time is up
     Drain {
         /// Maximum time until the server stops [default: 5m]
         #[arg(long, value_name = "TIME")]
         within: Option<String>,
-        /// Text that players see at the end
+        /// Message that players see at the end
         #[arg(long = "goodbye", value_name = "TEXT")]
         text: Option<String>,
-        /// Another server for the players, as HOST:PORT
+        /// Server to send the players to
         #[arg(long = "to", value_name = "HOST:PORT")]
         redirect: Option<String>,
     },
     /// Cancel a drain
     Undrain,
-    /// Leave the next scheduled restart out
+    /// Skip the next scheduled restart
     SkipRestart,
-    /// Load the settings again
+    /// Reload the settings
     Reload,
     /// Show the settings in force
     Settings,
     /// Change a setting until the server stops; a reload keeps the new value
     Set {
-        /// Its name in the file, such as max_players
+        /// Name of the setting, as in the file: max_players
         #[arg(id = "ctl-setting", value_name = "NAME")]
         name: String,
         /// The value, written as on the command line
         #[arg(id = "ctl-value", value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     },
-    /// Restore a setting to its value from the file, the environment or the command line
+    /// Reset a setting to its value from the file, the environment or the command line
     Unset {
-        /// Its name in the file, such as max_players
+        /// Name of the setting, as in the file: max_players
         #[arg(id = "ctl-setting", value_name = "NAME")]
         name: String,
     },
@@ -200,7 +200,7 @@ pub(super) enum Act {
     },
     /// Show events as they happen, until interrupted
     Events,
-    /// Show roles of players
+    /// Show the roles of players
     Roles,
     /// Give a player a role, or take it away
     Role {
@@ -209,16 +209,16 @@ pub(super) enum Act {
         /// viewer, moderator, admin or none
         role: String,
     },
-    /// Forget all results, records and totals of a player
+    /// Delete all results, records and totals of a player
     Forget {
         /// The key: 64 hexadecimal digits
         key: String,
     },
-    /// Show tokens
+    /// Show all tokens
     Tokens,
-    /// Make a token, replacing one of the same name, or delete it
+    /// Create or replace a token, or delete it with the role none
     Token {
-        /// Its name
+        /// Name of the token
         name: String,
         /// viewer, moderator, admin or none
         role: String,
@@ -229,16 +229,16 @@ pub(super) enum Act {
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         lines: u32,
     },
-    /// Show results of rounds
+    /// Show the results of rounds
     Results,
-    /// Show records: the best result of each player
+    /// Show the best results of each player
     Records {
-        /// Name of a game; all games without it
+        /// Name of a game [default: all games]
         game: Option<String>,
     },
     /// Copy the database into a new file of the data directory
     Backup {
-        /// Its name
+        /// Name of the file
         file: String,
     },
 }
